@@ -25,11 +25,14 @@ from elephan.web import hosts_of, listen  # isort: skip (webs skips the module i
 from elephan.web import work  # isort: skip
 from elephan.web.app import STATIC  # isort: skip
 from elephan.web.asking import read_ask, read_text  # isort: skip
-from elephan.web.cards import cards, fill, presets  # isort: skip
+from elephan.web.cards import ALL, cards, fill, presets  # isort: skip
+from elephan.web.comparing import best_of, verdict  # isort: skip
 from elephan.web.export import export_site  # isort: skip
 from elephan.web.jobs import MOST_WAITING, Job  # isort: skip
 
-LONG = SHORT.replace("4 s", "10000 s").replace("10 Mbit/s", "100 Mbit/s").replace("replications = 2", "replications = 1")
+LONG = (
+    SHORT.replace("4 s", "10000 s").replace("10 Mbit/s", "100 Mbit/s").replace("replications = 2", "replications = 1")
+)
 CODE = Path(work.__file__).parent
 
 
@@ -129,7 +132,12 @@ def test_every_value_of_every_card_is_a_scenario(name: str) -> None:
     assert set(card.presets) <= set(presets())
     # What a card opens with, and its presets, are within the limits of the page.
     for given in [{}, *card.presets.values()]:
-        work.check_cost(Scenario.from_text(fill(card, given).text), card.view)
+        work.check_cost([Scenario.from_text(fill(card, given).text)], card.view)
+    if card.view == "compare":
+        for given in [{}, *card.presets.values()]:
+            filled = fill(card, {**given, "b": ALL})
+            base = Scenario.from_text(filled.text)
+            work.check_cost([base.replace(dict(variant.set)) for variant in filled.variants], card.view)
 
 
 def test_there_are_twelve_questions() -> None:
@@ -231,10 +239,82 @@ def test_two_variants_share_their_random_numbers(page: Page) -> None:
     shown = [float(cell) for cell in rows["utilization [%]"][:2]]
     # Shown with four digits.
     assert shown == [pytest.approx(100 * a, rel=1e-3), pytest.approx(100 * b, rel=1e-3)]
+    assert last["page"]["sentence"].startswith("A uses ")
+    assert "queueing delay" in last["page"]["headline"]
     assert page.get(f"api/results/{'/'.join(last['ids'])}").json()["paired"] == last["paired"]
     assert b"<h1>" in page.get(f"files/{'/'.join(last['ids'])}/report.html").content
     for texts in ({"A": SHORT, "B": SHORT}, {"A": SHORT, "B": SHORT.replace("= 2", "= 3", 1)}):
         assert refusal(page.post("api/jobs", {"tab": "a-tab-00", "kind": "compare", "texts": texts}))
+
+
+def test_all_options_are_in_one_table_that_fills(page: Page) -> None:
+    sent, events = page.answer(kind="compare", card="queue", values={"rate": 1, "flows": 1, "b": ALL})
+    labels = [label for value, label in fill_choices("queue", "b").items() if value != ALL]
+    assert sent["names"] == labels
+    assert sent["command"].startswith("elephan sweep scenario.toml --over 'links[0].queue=drop-tail,codel,fq-codel")
+    tables = [event["table"]["rows"] for event in events if event["state"] == "preliminary"]
+    # A row for each option appears by a short run, and then the runs of all replications replace it.
+    assert [len(rows) for rows in tables] == [*range(1, len(labels) + 1), *[len(labels)] * len(labels)]
+    measured = [sum(row[-1] == "5" for row in rows) for rows in tables]
+    assert measured == [*[0] * len(labels), *range(1, len(labels) + 1)]
+    assert not any(cell.endswith(" best") for rows in tables[:-1] for row in rows for cell in row)
+    last = events[-1]
+    [section] = last["page"]["sections"]
+    [table] = section["tables"]
+    assert [row[0] for row in table["rows"]] == labels
+    of = {head: {row[0]: row[i] for row in table["rows"]} for i, head in enumerate(table["heads"])}
+    # The ping has a queue of its own there, and the upload a short one.
+    assert [name for name, cell in of["mean round trip of ping [ms]"].items() if cell.endswith(" best")] == ["FQ-CoDel"]
+    assert "FQ-CoDel is best in" in last["page"]["headline"]
+    assert page.get(f"api/results/{'/'.join(last['ids'])}").json()["page"] == last["page"]
+    assert page.get(f"api/results/{'/'.join(last['ids'][:2])}").json()["paired"]
+    for wrong in (last["ids"][:1] * 2, last["ids"][:1] * 3, [*last["ids"], "0" * 64], last["ids"] * 9):
+        assert page.get(f"api/results/{'/'.join(wrong)}").status_code == 404
+    assert [words for _, words in last["downloads"]] == ["Report", *(f"{label}: JSON" for label in labels)]
+    for address, words in last["downloads"]:
+        assert page.get(address).status_code == 200, words
+
+
+def fill_choices(card: str, control: str) -> dict[str, str]:
+    """Return the choices of a control of a card."""
+    return next(dict(own.choices or {}) for own in cards()[card].controls if own.name == control)
+
+
+def test_the_best_is_decided_by_paired_differences_from_all_others() -> None:
+    noisy = {"a": [10.0, 20.0, 30.0], "b": [11.0, 21.0, 31.0], "c": [15.0, 24.0, 36.0]}
+    # The intervals of the means overlap widely, those of the differences exclude zero.
+    assert best_of(noisy, "mean queueing delay [ms]") == "a"
+    assert best_of(noisy, "goodput of one flow of bulk [Mbit/s]") == "c"
+    assert best_of({**noisy, "d": [10.0, 20.0, 30.0]}, "loss [%]") == ""
+    assert best_of({**noisy, "d": [9.0, 22.0, 28.0]}, "loss [%]") == ""
+    assert best_of({"a": [100.0, 100.0], "b": [99.5, 99.5]}, "utilization [%]") == ""
+    for unknown in ([], [9.0], [9.0, float("nan"), 9.0]):
+        assert best_of({**noisy, "d": unknown}, "loss [%]") == ""
+
+
+def test_the_headline_of_a_pair_says_what_is_decided_and_then_the_values() -> None:
+    rows = [
+        ["utilization [%]", "95.24", "99.9", "4.66 ± 0.2", "yes"],
+        ["mean queueing delay [ms]", "12.34", "40.2", "27.9 ± 3", "yes"],
+        ["loss [%]", "1", "2", "1 ± 0.1", "yes"],
+        # Decided, but not by one hundredth.
+        ["goodput of one flow of bulk [Mbit/s]", "4.7", "4.71", "0.01 ± 0.001", "yes"],
+    ]
+    assert verdict(["A: CUBIC", "B: Reno"], rows) == (
+        "A: CUBIC is better in queueing delay; B: Reno is better in utilization; "
+        "no clear difference in goodput of bulk",
+        "A: CUBIC uses 95.2\u00a0% of the link, packets wait 12.3\u00a0ms and a flow of bulk gets 4.7\u00a0Mbit/s. "
+        "B: Reno uses 99.9\u00a0% of the link, packets wait 40.2\u00a0ms and a flow of bulk gets 4.71\u00a0Mbit/s.",
+    )
+    pages = [*rows[:1], *rows[3:], ["time of a page, 95 % [s]", "1.3", "2.4", "1.1 ± 0.2", "yes"]]
+    pings = [["mean round trip of ping [ms]", "31", "128", "97 ± 1", "yes"]]
+    headline, _ = verdict(["A", "B"], pings)
+    assert headline == "A is better in round trip of ping"
+    headline, sentence = verdict(["A", "B"], pages)
+    assert headline == "A is better in page times; B is better in utilization"
+    assert sentence.endswith("B uses 99.9\u00a0% of the link and 95 % of the pages take at most 2.4\u00a0s.")
+    unknown = [[*row[:-1], ""] for row in rows]
+    assert verdict(["A", "B"], unknown)[0] == "No clear difference in utilization, queueing delay and goodput of bulk"
 
 
 def test_the_reach_of_a_buffer(page: Page) -> None:

@@ -90,6 +90,43 @@ def test_every_page_fits_its_window(browser: Any, address: str, width: int, dark
         assert ground == ("rgb(16, 19, 22)" if dark else "rgb(246, 247, 249)")
 
 
+TOPS = """window.tops = new Set();
+(function look() {
+  const first = document.querySelector('.group');
+  if (first) window.tops.add(first.offsetTop);
+  requestAnimationFrame(look);
+})();"""
+"""Script that notes where the first cards are in every picture that the browser draws."""
+
+
+@pytest.mark.parametrize("width", [360, 390, 600, 1400])
+def test_the_cards_stay_where_they_are_while_the_live_run_is_drawn(browser: Any, tmp_path: Path, width: int) -> None:
+    # With a store of its own: a run that is there already has no preliminary pictures.
+    with serving(tmp_path / "store") as (address, _), visit(browser, address, width=width) as page:
+        page.add_init_script(TOPS)
+        page.goto(address)
+        page.wait_for_selector(".hero svg.plot")
+        final(page)
+        page.wait_for_function("() => document.querySelectorAll('.hero figure').length === 1")
+        assert page.evaluate("window.tops.size") == 1
+
+
+def test_all_queues_are_in_one_table(browser: Any, address: str) -> None:
+    with visit(browser, address, width=390, dark=True) as page:
+        page.goto(f"{address}{SHORT_PAGE}")
+        final(page)
+        page.select_option("#c-b", "all")
+        page.wait_for_selector("td:text('short run')")
+        final(page)
+        assert page.locator("td.best").count() >= 1
+        assert page.locator("tbody tr").count() == 7
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.click("a.address")
+        page.wait_for_selector("h1:text('Which queue?')")
+        final(page)
+        assert page.locator("td.best").count() >= 1
+
+
 def test_a_visit_by_mouse(browser: Any, address: str) -> None:
     with visit(browser, address) as page:
         page.goto(address)
@@ -97,11 +134,11 @@ def test_a_visit_by_mouse(browser: Any, address: str) -> None:
         page.fill("#c-rate", "2")
         page.press("#c-rate", "Enter")
         final(page)
-        assert "fq-codel" in page.inner_text(".answer")
+        assert "FQ-CoDel" in page.inner_text(".answer")
         assert "B - A" in page.inner_text("table >> nth=0")
         # A changed choice is answered again.
         page.select_option("#c-b", "codel")
-        page.wait_for_function("() => document.querySelector('.answer')?.innerText.includes('B: codel')")
+        page.wait_for_function("() => document.querySelector('.answer')?.innerText.includes('B: CoDel')")
         final(page)
         page.click("role=tab[name='Command']")
         assert "links[0].queue=codel" in page.inner_text("#lines")
@@ -230,10 +267,12 @@ def test_no_serious_finding_of_accessibility(browser: Any, address: str, dark: b
     script = axe()
     with visit(browser, address, dark=dark) as page:
         page.goto(address)
-        for place in ("", SHORT_PAGE, "#/experiments", "#/x/sawtooth", "#/file"):
+        questions = (SHORT_PAGE, f"{SHORT_PAGE}&b=all", "#/q/buffer?rate=5&flows=2&rtt=40")
+        for place in ("", *questions, "#/experiments", "#/x/sawtooth", "#/file"):
             page.goto(f"{address}{place}")
             page.wait_for_selector("main h1")
-            if place == SHORT_PAGE:
+            page.evaluate("document.querySelector('footer details').open = true")
+            if place in questions:
                 final(page)
             if place == "#/file":
                 page.click("button:text('All keys')")

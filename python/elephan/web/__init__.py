@@ -73,20 +73,7 @@ def hosts_of(host: str, port: int) -> list[str]:
 
 
 def serve(*, host: str, port: int | None, store: Path | None, browser: bool, say: Callable[[str], None]) -> None:
-    """Serve the page until a signal ends it.
-
-    Parameters
-    ----------
-    host : str
-        Name or address to listen on.
-    port : int or None
-        See `listen`.
-    store : Path or None
-        Store of results; the usual one by default.
-    browser : bool
-        Open the page in the browser.
-    say : callable
-        Called with the address.
+    """Serve the page until a signal ends it; `say` is called with the address.
 
     Raises
     ------

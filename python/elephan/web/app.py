@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from contextlib import asynccontextmanager
+from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +16,19 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from elephan import _native
+from elephan.catalog import catalog
 from elephan.costs import estimate
 from elephan.errors import InputError
 from elephan.lint import lint
 from elephan.reports.render import render
 from elephan.reports.themes import variables
 from elephan.schema import schema
+from elephan.sizing.pictures import DRAWN_RULES, rule_name
+from elephan.theory.rules import RULES
 from elephan.web import work
 from elephan.web.asking import Ask, read_ask, read_mapping, read_text
-from elephan.web.cards import cards, lessons, presets
+from elephan.web.cards import cards, labels_of, lessons, presets
+from elephan.web.comparing import names_of, page_of_variants
 from elephan.web.guard import MOST_BYTES, Guard, TooLargeError
 from elephan.web.jobs import LOG, BusyError, Job, JobQueue
 from elephan.web.results import TYPES, Results
@@ -35,6 +40,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from elephan.scenario import Scenario
+    from elephan.store.stored import StoredRun
     from elephan.web.jobs import Event
 
 STATIC = {
@@ -44,7 +50,12 @@ STATIC = {
 }
 """Files of the page, and their media types. `colours.css` is made of the report's themes."""
 
+TERMS = b"<!-- terms of the catalogue -->"
+
 TAB = re.compile(r"[A-Za-z0-9_-]{8,40}")
+MOST_OPTIONS = 26
+"""Maximum number of runs in one table, which have a letter each."""
+
 SLOTS = ("run", "curve", "hero")
 
 PLACE = re.compile(
@@ -63,7 +74,18 @@ def static_files() -> dict[str, bytes]:
         f"@media (prefers-color-scheme: dark) {{ :root:not([data-theme=light]) {{ color-scheme: dark; {dark} }} }}\n"
         f":root[data-theme=dark] {{ color-scheme: dark; {dark} }}\n"
     )
-    return found | {"colours.css": css.encode()}
+    page = found["index.html"].replace(TERMS, terms().encode())
+    return found | {"index.html": page, "colours.css": css.encode()}
+
+
+def terms() -> str:
+    """Return the terms for what the controls offer, as HTML: titles and sources of the catalogue, and of the rules."""
+    found = [(rule_name(name), f"Rule of thumb for a buffer: {RULES[name].title}") for name in DRAWN_RULES[:1]]
+    for control, kind, words in (("queue", "queues", "Queue"), ("law", "laws", "Congestion control")):
+        known = {each["name"]: each for each in catalog(kind)}
+        for name, label in labels_of(control).items():
+            found.append((label, f"{words}: {known[name]['title']}. {known[name]['source']}"))
+    return "\n".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}.</dd>" for term, text in found)
 
 
 def page_data() -> dict[str, Any]:
@@ -100,7 +122,8 @@ class Server:
 
     def __init__(self, results: Results, workers: int) -> None:
         self.results, self.workers = results, workers
-        self._static = static_files()
+        # Made before the first visit, which waits for it: the cards and the experiments are read from their files.
+        self._static, self._data = static_files(), page_data()
         self._queue: JobQueue | None = None
 
     @property
@@ -133,17 +156,16 @@ class Server:
         """Return the application."""
         routes = [
             Route("/", self.static),
-            Route("/api/page", lambda _: JSONResponse(page_data())),
+            Route("/api/page", lambda _: JSONResponse(self._data)),
             Route("/api/schema", lambda _: JSONResponse(schema())),
             Route("/api/fill", self.fill, methods=["POST"]),
             Route("/api/check", self.check, methods=["POST"]),
             Route("/api/jobs", self.start, methods=["POST"]),
             Route("/api/jobs/{job}", self.events),
             Route("/api/jobs/{job}/cancel", self.cancel, methods=["POST"]),
-            Route("/api/results/{one}", self.result),
-            Route("/api/results/{one}/{other}", self.result),
+            Route("/api/results/{ids:path}", self.result),
             Route("/files/{one}/{name}", self.file),
-            Route("/files/{one}/{other}/report.html", self.pair_report),
+            Route("/files/{ids:path}/report.html", self.report_of_several),
             Route("/{name}", self.static),
         ]
         handlers: dict[Any, Any] = {
@@ -199,13 +221,15 @@ class Server:
             message = f"tab: 8 to 40 letters, digits, - and _; slot: one of {', '.join(SLOTS)}"
             raise InputError(message)
         ask = await asyncio.to_thread(read_ask, body)
-        cost_s = max(await asyncio.to_thread(lambda: [work.check_cost(s, ask.kind) for s in ask.variants.values()]))
+        cost_s = await asyncio.to_thread(work.check_cost, list(ask.variants.values()), ask.kind)
         job = self.queue.start(self._work(ask), tab, str(slot))
         return JSONResponse(sent(ask) | {"job": job.id, "cost_s": float(f"{cost_s:.2g}")})
 
     def _work(self, ask: Ask) -> Callable[[Job], Event]:
         if ask.kind == "compare":
             return lambda job: work.compare_work(job, self.results, ask.variants)
+        if ask.kind == "options":
+            return lambda job: work.options_work(job, self.results, ask.variants)
         if ask.kind == "curve":
             return lambda job: work.curve_work(job, self.results, ask.scenario, ask.target, ask.link)
         if ask.kind == "limit":
@@ -237,26 +261,31 @@ class Server:
         return JSONResponse({"cancelled": job is not None})
 
     async def result(self, request: Request) -> Response:
-        """Return a finished result, or two beside each other, by hash."""
-        ids = [request.path_params[name] for name in ("one", "other") if name in request.path_params]
+        """Return a finished result, or several beside each other, by hash."""
+        ids = request.path_params["ids"].split("/")
         found = await asyncio.to_thread(self._result, ids)
         return _missing() if found is None else JSONResponse(found)
 
+    def _several(self, ids: list[str]) -> dict[str, StoredRun]:
+        """Return several runs by name; empty if one is missing, or two are alike."""
+        runs = [run for each in ids[:MOST_OPTIONS] if (run := self.results.run(each)) is not None]
+        named = dict(zip(names_of(runs), runs, strict=False))
+        return named if len(named) == len(ids) == len(set(ids)) else {}
+
     def _result(self, ids: list[str]) -> dict[str, Any] | None:
-        runs = [self.results.run(each) for each in ids]
-        if len(ids) == 2:
-            one, other = runs
-            if one is None or other is None or one.id == other.id:
+        if len(ids) > 1:
+            if not (variants := self._several(ids)):
                 return None
-            variants = {"A": one, "B": other}
-            ask = Ask("compare", {name: run.scenario for name, run in variants.items()}, one.scenario.text)
+            scenarios = {name: run.scenario for name, run in variants.items()}
+            ask = Ask("compare" if len(ids) == 2 else "options", scenarios, next(iter(scenarios.values())).text)
             return sent(ask) | work.compare_event(self.results, variants)
+        run = self.results.run(ids[0])
         page = self.results.page(ids[0])
         if page is None:
             return None
-        if runs[0] is not None:
-            ask = Ask("run", {page.title: runs[0].scenario}, runs[0].scenario.text)
-            return sent(ask) | work.run_event(self.results, runs[0])
+        if run is not None:
+            ask = Ask("run", {page.title: run.scenario}, run.scenario.text)
+            return sent(ask) | work.run_event(self.results, run)
         lines = {"files": {"scenario.toml": page.scenario}, "command": "\n".join(line.line for line in page.reproduce)}
         python = 'import elephan\n\nelephan.load("sized/")  # what --out of the command has written'
         return {"title": page.title, **lines, "python": python} | work.size_event(self.results, ids[0])
@@ -267,14 +296,13 @@ class Server:
         content = await asyncio.to_thread(self.results.file, one, name)
         return _missing() if content is None else _download(content, TYPES[name], f"elephan-{one[:12]}-{name}")
 
-    async def pair_report(self, request: Request) -> Response:
-        """Return the report of two runs for download."""
-        ids = [request.path_params["one"], request.path_params["other"]]
-        runs = [await asyncio.to_thread(self.results.run, each) for each in ids]
-        if ids[0] == ids[1] or runs[0] is None or runs[1] is None:
+    async def report_of_several(self, request: Request) -> Response:
+        """Return the report of several runs for download."""
+        ids = request.path_params["ids"].split("/")
+        runs = await asyncio.to_thread(self._several, ids)
+        if len(runs) < 2:
             return _missing()
-        pair = {"A": runs[0], "B": runs[1]}
-        html = await asyncio.to_thread(lambda: render(self.results.pair_page(pair)))
+        html = await asyncio.to_thread(lambda: render(page_of_variants(runs)))
         return _download(html.encode(), TYPES["report.html"], f"elephan-{ids[0][:12]}-{ids[1][:12]}.html")
 
 
@@ -294,11 +322,8 @@ def _checked(body: Mapping[str, Any]) -> dict[str, Any]:
         "ok": True,
         "text": read.text,
         "mapping": read.source,
-        "title": read.title,
         "cost_s": float(f"{cost.cpu_s:.2g}"),
-        "id": read.id,
         "warnings": warnings,
-        "links": [link["name"] for link in read.links if link["flows"]],
     }
 
 

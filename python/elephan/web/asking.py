@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import dataclass
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
@@ -29,9 +30,9 @@ class Ask:
     Parameters
     ----------
     kind : str
-        One of `VIEWS`.
+        One of `VIEWS`, or ``"options"`` for a comparison of more than two.
     variants : dict of str to Scenario
-        Two of a comparison by name, otherwise one.
+        Two of a comparison by name, all options, or one.
     sets : tuple of Variant
         Keys by which the variants differ from the first text; empty if each has a text of its own.
     target : str
@@ -56,39 +57,50 @@ class Ask:
 
     def lines(self) -> dict[str, Any]:
         """Return the scenario files, the commands and the Python lines that give the same result."""
-        if self.kind == "compare" and not self.sets:
-            files = {f"{letter}.toml": each.text for letter, each in zip("ab", self.variants.values(), strict=True)}
+        if len(self.variants) > 1 and not self.sets:
+            files = {
+                f"{letter}.toml": each.text
+                for letter, each in zip(ascii_lowercase, self.variants.values(), strict=False)
+            }
         else:
             files = {FILE: self.text}
         return {"files": files, "command": "\n".join(self._commands()), "python": "\n".join(self._python())}
 
     def _commands(self) -> list[str]:
-        if self.kind == "curve":
-            return [f"elephan size {FILE} --link {shlex.quote(self.link)} --target {self.target} --whole-curve"]
-        if self.kind == "limit":
-            return [f"elephan size {FILE} --link {shlex.quote(self.link)} --target {self.target} --find rtt"]
+        if how := {"curve": "--whole-curve", "limit": "--find rtt"}.get(self.kind):
+            return [f"elephan size {FILE} --link {shlex.quote(self.link)} --target {self.target} {how}"]
         if self.kind == "run":
             return [f"elephan run {FILE} --out run/"]
+        if self.kind == "options" and self.sets:
+            over = (f"{place}={','.join(values)}" for place, values in self._over().items())
+            return [f"elephan sweep {FILE} {' '.join(f'--over {shlex.quote(each)}' for each in over)}"]
         found = []
-        for letter, (_, name) in zip("ab", enumerate(self.variants), strict=True):
+        for letter, name in zip(ascii_lowercase, self.variants, strict=False):
             changes = next((each.set for each in self.sets if each.name == name), {})
             options = "".join(f" --set {shlex.quote(f'{key}={value}')}" for key, value in changes.items())
             found.append(f"elephan run {FILE if self.sets else f'{letter}.toml'}{options} --out {letter}/")
-        return [*found, "elephan report a/ b/ --out both.html"]
+        return [*found, *(["elephan report a/ b/ --out both.html"] if self.kind == "compare" else [])]
+
+    def _over(self) -> dict[str, list[str]]:
+        """Return the values of the key in which the options differ."""
+        return {place: [str(each.set[place]) for each in self.sets] for place in self.sets[0].set}
 
     def _python(self) -> list[str]:
         head = ["import elephan", "", f'scenario = elephan.Scenario.from_file("{FILE}")']
+        link = f"link={json.dumps(self.link)}"
         if self.kind == "curve":
-            asked = f'scenario, "{self.target}", link={json.dumps(self.link)}, whole_curve=True'
+            asked = f'scenario, "{self.target}", {link}, whole_curve=True'
             return [*head, f"answer = elephan.size({asked})", "print(answer)"]
         if self.kind == "limit":
             head[0] = "import elephan\nfrom elephan.sizing import size_limit"
-            asked = f'scenario, "{self.target}", "rtt", link={json.dumps(self.link)}'
-            return [*head, f"answer = size_limit({asked})", "print(answer)"]
+            return [*head, f'answer = size_limit(scenario, "{self.target}", "rtt", {link})', "print(answer)"]
         if self.kind == "run":
             return [*head, "result = elephan.run(scenario)", "print(result)"]
+        if self.kind == "options" and self.sets:
+            return [*head, f"swept = elephan.sweep(scenario, over={self._over()!r})", "print(swept)"]
         if not self.sets:
-            return [head[0], "", *(f'{x} = elephan.run("{x}.toml", series=True)' for x in "ab"), _REPORT]
+            runs = [f'{x} = elephan.run("{x}.toml", series=True)' for x in ascii_lowercase[: len(self.variants)]]
+            return [head[0], "", *runs, *([_REPORT] if self.kind == "compare" else [])]
         changed = (
             f"{x} = elephan.run(scenario.replace({dict(v.set)!r}), series=True)"
             for x, v in zip("ab", self.sets, strict=True)
@@ -118,13 +130,7 @@ def read_text(text: object, origin: str = FILE) -> Scenario:
 
 
 def read_mapping(mapping: object, origin: str = FILE) -> Scenario:
-    """Read a scenario of the form, a mapping with the keys of the file.
-
-    Raises
-    ------
-    InputError
-        If it is not a scenario.
-    """
+    """Read a scenario of the form, a mapping with the keys of the file; raises as `read_text`."""
     if not isinstance(mapping, dict):
         message = f"{origin}: must be a table with the keys of a scenario"
         raise InputError(message)
@@ -197,7 +203,8 @@ def _changed(text: str, variants: tuple[Variant, ...]) -> Ask:
     if len(set(names)) < len(names) or len({json.dumps(dict(each.set)) for each in variants}) < len(variants):
         message = "b: is the same as A; choose another"
         raise InputError(message)
-    return Ask("compare", {each.name: base.replace(dict(each.set)) for each in variants}, text, variants)
+    kind = "compare" if len(variants) == 2 else "options"
+    return Ask(kind, {each.name: base.replace(dict(each.set)) for each in variants}, text, variants)
 
 
 def _alike(read: Mapping[str, Scenario]) -> dict[str, Scenario]:

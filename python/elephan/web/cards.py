@@ -25,6 +25,9 @@ VIEWS = ("curve", "limit", "run", "compare")
 ROUNDS, SHORTEST_S, LONGEST_S, MOST_PACKETS = 1000.0, 40.0, 120.0, 1.2e6
 """Length of a run: round trips wanted, bounds on the time [s], and packets of 1,500 B that it may carry at most."""
 
+ALL = "all"
+"""Choice of the second variant that compares all of its choices."""
+
 FEWEST_ROUNDS = 150.0
 """Round trips that a run has in any case, however many packets they are: a window must have time to grow."""
 
@@ -34,24 +37,16 @@ SAMPLES = 600
 
 @dataclass(frozen=True)
 class Control:
-    """One control of a card.
+    """One control of a card, with its default: a number with a range, or a choice with names by value.
 
     Parameters
     ----------
-    low, high : float
-        Range of a number; both 0 for a choice.
-    value : float or str
-        The default.
-    unit : str
-        As scenario files write it.
-    shown : str
-        Unit beside the control.
-    whole, plain : bool
-        A whole number; a number without its unit in the scenario.
+    unit, shown : str
+        As scenario files write it, and beside the control if that differs.
+    plain : bool
+        The scenario has the number without its unit.
     scale : str
         ``"log"`` or ``"linear"``.
-    choices : dict of str to str
-        Names by value; empty for a number.
     """
 
     name: str
@@ -116,19 +111,12 @@ class Card:
     ----------
     view : str
         One of `VIEWS`.
-    controls : tuple of Control
-    target : str
-        Target of a sizing, with ``$names``.
-    scenario : str
-        TOML with ``$names``.
+    target, scenario : str
+        Target of a sizing, and TOML, both with ``$names``.
     variants : tuple of Variant
-        Two for a comparison, with ``$names``.
-    presets : dict of str to dict
-        Values of controls, by name of the preset.
+        Two for a comparison, with ``$names``; `fill` makes one of each choice if the second is `ALL`.
     vary : tuple of str and list
         The control that moves in a static edition, and its values.
-    length : dict
-        Instead of the defaults of `run_length`.
     """
 
     id: str
@@ -171,12 +159,7 @@ def run_length(
     shortest: float = SHORTEST_S,
     packets: float = MOST_PACKETS,
 ) -> float:
-    """Return how long a card's run is [s]: many round trips, but no more packets than a page can wait for.
-
-    Parameters
-    ----------
-    rounds, shortest, packets : float
-        See `ROUNDS`.
+    """Return how long a card's run is [s]: many round trips, but no more packets than a page waits for; see `ROUNDS`.
 
     Examples
     --------
@@ -190,12 +173,10 @@ def run_length(
 
 
 def fill(card: Card, values: Mapping[str, Any], slider: object = None) -> Filled:
-    """Fill a card with values.
+    """Fill a card with values by control, defaults for the rest.
 
     Parameters
     ----------
-    values : mapping
-        By control; defaults for the rest.
     slider : int, optional [packets]
         The buffer of a card whose view is a curve; a bandwidth-delay product by default.
 
@@ -221,10 +202,11 @@ def fill(card: Card, values: Mapping[str, Any], slider: object = None) -> Filled
         raise InputError(message)
     words = {name: known[name].text(value) for name, value in checked.items()}
     words |= _derived(card, checked) | {"slider": "1 bdp" if slider is None else f"{slider} packets"}
-    variants = tuple(
-        Variant(Template(each.name).substitute(words), {k: _substituted(v, words) for k, v in each.set.items()})
-        for each in card.variants
-    )
+    labels = {name: (known[name].choices or {}).get(value, value) for name, value in checked.items()}
+    named = [(Template(each.name).substitute(labels), each, words) for each in card.variants]
+    if checked.get("b") == ALL:
+        named = [(o, card.variants[1], {"b": key}) for key, o in (known["b"].choices or {}).items() if key != ALL]
+    variants = tuple(Variant(name, {k: _substituted(v, own) for k, v in each.set.items()}) for name, each, own in named)
     return Filled(Template(card.scenario).substitute(words).lstrip(), Template(card.target).substitute(words), variants)
 
 
@@ -265,19 +247,19 @@ def cards() -> dict[str, Card]:
 
 
 @cache
+def labels_of(control: str) -> dict[str, str]:
+    """Return the names of the choices of a control that several cards share, by value."""
+    return dict(_read("cards.toml")["controls"][control]["choices"])
+
+
+@cache
 def presets() -> dict[str, str]:
     """Return the names of the presets by id."""
     return {name: preset["label"] for name, preset in _read("cards.toml")["presets"].items()}
 
 
 def card(name: object) -> Card:
-    """Return a card by its id.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
+    """Return a card by its id; raises `InputError` if there is none."""
     if not isinstance(name, str) or name not in cards():
         message = f"card: there is no such question; use one of {', '.join(cards())}"
         raise InputError(message)
@@ -310,6 +292,8 @@ def _card(each: Mapping[str, Any], shared: Mapping[str, Any], named: Mapping[str
 
 def _control(name: str, given: Mapping[str, Any]) -> Control:
     own = {key: value for key, value in given.items() if key not in ("range", "like")}
+    if name == "b":
+        own |= {"choices": {**own["choices"], ALL: "All, in one table"}, "help": ""}
     low, high = given.get("range", (0.0, 0.0))
     return Control(name=name, low=low, high=high, **own)
 

@@ -27,29 +27,22 @@ if TYPE_CHECKING:
     from elephan.web.asking import Ask
 
 FOOT = re.compile(r'<p id="foot">[^<]*')
-SCRIPT = '<script src="draw.js" defer></script>'
+PRELOAD = '<link rel="preload" href="api/page" as="fetch" crossorigin="anonymous">'
 
 
 def export_site(
     folder: Path, *, say: Callable[[str], None], only: Collection[str] | None = None, shorten: float = 1.0
 ) -> int:
-    """Write the static edition.
+    """Write the static edition into a folder, and return the number of its files.
 
     Parameters
     ----------
-    folder : Path
-        Made if missing.
     say : callable
         Called with a line of progress for each question.
     only : collection of str, optional
         Ids of questions and experiments to compute; all by default.
     shorten : float
         Factor on the length of every run; 1 but in tests.
-
-    Returns
-    -------
-    int
-        Number of files.
     """
     written = 0
     wanted = [name for name in (*cards(), *lessons()) if only is None or name in only]
@@ -59,7 +52,7 @@ def export_site(
     for name, content in static_files().items():
         text = content.decode()
         if name == "index.html":
-            text = text.replace(SCRIPT, f'<script src="data.js" defer></script>\n{SCRIPT}')
+            text = text.replace(PRELOAD, '<script src="data.js" defer></script>')
             text = FOOT.sub(f'<p id="foot">Computed by elephan {data["version"]}.', text)
         written += _write(folder / name, text)
     written += _write(folder / "data.js", f"window.elephanStatic = {_json(data)};\n")
@@ -116,7 +109,7 @@ def _shortened(scenario: Scenario, factor: float) -> Scenario:
 
 def _plain(event: dict[str, Any]) -> dict[str, Any]:
     """Leave out what the page does not show."""
-    return {key: value for key, value in event.items() if key not in ("documents", "state", "id", "ids", "downloads")}
+    return {key: value for key, value in event.items() if key not in ("state", "id", "ids", "downloads")}
 
 
 def _json(value: object) -> str:

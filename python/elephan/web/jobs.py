@@ -10,7 +10,7 @@ import asyncio
 import logging
 import secrets
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
@@ -145,7 +145,7 @@ class Job:
         try:
             self.check()
             last = self._work(self)
-        except JobCancelledError:
+        except (JobCancelledError, CancelledError):
             last = {"state": "cancelled"}
         except InputError as error:
             last = {"state": "failed", "message": str(error)}
@@ -176,13 +176,7 @@ class Job:
 
 
 class JobQueue:
-    """Jobs that wait and run.
-
-    Parameters
-    ----------
-    workers : int
-        Threads for simulations.
-    """
+    """Jobs that wait and run, with a number of threads for their simulations."""
 
     def __init__(self, workers: int) -> None:
         self.simulations = SimulationThreads(workers)

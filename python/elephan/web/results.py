@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import _native
 from elephan.formats import stamped
-from elephan.reports.folders import page_of, page_of_several
+from elephan.reports.folders import page_of
 from elephan.reports.render import render
 from elephan.store import Store
 from elephan.store.keys import key
@@ -46,21 +46,12 @@ TYPES = {
 """What can be downloaded of a result, and its media type."""
 
 
-LABELS = {
-    name: "JSON" if name == "result.json" else f"Parquet: {name.partition('.')[0]}"
-    for name in ("result.json", *(name for name in TYPES if name.endswith(".parquet")))
-}
+LABELS = {"result.json": "JSON"} | {n: f"Parquet: {n.partition('.')[0]}" for n in TYPES if n.endswith(".parquet")}
 """Files of a result beside the report that can be downloaded, and their names on the page."""
 
 
 class Results:
-    """Results by hash. A single thread uses the store, as it requires; files are read in any.
-
-    Parameters
-    ----------
-    folder : Path or None
-        Folder of the store; the usual one by default.
-    """
+    """Results by hash. A single thread uses the store, as it requires; files are read in any."""
 
     def __init__(self, folder: Path | None) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="elephan-store")
@@ -123,21 +114,18 @@ class Results:
             stored.write(copy)
             return page_of(Path(copy))
 
-    def downloads(self, ids: Sequence[str]) -> list[tuple[str, str]]:
-        """Return the addresses of the files of a result, or of two side by side, each with its name on the page."""
+    def downloads(self, ids: Sequence[str], names: Sequence[str]) -> list[tuple[str, str]]:
+        """Return the addresses of the files of a result, or of several by name, each with its name on the page."""
         found = [(f"files/{'/'.join(ids)}/report.html", "Report")]
-        for letter, result_id in zip("AB", ids, strict=False):
+        for own, result_id in zip(names, ids, strict=True):
             folder, stored = self.size_folder(result_id), None
             if folder is None and (stored := self.run(result_id)) is not None:
                 folder = stored.folder
             for name, shown in LABELS.items():
-                if name == "result.json" or (folder is not None and (folder / name).is_file()):
-                    found.append((f"files/{result_id}/{name}", f"{letter}: {shown}" if len(ids) > 1 else shown))
+                is_there = folder is not None and (folder / name).is_file() and len(ids) <= 2
+                if name == "result.json" or is_there:
+                    found.append((f"files/{result_id}/{name}", f"{own}: {shown}" if own else shown))
         return found
-
-    def pair_page(self, runs: Mapping[str, StoredRun]) -> ReportPage:
-        """Return the page of two runs by name."""
-        return page_of_several(dict(runs))
 
     def file(self, result_id: str, name: str) -> bytes | None:
         """Return a file of a result, one of `TYPES`; None if there is none."""

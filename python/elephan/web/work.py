@@ -20,12 +20,12 @@ import numpy as np
 from elephan.costs import estimate
 from elephan.errors import InputError
 from elephan.pictures.figure import Axis, Figure, Series, colour
-from elephan.pictures.words import with_unit
+from elephan.pictures.words import joined, with_unit
 from elephan.reports.folders import page_of
-from elephan.reports.page import HeadlineNumber
+from elephan.reports.page import HeadlineNumber, PageSection, ReportPage
 from elephan.runs import run
 from elephan.runs.pictures import over_time
-from elephan.runs.result import DELAYS, RunResult
+from elephan.runs.result import RunResult
 from elephan.runs.sampled import sampled
 from elephan.runs.side_by_side import NamedRun, laid_over
 from elephan.runs.warmup import settle_warmup
@@ -33,18 +33,18 @@ from elephan.scenario import EXAMPLE, Scenario
 from elephan.sizing import size, size_limit
 from elephan.sizing.curve import APART, BufferCurve
 from elephan.sizing.measuring import sample
-from elephan.sizing.pictures import answer_pictures
+from elephan.sizing.pictures import DRAWN_RULES, answer_pictures, brief, rule_name
 from elephan.sizing.rules import rules
 from elephan.sizing.targets import check_targets, parse_targets, targets_json
-from elephan.stats import paired
-from elephan.units import format_long_time, format_measured, format_time
+from elephan.units import format_long_time, format_time
+from elephan.web.comparing import options_pictures, options_table, page_of_variants, paired_table
 from elephan.web.results import size_key
-from elephan.web.views import figure_views, page_view
+from elephan.web.views import figure_views, page_view, table_view
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from elephan.reports.page import ReportPage
+    from elephan.sizing.search import SearchProgress
     from elephan.sizing.targets import BufferSample
     from elephan.store.stored import StoredRun
     from elephan.web.jobs import Event, Job
@@ -65,9 +65,6 @@ POINTS = 9
 SIZED = 40
 """Replications that a sizing takes, roughly, for the limit on its cost."""
 
-PAGES = "pages.parquet"
-"""File of a run whose groups read pages."""
-
 SERIES = ("utilization", "queueing_delay_s", "loss_ratio")
 
 
@@ -83,7 +80,7 @@ def warm() -> None:
         page_of(Path(folder))
 
 
-def check_cost(scenario: Scenario, kind: str) -> float:
+def check_cost(scenarios: Sequence[Scenario], kind: str) -> float:
     """Return the estimated processor time of a job [s].
 
     Raises
@@ -91,11 +88,12 @@ def check_cost(scenario: Scenario, kind: str) -> float:
     InputError
         If it is too long for a page, or needs more memory than there is.
     """
-    cost = estimate(scenario, workers=1, series=True)
-    if reason := cost.refusal():
-        raise InputError(reason)
-    each = cost.cpu_s / max(1, cost.replications)
-    cpu_s = {"run": cost.cpu_s, "compare": 2 * cost.cpu_s}.get(kind, SIZED * each)
+    cpu_s = 0.0
+    for scenario in scenarios:
+        cost = estimate(scenario, workers=1, series=True)
+        if reason := cost.refusal():
+            raise InputError(reason)
+        cpu_s += SIZED * cost.cpu_s / max(1, cost.replications) if kind in ("curve", "limit") else cost.cpu_s
     if cpu_s > MOST_CPU_S:
         message = (
             f"takes about {format_long_time(cpu_s)} of processor; a page runs up to {format_long_time(MOST_CPU_S)}: "
@@ -109,12 +107,16 @@ def run_work(job: Job, results: Results, scenario: Scenario) -> Event:
     """Run a scenario, with pictures meanwhile; the last event is the page of the run."""
     stored = results.find(scenario)
     if stored is None:
-        for share, [result] in _preliminary(job, [scenario]):
-            document = _as_whole(result, scenario)
-            figures = over_time(document, scenario, sampled(result))
-            job.send(_seen(share, scenario, figures, _tiles(document)))
-        stored = _final(job, results, scenario)
+        _watch(job, scenario)
+        stored = _final(job, results, {"refining": scenario}, "refining")
     return run_event(results, stored)
+
+
+def _watch(job: Job, scenario: Scenario) -> None:
+    """Send pictures of the first replication while it grows."""
+    for share, [result] in _preliminary(job, [scenario]):
+        document = _as_whole(result, scenario)
+        job.send(_seen(share, scenario, over_time(document, scenario, sampled(result)), _tiles(document)))
 
 
 def run_event(results: Results, stored: StoredRun) -> Event:
@@ -132,14 +134,14 @@ def run_event(results: Results, stored: StoredRun) -> Event:
     return _final_event(results, "run", [stored.id], page)
 
 
-def _final_event(results: Results, kind: str, ids: list[str], page: ReportPage) -> Event:
+def _final_event(results: Results, kind: str, ids: list[str], page: ReportPage, names: Sequence[str] = ("",)) -> Event:
     return {
         "state": "final",
         "kind": kind,
         "id": ids[0],
         "ids": ids,
         "page": page_view(page),
-        "downloads": results.downloads(ids),
+        "downloads": results.downloads(ids, names),
     }
 
 
@@ -154,70 +156,34 @@ def compare_work(job: Job, results: Results, variants: Mapping[str, Scenario]) -
                 for (name, scenario), result in zip(variants.items(), found, strict=True)
             ]
             job.send(_seen(share, scenarios[0], laid_over(seen), []))
-    kept = {name: run or _final(job, results, variants[name]) for name, run in runs.items()}
-    return compare_event(results, kept)
+    return compare_event(results, {name: _final(job, results, variants, name) for name in variants})
 
 
 def compare_event(results: Results, runs: Mapping[str, StoredRun]) -> Event:
-    """Return the last event of a comparison: the page of both runs, and the paired differences."""
-    page = results.pair_page(runs)
-    table = paired_table(list(runs.values()))
-    if timed := next((row for row in table["rows"] if row[0].startswith("time of a page, 95 %")), None):
-        a, b = runs
-        first, second = (f"{float(value):.3g} s" for value in timed[1:3])
-        page = replace(page, headline=f"95 % of the pages take at most {first} with {a} and {second} with {b}")
-    ids = [run.id for run in runs.values()]
-    documents = {letter: run.to_json() for letter, run in zip("ab", runs.values(), strict=True)}
-    whole = _final_event(results, "compare", ids, page)
-    return whole | {"names": list(runs), "paired": table, "documents": documents}
+    """Return the last event of a comparison: the page of its variants, and of two the paired differences."""
+    names = ["A", "B"] if len(runs) == 2 else list(runs)
+    event = _final_event(results, "compare", [run.id for run in runs.values()], page_of_variants(runs), names)
+    return event | ({"paired": paired_table(list(runs.values()))} if len(runs) == 2 else {})
 
 
-def paired_table(runs: Sequence[StoredRun]) -> dict[str, Any]:
-    """Return the paired differences of two runs, B - A, with 95 % intervals, as a table."""
-    first, second = (_quantities(run) for run in runs)
-    rows, count = [], 0
-    for label in (each for each in first if each in second):
-        a, b = np.array(first[label]), np.array(second[label])
-        if a.shape != b.shape or not (np.isfinite(a) & np.isfinite(b)).any():
-            continue
-        count = len(a)
-        found = paired(b, a).difference
-        sure = "" if found.ci95 is None else "yes" if abs(found.mean) > found.ci95 else "no"
-        shown = (f"{float(np.nanmean(values)):.4g}" for values in (a, b))
-        rows.append([label, *shown, format_measured({"mean": found.mean, "ci95": found.ci95}), sure])
-    heads = ["quantity", "A", "B", "B - A, with 95 % interval", "differs"]
-    note = f"Differences of {count} pairs of replications with the same random numbers, whose common effects cancel."
-    return {"title": "Paired difference", "heads": heads, "rows": rows, "numeric": [False, True, True, True, False]} | {
-        "note": note
-    }
+def options_work(job: Job, results: Results, variants: Mapping[str, Scenario]) -> Event:
+    """Run all options one after the other; their table has short runs first, and fills while they are run."""
+    seen: dict[str, StoredRun | RunResult] = {}
 
+    def tell(says: str, done: int) -> None:
+        table, _ = options_table(seen)
+        sent = _progress(says, done, 2 * len(variants)) | {"state": "preliminary", "table": table_view(table)}
+        job.send(sent | {"kind": "options", "figures": figure_views(options_pictures(seen))})
 
-def _quantities(run: StoredRun) -> dict[str, list[float]]:
-    """Return what two variants are compared by, a number for each replication: of the link, then of groups of flows."""
-    scenario, outcomes = run.scenario, run.outcomes
-    link = scenario.link_index(None)
-    found = {
-        "utilization [%]": [100 * float(each.links["utilization"][link]) for each in outcomes],
-        "mean queueing delay [ms]": [1e3 * float(each.links["queueing_delay_s"][link]) for each in outcomes],
-        "loss [%]": [100 * each.loss_ratio(link) for each in outcomes],
-    }
-    for number, group in enumerate(scenario.groups):
-        mine = [each.flows["group"] == number for each in outcomes]
-        name = group["name"]
-        if (key := DELAYS.get(group["traffic"])) is not None:
-            what = "round trip" if key == "rtt" else "one-way delay"
-            values = [1e3 * each.flows["delay_s"][at].mean() for each, at in zip(outcomes, mine, strict=True)]
-            found[f"mean {what} of {name} [ms]"] = [float(value) for value in values]
-        else:
-            values = [1e-6 * each.flows["goodput_bps"][at].mean() for each, at in zip(outcomes, mine, strict=True)]
-            found[f"goodput of one flow of {name} [Mbit/s]"] = [float(value) for value in values]
-    if PAGES in {path.name for path in run.folder.iterdir()}:
-        pages = run.read("pages")
-        run_of, took_s = (np.asarray(pages[name]) for name in ("replication", "duration_s"))
-        for label, how in (("mean", np.mean), ("95 %", lambda x: np.quantile(x, 0.95))):
-            times = [took_s[run_of == i] for i in range(len(outcomes))]
-            found[f"time of a page, {label} [s]"] = [float(how(x)) if x.size else float("nan") for x in times]
-    return found
+    for name, scenario in variants.items():
+        short = _short(scenario)
+        seen[name] = results.find(scenario) or RunResult(short, tuple(job.replications(short, [0])), "window", 0.0)
+        tell(f"a sketch: {len(seen)} of {len(variants)} with short runs", len(seen))
+    kept: dict[str, StoredRun] = {}
+    for name in variants:
+        seen[name] = kept[name] = _final(job, results, variants, name)
+        tell(f"{len(kept)} of {len(variants)} measured", len(variants) + len(kept))
+    return compare_event(results, kept)
 
 
 def curve_work(job: Job, results: Results, scenario: Scenario, target: str, link: str) -> Event:
@@ -229,9 +195,7 @@ def curve_work(job: Job, results: Results, scenario: Scenario, target: str, link
         check_targets(targets, scenario.network, index)
         drawn = _Curve(job, scenario, index, target)
         drawn.sketch()
-        answer = size(
-            scenario, target, link=link, whole_curve=True, on_sample=drawn.add, progress=lambda _: job.check()
-        )
+        answer = size(scenario, target, link=link, whole_curve=True, on_sample=drawn.add, progress=drawn.told)
         results.keep_size(size_id, answer)
     return size_event(results, size_id)
 
@@ -241,13 +205,14 @@ def size_event(results: Results, size_id: str) -> Event:
     page, folder = results.page(size_id), results.size_folder(size_id)
     assert page is not None
     assert folder is not None
-    path, parts = folder / "size.json", []
-    rows = json.loads(path.read_text(encoding="utf-8"))["curve"] if path.is_file() else []
+    path, parts = folder / "size.json", list[PageSection]()
+    document = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"curve": []}
     for part in page.parts:
-        figures = [replace(f, series=tuple(s for s in f.series if not _is_model(s))) for f in part.figures]
-        if rows and figures:
-            figures += _goodput(rows, figures[0].x)
-            rows = []
+        figures = list(part.figures)
+        if document["curve"] and figures:
+            figures = _brief(figures, document)
+            if not any(each.figures for each in parts):
+                figures += _goodput(document["curve"], figures[0].x)
         parts.append(replace(part, figures=tuple(figures)))
     return _final_event(results, "size", [size_id], replace(page, parts=tuple(parts)))
 
@@ -267,17 +232,24 @@ def _goodput(rows: Sequence[Mapping[str, Any]], x: Axis) -> list[Figure]:
     return [Figure("goodput", "Goodput per flow", alt, x, y, tuple(lines), height=220)] if names else []
 
 
-def _is_model(series: Series) -> bool:
-    return bool(series.label.startswith("model "))
+def _brief(figures: Sequence[Figure], document: Mapping[str, Any]) -> list[Figure]:
+    """Leave out the models and most rules of thumb, and name the marks in every picture."""
+    rules = {at: rule_name(name) for name in DRAWN_RULES if (at := document["rules"].get(name)) is not None}
+    nothing = np.empty(0)
+    key = Series(f"rules of thumb: {joined(rules.values())}", nothing, nothing, colour="muted", dashed=True)
+    found = []
+    for figure in brief(figures, document):
+        words = (m.label or ("answer" if m.role == "answer" else rules.get(m.at or 0.0, "")) for m in figure.marks)
+        marks = tuple(replace(mark, label=label) for mark, label in zip(figure.marks, words, strict=True))
+        found.append(replace(figure, series=(*figure.series, key) if rules else figure.series, marks=marks))
+    return found
 
 
 def limit_work(job: Job, results: Results, scenario: Scenario, target: str, link: str) -> Event:
     """Search for the longest path that a buffer is enough for, with pictures of the scenario meanwhile."""
     size_id = size_key(scenario, "rtt", target, link)
     if results.size_folder(size_id) is None:
-        for share, [result] in _preliminary(job, [scenario]):
-            document = _as_whole(result, scenario)
-            job.send(_seen(share, scenario, over_time(document, scenario, sampled(result)), _tiles(document)))
+        _watch(job, scenario)
 
         def told(progress: Any) -> None:
             of = progress.expected
@@ -299,16 +271,14 @@ class _Curve:
         self.short: dict[int, BufferSample] = {}
         self.curve = BufferCurve(scenario.replications)
         self._sent_s = 0.0
+        self._expected = 0
 
     def sketch(self) -> None:
         """Measure a few buffers with short runs."""
         bdp, flows = self.facts["bdp_packets"], max(1, self.facts["flows"])
         low, high = max(1.0, min(bdp / 64, bdp / flows**0.5 / 4)), max(4.0, 2 * bdp)
         buffers = sorted({max(1, round(low * (high / low) ** (i / (POINTS - 1)))) for i in range(POINTS)})
-        cost = estimate(self.scenario, workers=1)
-        whole_s = self.scenario.facts["duration_s"]
-        short_s = whole_s * min(0.5, max(0.02, SHORT_S / max(1e-9, cost.cpu_s / cost.replications)))
-        short = self.scenario.replace({"duration": f"{short_s:.6g} s", "warmup": f"{short_s / 4:.6g} s"})
+        short = _short(self.scenario)
         for buffer in sorted(buffers, key=lambda b: abs(b - bdp)):
             [outcome] = self.job.replications(short.with_buffer(self.link, buffer), [0], series=False)
             self.short[buffer] = sample(short, self.link, outcome)
@@ -321,13 +291,19 @@ class _Curve:
         if time.monotonic() - self._sent_s > 0.1:
             self.send()
 
+    def told(self, progress: SearchProgress) -> None:
+        """Note how many runs the search expects."""
+        self.job.check()
+        self._expected = progress.expected
+
     def send(self) -> None:
         """Send the pictures of what is known."""
         self._sent_s = time.monotonic()
         points, runs = len(self.curve.buffers), sum(map(self.curve.replications, self.curve.buffers))
-        says = f"{points} buffers measured, {runs} runs" if points else "a sketch from short runs"
-        sent = {"state": "preliminary", "kind": "size", "says": says, "done": points}
-        self.job.send(sent | {"figures": figure_views(self.figures())})
+        sketched = f"a sketch: {len(self.short)} of {POINTS} buffers with short runs"
+        says = f"{points} buffers measured, {runs} of about {max(runs, self._expected)} runs" if points else sketched
+        done = _progress(says, len(self.short) + runs, POINTS + max(runs, self._expected or SIZED))
+        self.job.send(done | {"state": "preliminary", "kind": "size", "figures": figure_views(self.figures())})
 
     def figures(self) -> list[Figure]:
         """Return the pictures of utilization, delay, loss and goodput against the buffer."""
@@ -343,7 +319,8 @@ class _Curve:
         ]
         found = []
         # The axes are those of all points, measured and preliminary.
-        drawn = answer_pictures(document | {"curve": guessed + rows}, self.facts, {})
+        whole = document | {"curve": guessed + rows}
+        drawn = _brief(answer_pictures(whole, self.facts, {}), whole)
         measured = {figure.name: figure for figure in answer_pictures(document, self.facts, {})} if rows else {}
         for figure in drawn:
             short = [s for s in guessed if not any(_near(s["buffer_packets"], row["buffer_packets"]) for row in rows)]
@@ -358,7 +335,7 @@ class _Curve:
                 faint=True,
             )
             lines = measured[figure.name].series if figure.name in measured else ()
-            found.append(replace(figure, series=(*lines, *((pale,) if short else ()))))
+            found.append(replace(figure, series=(*lines, *((pale,) if short else ()), *figure.series[-1:])))
         goodput = "goodput_per_flow_bps"
         for row in rows:
             estimates = [self.curve.group(row["buffer_packets"], i, goodput).to_json() for i in range(len(self.names))]
@@ -387,17 +364,28 @@ def _preliminary(job: Job, scenarios: Sequence[Scenario]) -> Any:
         share *= 2
 
 
-def _final(job: Job, results: Results, scenario: Scenario) -> StoredRun:
-    """Run all replications as `elephan.run` does, and keep the result."""
+def _final(job: Job, results: Results, variants: Mapping[str, Scenario], name: str) -> StoredRun:
+    """Run all replications of one of some variants as `elephan.run` does and keep the result, unless it is there."""
+    scenario = variants[name]
+    if (kept := results.find(scenario)) is not None:
+        return kept
     started = time.perf_counter()
     settled = settle_warmup(scenario, 1, lambda _: job.check())
-    count = settled.replications
+    count, before = settled.replications, list(variants).index(name)
 
     def told(done: int) -> None:
-        job.send(_progress(f"refining: {done} of {count} replications", done, count))
+        says = f"{name}: {done} of {count} replications"
+        job.send(_progress(says, before * count + done, len(variants) * count))
 
     outcomes = tuple(job.replications(settled, range(count), done=told))
     return results.keep(RunResult(settled, outcomes, "window", time.perf_counter() - started), scenario)
+
+
+def _short(scenario: Scenario) -> Scenario:
+    """Return a scenario with a run of `SHORT_S`."""
+    cost, whole_s = estimate(scenario, workers=1), scenario.facts["duration_s"]
+    short_s = whole_s * min(0.5, max(0.02, SHORT_S / max(1e-9, cost.cpu_s / cost.replications)))
+    return scenario.replace({"duration": f"{short_s:.6g} s", "warmup": f"{short_s / 4:.6g} s"})
 
 
 def _as_whole(result: RunResult, scenario: Scenario) -> dict[str, Any]:

@@ -176,13 +176,14 @@
   // A curve over buffers with a slider along it, and a run of the link with the chosen buffer.
   function curve(card, values) {
     let bdp = 1, chosen = null, slide = null;
-    const words = el("span", { class: "muted" });
+    const words = el("strong");
     const slider = el("input", { type: "range", id: "slider", min: 0, max: STEPS, step: 1, value: STEPS / 2,
       disabled: true, oninput: () => pick(slide.from(+slider.value), REST_OF_BUFFER_MS) });
-    const label = el("label", { for: "slider" }, el("strong", {}, "Try a buffer: "), words);
-    const between = named("panel", "Try a buffer", label, slider);
+    const help = " Move the slider, and the red line, to see the link with another buffer than the answer. Now: ";
+    const label = el("label", { for: "slider" }, el("strong", {}, "Experiment."), help, words);
+    const between = named("panel", "Experiment", label, slider);
     const behind = new Panel("run", { brief: 4 });
-    const after = named("panel", "The link with this buffer", el("h2", {}, "The link with this buffer"), behind.node);
+    const after = named("panel", "Link", el("h2", {}, "The link with the buffer of the slider"), behind.node);
     const sizing = new Panel("curve", { refused: refusing, between, after, drawn: (event) => axis(event) });
     const run = paused(() => behind.start({ kind: "run", card: card.id, values, slider: chosen }));
     // The slider has the extent of the curve, which grows while points arrive; the chosen buffer stays.

@@ -105,7 +105,7 @@
 
   // Give each label of a mark the first row in which it has room; labels without room are in the tooltip only.
   function placed(labels, left, right) {
-    const rows = [[], []];
+    const rows = [[], [], []];
     for (const label of labels) {
       const width = label.text.length * LETTER + 8;
       const from = Math.max(left, Math.min(label.x - width / 2, right - width));
@@ -123,7 +123,7 @@
   function frame(width, height, figure) {
     const marks = figure.marks || [];
     const hasLabels = marks.some((m) => m.label && isUpright(m) && m.role !== "shade");
-    const top = 24 + (hasLabels ? 34 : 0), bottom = height - 40, left = 58, right = width - 14;
+    const top = 24 + (hasLabels ? 48 : 0), bottom = height - 40, left = 58, right = width - 14;
     const all = (key) => figure.series.flatMap((s) => s[key] || []);
     const wanted = marks.filter((m) => !isUpright(m) && m.at !== undefined).map((m) => m.at);
     const x = scale(figure.x, all("x"), Math.max(3, (right - left) / 80));

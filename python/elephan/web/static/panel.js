@@ -51,10 +51,7 @@
       this.close();
     }
 
-    close() {
-      this.source?.close();
-      this.source = null;
-    }
+    close() { this.source = this.source?.close() ?? null; }
 
     // Start a job, and read its events.
     async start(body) {
@@ -106,12 +103,13 @@
     }
 
     // Say how far an unfinished job is, and draw what it has, marked as preliminary.
-    preliminary({ says, done, of, figures, tiles: numbers, ...event }) {
+    preliminary({ says, done, of, figures, tiles: numbers, table: rows, ...event }) {
       const value = Math.min(done, of);
       const bar = of ? el("progress", { max: of, value, "aria-label": "progress of the run" }) : null;
       this.chip("running", "Preliminary", says, bar, button("Cancel", () => post(`api/jobs/${this.job}/cancel`)));
       if (!figures) return;
-      this.figures.show(figures);
+      this.figures.show(figures.slice(0, this.options.brief));
+      if (rows) this.rest.replaceChildren(table(rows));
       if (numbers?.length && !this.options.brief) {
         const words = el("p", { class: "muted" }, "So far, including the start of the run:");
         this.answer.replaceChildren(named("answer", "So far", words, tiles(numbers)));

@@ -104,7 +104,8 @@
   // A table that scrolls in its own box; the box takes the focus, so that arrow keys can scroll it.
   function table(data) {
     const cell = (tag, content, i) =>
-      el(tag, { class: data.numeric[i] ? "n" : undefined, scope: tag === "th" ? "col" : undefined }, content);
+      el(tag, { class: `${data.numeric[i] ? "n" : ""} ${/ best$/.test(content) ? "best" : ""}`.trim() || undefined,
+        scope: tag === "th" ? "col" : undefined }, content);
     const head = data.heads.map((text, i) => cell("th", text || el("span", { class: "unseen" }, "remark"), i));
     const rows = data.rows.map((row) => el("tr", {}, row.map((text, i) => cell("td", text, i))));
     return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": data.title },
