@@ -85,7 +85,7 @@ class Values:
     def table(self) -> dict[str, Any]:
         """Return all functions by name."""
         own = {name: getattr(self, name) for name in dir(self) if not name.startswith("_") and name != "table"}
-        return {**own, "d": self.d, "mean": mean, "min": min, "max": max, "len": len, "sum": sum, "all": all}
+        return {**own, "d": self.d, "mean": mean, "min": min, "max": max, "len": len, "sum": sum, "range": range}
 
     def row(self, role: str) -> Document:
         """Return the row of a sizing's table with this role."""

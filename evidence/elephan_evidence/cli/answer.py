@@ -118,7 +118,7 @@ def answer(
         from elephan_evidence.report.answers import write_pages  # noqa: PLC0415 (Matplotlib is slow to import)
 
         with writing(pages, "--pages"):
-            say_written(write_pages(pages))
+            say(f"wrote {len(write_pages(pages))} pages to {pages}")
     raise typer.Exit(1 if changed and not bless else 0)
 
 
