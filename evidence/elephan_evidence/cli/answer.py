@@ -152,12 +152,14 @@ def _repeat(chosen: Sequence[Answer], store: Path, *, bless: bool, quiet: bool) 
         for n, each in enumerate(chosen):
             line.update(n, len(chosen))
             first = Record.of(each, ask(each, store))
-            for name, more in (("seed", ("--seed", "1001")), ("longer", longer(each))):
-                if not more:
-                    continue
-                found = first.differences(Record.of(each, ask(each, store, more)))
+            more_time = longer(each)
+            for name, more in (("seed", ("--seed", "1001")), ("longer", more_time)):
+                if more_time:
+                    found = first.differences(Record.of(each, ask(each, store, more)))
+                else:
+                    found = "a recorded measurement is not repeated"
                 say(f"{each.id}, {'another seed' if name == 'seed' else 'four times as long'}: {found}")
-                if found != STAYS:
+                if more_time and found != STAYS:
                     changed.append(f"{each.id}, {name}")
                 if bless:
                     kept = first.with_repetitions_of(Record.read(each))
