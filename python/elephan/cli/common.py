@@ -22,7 +22,8 @@ from elephan.extras import missing, require
 from elephan.formats import stamped
 from elephan.own_laws import check_used
 from elephan.own_laws import here as own_laws
-from elephan.units import format_measured
+from elephan.scenario import parse_assignments
+from elephan.units import count, format_measured
 from elephan.workers import MOST_WORKERS
 
 if TYPE_CHECKING:
@@ -155,6 +156,34 @@ def labelled(labels: Mapping[str, object]) -> str:
     return ", ".join(
         f"{name} = {str(value).lower() if isinstance(value, bool) else value}" for name, value in labels.items()
     )
+
+
+def titled(title: str, assignments: Sequence[str] | None) -> str:
+    """Return a title with what ``--set`` has changed, because the title of a file is about the file's own values.
+
+    Parameters
+    ----------
+    assignments : sequence of str or None
+        As the option has them.
+
+    Examples
+    --------
+    >>> titled("A buffer of one BDP", ["links.0.buffer=50 packets"])
+    'A buffer of one BDP, but links[0].buffer = 50 packets'
+    >>> titled("Two flows", ["seed=1", "links[0].rate=1 Gbit/s", "flows[0].count=2", "duration=9 s"])
+    'Two flows, but seed = 1, links[0].rate = 1 Gbit/s and 2 more places set'
+    """
+    changes = {place: value for place, value in parse_assignments(assignments).items() if place != "title"}
+    if not changes:
+        return title
+    first = dict(list(changes.items())[:MOST_SET])
+    more = len(changes) - len(first)
+    places = f"{count(more, 'more place')} set"
+    return f"{title}, but {labelled(first)}{f' and {places}' if more else ''}"
+
+
+MOST_SET = 2
+"""Maximum number of changes beside a title."""
 
 
 def print_json(document: object) -> None:

@@ -83,8 +83,8 @@ def write_comparison(comparison: SizeComparison, out: Path, tables: str = PARQUE
     return [*written, *draw_comparison(comparison, out)]
 
 
-def comparison_tables(comparison: SizeComparison) -> list[Table | str]:
-    """Return a comparison for the terminal: a row per variant, then the recommendation and its reason."""
+def comparison_tables(comparison: SizeComparison, title: str) -> list[Table | str]:
+    """Return a comparison for the terminal: its title, a row per variant, then the recommendation and its reason."""
     first = comparison.variants[0].answer
     wanted = ", ".join(str(target) for target in first.targets)
     table = new_table("law", "queue", "buffer", "95 %", "BDP", "utili-\nzation", "loss\n[%]", "delay\n[ms]", "Jain")
@@ -94,12 +94,12 @@ def comparison_tables(comparison: SizeComparison) -> list[Table | str]:
     for variant in comparison.variants:
         mark = f" {MARK}" if variant is comparison.recommended() else ""
         table.add_row(f"{variant.law}{mark}", variant.queue, *_cells(variant))
-    head = f"{comparison.scenario.title}\nLink {first.facts['name']}; wanted: {wanted}"
+    head = f"{title}\nLink {first.facts['name']}; wanted: {wanted}"
     return [head, table, "\n".join(_lines(comparison))]
 
 
-def comparison_screen(comparison: SizeComparison) -> list[str]:
-    """Return the screen of a comparison: recommendation, reason, and each variant with its buffer.
+def comparison_screen(comparison: SizeComparison, title: str) -> list[str]:
+    """Return the screen of a comparison: its title, recommendation, reason, and each variant with its buffer.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     # A danger of what is recommended is never left out; where the whole reason has no room, the table shows the rest.
     least = max(sum(map(len, dangers)), 1 if dangers or others else 0)
     texts = list(_shorter(reason))
-    heads = [[*wrapped(comparison.scenario.title), *wrapped(f"{verdict} for {wanted}: {text}.")] for text in texts]
+    heads = [[*wrapped(title), *wrapped(f"{verdict} for {wanted}: {text}.")] for text in texts]
     below = len(table) + len(tc) + len(last)
     # With more variants than the screen has room for, cutting more is of no use.
     head = next((head for head in heads if LINES - len(head) - below >= least), heads[-1 if dangers else 1])

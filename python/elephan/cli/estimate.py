@@ -17,6 +17,7 @@ from elephan.cli.common import (
     print_json,
     print_wrapped,
     say,
+    titled,
 )
 from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
@@ -77,13 +78,13 @@ def estimate(
     if json:
         print_json(found.to_json())
     else:
-        print_wrapped(*_lines(found, reason))
+        print_wrapped(*_lines(found, titled(found.title, set_), reason))
     if reason:
         say(f"{file}: {reason}")
         raise typer.Exit(2)
 
 
-def _lines(found: RunEstimate | SweepEstimate, reason: str) -> list[str]:
+def _lines(found: RunEstimate | SweepEstimate, title: str, reason: str) -> list[str]:
     """Return the answer, then its components."""
     from elephan.costs import FACTORS, in_words  # noqa: PLC0415 (as above)
 
@@ -100,7 +101,7 @@ def _lines(found: RunEstimate | SweepEstimate, reason: str) -> list[str]:
         f"{name.removesuffix('_s').removesuffix('_bytes')} {factor:g}" for name, factor in FACTORS.items()
     )
     return [
-        f"{found.title}: {in_words(found)}",
+        f"{title}: {in_words(found)}",
         f"{what}, {at_once}, {took} in all; files of {format_bytes(found.written_bytes)} by --out",
         f"memory {system}",
         f"of the memory: {shares}; the program has the rest" if shares else "the program has all of the memory",

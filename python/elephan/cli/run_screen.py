@@ -19,6 +19,7 @@ from elephan.cli.columns import (
     wrapped,
 )
 from elephan.cli.common import shown
+from elephan.units import format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +36,13 @@ MOST_TIMED = 2
 """Maximum number of groups of datagrams with a line for their delays."""
 
 
-def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], width: int | None = None) -> list[str]:
+def screen(
+    document: Mapping[str, Any],
+    facts: Sequence[Mapping[str, Any]],
+    width: int | None = None,
+    *,
+    links: Sequence[Mapping[str, Any]] = (),
+) -> list[str]:
     """Format the results of a run as lines.
 
     Parameters
@@ -46,6 +53,8 @@ def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], widt
         Facts of the document's groups.
     width : int, optional
         Letters of a line; those of the terminal.
+    links : sequence of mapping
+        The links as the scenario has them.
 
     Returns
     -------
@@ -53,13 +62,13 @@ def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], widt
         At most 15, the answer first; a long line for Linux is broken with a backslash, so that it can be copied.
     """
     width = terminal_width() if width is None else width
-    run = document["run"]
+    run, limited = document["run"], rate_lines(links)
     links, groups = _busiest(document["links"]), list(zip(document["groups"], facts, strict=True))
     head = wrapped(f"{run['scenario']}: {_answer(links[0])}.", width) + wrapped(_about(run), width)
     tail, timed = [], delay_lines(document)
     for said in timed[:MOST_TIMED]:
         tail += wrapped(said, width)
-    tail += [line for said in pool_lines(document)[:2] for line in wrapped(said, width)]
+    tail += [line for said in [*limited[:2], *pool_lines(document)[:2]] for line in wrapped(said, width)]
     tc = links[0]["tc"]
     if tc:
         # The first line names the link, too.
@@ -140,12 +149,18 @@ def fairness_lines(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any
     ]
 
 
-def whole(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], width: int | None = None) -> list[str]:
+def whole(
+    document: Mapping[str, Any],
+    facts: Sequence[Mapping[str, Any]],
+    width: int | None = None,
+    *,
+    links: Sequence[Mapping[str, Any]] = (),
+) -> list[str]:
     """Format the results like `screen`, but completely: every link and group, all columns, with intervals.
 
     Parameters
     ----------
-    document, facts, width
+    document, facts, width, links
         As `screen` has them. Columns for which a line has no room stand below; transfers have a table elsewhere.
     """
     width = terminal_width() if width is None else width
@@ -155,7 +170,7 @@ def whole(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], width
     lines += [*blocks(_of_links(document["links"], True), width), ""]
     lines += [*blocks(_of_groups(groups, True, transfers=False), width), ""]
     fair = "; ".join(fairness_lines(document, facts))
-    said_last = (fair, *delay_lines(document, full=True), *pool_lines(document))
+    said_last = (fair, *delay_lines(document, full=True), *rate_lines(links), *pool_lines(document))
     return lines + [line for text in said_last for line in wrapped(text, width)]
 
 
@@ -225,6 +240,32 @@ def delay_lines(document: Mapping[str, Any], *, full: bool = False) -> list[str]
                 mean = shown(group[f"{key}_s"], 1e3, 3)
                 more = f", 99 % within {last} ms" if full else ""
                 found.append(f"{group['name']}: {what} {mean} ms, 95 % within {tail} ms{more}")
+    return found
+
+
+def rate_lines(links: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say what the utilization of each link is of that lets less than its rate through.
+
+    Parameters
+    ----------
+    links : sequence of mapping
+        As `screen` has them.
+
+    Examples
+    --------
+    >>> policed = {"name": "edge", "rate_bps": 100_000_000, "policer": {"rate_bps": 20_000_000}}
+    >>> rate_lines([policed, {"name": "core", "rate_bps": 10**9}])
+    ['edge: utilization is of its rate, 100 Mbit/s; its policer lets 20 Mbit/s through']
+    """
+    found = []
+    for link in links:
+        for kind in ("policer", "shaper"):
+            through = (link.get(kind) or {}).get("rate_bps")
+            if through is not None and isinstance(link["rate_bps"], int) and through < link["rate_bps"]:
+                found.append(
+                    f"{link['name']}: utilization is of its rate, {format_rate(link['rate_bps'])}; its {kind} lets "
+                    f"{format_rate(through)} through"
+                )
     return found
 
 

@@ -25,8 +25,8 @@ NOTES = 2
 """Number of lines of dangers and advice for which a row beside the answer is omitted."""
 
 
-def size_screen(answer: SizeAnswer) -> list[str]:
-    """Return the screen of an answer.
+def size_screen(answer: SizeAnswer, title: str) -> list[str]:
+    """Return the screen of an answer, below its title.
 
     Returns
     -------
@@ -34,7 +34,8 @@ def size_screen(answer: SizeAnswer) -> list[str]:
         At most `LINES` lines, but for dangers that have no room and a terminal narrower than 80 columns.
     """
     document = answer.to_json()
-    head = [*wrapped(answer.scenario.title), *wrapped(link_line(answer.facts)), *wrapped(sentence(answer, document))]
+    head = [*wrapped(title), *wrapped(link_line(answer.facts)), *wrapped(sentence(answer, document))]
+    head += wrapped(full_line(answer))
     rows = list(document["table"])
     decisive = decided_by(answer.targets)
 
@@ -67,6 +68,19 @@ def link_line(link: Mapping[str, Any]) -> str:
         f"Link {link['name']}: {format_rate(link['rate_bps'])}, mean base RTT {format_time(link['mean_rtt_s'])}, "
         f"{flows}, BDP {link['bdp_packets']:,.0f} packets"
     )
+
+
+def full_line(answer: SizeAnswer) -> str:
+    """Name the other links that are full, and the option that sizes them; empty if there is none."""
+    from elephan.sizing.limits import full_beside  # noqa: PLC0415 (--help does without)
+
+    full = full_beside(answer.scenario.network, answer.link)
+    if not full:
+        return ""
+    if len(full) == 1:
+        return f"{full[0]} is full, too: this command with --link {full[0]} sizes it."
+    names = " and ".join(full) if len(full) == 2 else f"{', '.join(full[:2])} and {len(full) - 2} more"
+    return f"{names} are full, too: this command with --link {full[0]} sizes that one."
 
 
 def sentence(answer: SizeAnswer, document: Mapping[str, Any]) -> str:

@@ -115,11 +115,11 @@ def show(
     with _reading(store) as opened:
         stored = opened.get(run)
         document, sets, where = stored.document, stored.labels, stored.provenance
-        facts, warnings = stored.scenario.groups, stored.warnings
+        warnings = stored.warnings
     if json:
         print_json(document | {"labels": sets, "provenance": where, "folder": str(stored.folder)})
         return
-    print_document(document, facts)
+    print_document(document, stored.scenario)
     print_wrapped(
         *(f"labels: {labelled(labels)}" for labels in sets),
         f"made by: {', '.join(f'{name} {_cell(value)}' for name, value in where.items())}",

@@ -40,6 +40,7 @@ from elephan.cli.common import (
     print_wrapped,
     say,
     say_written,
+    titled,
     writing,
 )
 from elephan.cli.estimate import preview_cost
@@ -144,6 +145,7 @@ def sweep(
     asked = Sweep.from_file(sweep_file)
     fixed = parse_assignments(set_)
     asked = asked.changed(fixed)
+    title = titled(asked.title, set_)
     asked = asked.extended(_read_over(over or []), [_read_zip(text) for text in zip_ or []])
     _check_fixed(asked, {**dict.fromkeys(fixed, "--set"), **_given(seed=seed, replications=replications)})
     if not asked.axes:
@@ -158,7 +160,7 @@ def sweep(
     if dry_run:
         asked = asked.asking(precision, max_replications, replications, seed)
         points = preview(asked, store, part, series=series)
-        _show_preview(asked, points, workers, series=series, json=json, most=None if details else SHOWN)
+        _show_preview(asked.title if json else title, points, workers, series=series, json=json, most=None if details else SHOWN)
         return
     with ProgressLine("sweep", quiet=quiet, of="points") as line:
         watch = ProgressDisplay(line, workers)
@@ -194,7 +196,7 @@ def sweep(
             document["columns"] = labelled_rows(swept, asked_columns, differences=differences)
         print_json(document)
     else:
-        print_lines(*sweep_screen(swept, asked_columns, differences=differences, details=details))
+        print_lines(*sweep_screen(swept, asked_columns, title, differences=differences, details=details))
         print_tables(*_metrics(swept, None if details else SHOWN))
         say_written(written)
     if not quiet:
@@ -310,7 +312,7 @@ def _cells(point: PointResult | SweepPoint, names: list[str]) -> list[str]:
 
 
 def _show_preview(
-    asked: Sweep,
+    title: str,
     points: list[tuple[SweepPoint, bool]],
     workers: int | None,
     *,
@@ -323,7 +325,7 @@ def _show_preview(
             {"labels": point.labels, "run": point.key, "cost_packets": point.cost, "stored": kept, "error": point.error}
             for point, kept in points
         ]
-        print_json({"title": asked.title, "points": rows})
+        print_json({"title": title, "points": rows})
         return
     names = list(dict.fromkeys(name for point, _ in points for name in point.labels))
     states = {True: "yes", False: "no"}
@@ -332,7 +334,7 @@ def _show_preview(
         for point, kept in points[:most]
     ]
     heads = [*names, "million packets", "in the store"]
-    print_tables(f"{asked.title}: longest first", fitted_table(heads, rows_, [True] * len(names) + [False, True]))
+    print_tables(f"{title}: longest first", fitted_table(heads, rows_, [True] * len(names) + [False, True]))
     if most is not None and len(points) > most:
         print_wrapped(f"… and {len(points) - most} more: --details")
     missing = sum(point.cost for point, kept in points if not kept)

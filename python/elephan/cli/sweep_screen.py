@@ -34,7 +34,7 @@ Row = dict[str, Any]
 
 
 def sweep_screen(
-    swept: SweepResult, columns: Sequence[SweepColumn] | None, *, differences: bool, details: bool
+    swept: SweepResult, columns: Sequence[SweepColumn] | None, title: str, *, differences: bool, details: bool
 ) -> list[str]:
     """Format the table of the points.
 
@@ -55,7 +55,7 @@ def sweep_screen(
 
     base, width = swept.sweep.base, terminal_width()
     link = base.links[base.link_index(None)]["name"]
-    head = wrapped(f"{swept.sweep.title} (link {link}, {_replications(swept)}, seed {base.seed})", width)
+    head = wrapped(f"{title} (link {link}, {_replications(swept)}, seed {base.seed})", width)
     chosen = default_columns(base.network) if columns is None else list(columns)
     if differences:
         head += wrapped(f"Below the first row: what a point has more than the first{_pairing(swept, chosen)}.", width)
@@ -244,7 +244,8 @@ def _measured(
     several, columns = len(swept.sweep.base.network.groups) > 1, []
     links = len({column.link for column in chosen if column.link is not None})
     for column in chosen:
-        divide, unit = _scale(column, found)
+        # Differences are small beside what they are of.
+        divide, unit = _scale(column, found[:1] if differences else found)
         texts = []
         for i in rows:
             cell = found[i][column.label]
@@ -270,7 +271,7 @@ def _scale(column: SweepColumn, rows: Sequence[Row]) -> tuple[float, str]:
     """Return the divisor of a column and its unit, common to all rows."""
     if column.unit == "%" or column.name == "utilization":
         return 0.01, "%"
-    return scaled(column.unit, [row[column.label]["mean"] or 0.0 for row in rows[:1]])
+    return scaled(column.unit, [row[column.label]["mean"] or 0.0 for row in rows])
 
 
 def _replications(swept: SweepResult) -> str:
