@@ -120,8 +120,8 @@ def comparison_screen(comparison: SizeComparison, title: str) -> list[str]:
     others += [wrapped(f"{text}.", mark="  > ") for text in [found.otherwise] if text]
     table = _table_of_variants(comparison) if first.ample_packets is not None else _table_of_models(comparison)
     tc = command_lines(chosen.tc, "Linux: ") if found.meets and chosen.tc else []
-    if found.meets and not tc:
-        tc = no_line(chosen.answer) or wrapped("Linux: no line, because tc has no words for these settings")
+    if found.meets and not tc and chosen.deployed_packets is not None:
+        tc = no_line(chosen.answer, chosen.deployed_packets)
     runs = sum(variant.answer.runs for variant in comparison.variants)
     last = wrapped(
         f"({len(comparison.variants)} variants, {runs} runs, {comparison.wall_s:.0f} s; more with --details)"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import GAP, LINES, Column, command_lines, fitting, table_lines, terminal_width, wrapped
 from elephan.cli.common import shown
+from elephan.cli.no_tc import why_no_tc
 from elephan.sizing.wording import interval_words
 from elephan.units import count, format_bytes, format_packets, format_rate, format_time, scaled
 
@@ -45,7 +46,7 @@ def size_screen(answer: SizeAnswer, title: str) -> list[str]:
     table = lines() if rows else []
     tc = command_lines(document["tc"], "Linux: ") if document["tc"] else []
     if not tc and document["suggested_packets"] is not None:
-        tc = no_line(answer)
+        tc = no_line(answer, document["suggested_packets"])
     last = min((wrapped(footer(answer, document, rest)) for rest in REST), key=len)
     head += wrapped(paced_sentence(document)) if "paced" in document else []
     room = LINES - len(head) - len(table) - len(tc) - len(last)
@@ -314,12 +315,17 @@ def footer(answer: SizeAnswer, document: Mapping[str, Any], rest: str) -> str:
     return f"({ran}; {warned}{rest}: --details)"
 
 
-def no_line(answer: SizeAnswer) -> list[str]:
-    """Explain why there is no `tc` line although a buffer is suggested; empty if no warning forbids one."""
+def no_line(answer: SizeAnswer, buffer: int) -> list[str]:
+    """Explain why there is no `tc` line for a buffer.
+
+    Parameters
+    ----------
+    buffer : int [packets]
+    """
     forbidding = answer.forbidding
     if forbidding:
         return wrapped(f"Linux: no line, since {forbidding[0].message} ({forbidding[0].rule})")
-    return []
+    return wrapped(f"Linux: no line, since {why_no_tc(answer.scenario.with_buffer(answer.link, buffer), answer.link)}")
 
 
 def _roles(row: Mapping[str, Any]) -> str:
