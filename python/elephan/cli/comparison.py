@@ -107,10 +107,11 @@ def comparison_screen(comparison: SizeComparison, title: str) -> list[str]:
         At most `LINES` lines, unless there are more than some eight variants or the terminal has fewer than 80 columns.
     """
     first, found, chosen = comparison.variants[0], comparison.recommendation, comparison.recommended()
-    wanted = ", ".join(str(target) for target in first.answer.targets)
+    wanted = " and ".join(str(target) for target in first.answer.targets)
     verdict = "Nearest" if found.is_nearest else "Recommended"
     meets = f" meets {wanted} with {_packets(found.chosen).removeprefix(', ')}"
     reason = found.reason.replace(meets, _packets(found.chosen))
+    reason = reason.replace(f" meets {wanted}", " meets that").replace(f"does not meet {wanted}", "does not")
     reason = reason.replace(", the runner-up, it has ", ": ").replace(" and is the only one of ", ", the only one of ")
     caveats = [wrapped(f"{text}.", mark="  ! ") for text in found.caveats]
     # Dangers come first among what limits the advice.
@@ -165,24 +166,28 @@ def _table_of_variants(comparison: SizeComparison) -> list[str]:
             None if b is None else variant.answer.at(b)["queueing_delay_s"]
             for b, variant in zip(smallest, variants, strict=True)
         ]
-        beside = Column("delay", "there", tuple(map(short_time, waits)), 2)
-        said = f"{ample:,} packets (1 BDP)"
+        beside = Column("delay", "with it", tuple(map(short_time, waits)), 2)
+        said = f"the rest: with {format_packets(ample or 0)} (1 BDP)"
     else:
         cells = (
             "none" if v.answer.is_met and v.refused else cell for v, cell in zip(variants, buffer.cells, strict=True)
         )
         beside = Column("buffer", "packets", tuple(cells))
-        said = "the one to deploy"
+        said = "buffer: to deploy, as in what follows it"
+        if None in smallest:
+            said = f"buffer: to deploy, or {'1 BDP' if variants[0].at_ample else 'the nearest'}"
     columns = [
         Column("law", "", tuple(names), is_text=True),
         Column("queue", "", tuple(variant.queue for variant in variants), is_text=True),
         Column("needs", "packets", tuple("not met" if b is None else f"{b:,}" for b in smallest)),
         beside,
     ]
+    columns = [column for column in columns if set(column.cells) != {"-"}]
     # Variants that meet the targets are ranked by their delay first.
     decisive = (*decided_by(variants[0].answer.targets), "queueing_delay_s")
     table = with_decisive(lambda keys: columns + buffer_columns(rows, decisive=keys)[2:], decisive)
-    return [*wrapped(f"needs: smallest buffer for the target; the rest with {said}"), *table]
+    smallest_of = "smallest buffer, or not met by any" if None in smallest else "smallest buffer for the target"
+    return [*wrapped(f"needs: {smallest_of}; {said}"), *table]
 
 
 def _unchanged(comparison: SizeComparison) -> list[list[str]]:
