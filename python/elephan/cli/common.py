@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from elephan.cli.columns import narrow_table, terminal_width
+from elephan.cli.columns import narrow_table, terminal_width, wrapped
 from elephan.cli.output import OutputError
 from elephan.errors import InputError
 from elephan.extras import missing, require
@@ -122,8 +122,28 @@ def say(line: str) -> None:
     sys.stderr.flush()
 
 
+def say_wrapped(line: str) -> None:
+    """Print a sentence on stderr: in the width of a terminal, in a log on one line.
+
+    Parameters
+    ----------
+    line : str
+        Lines after the first are indented.
+    """
+    is_read = sys.stderr.isatty() or "COLUMNS" in os.environ
+    for one in textwrap.wrap(
+        line,
+        terminal_width() if is_read else sys.maxsize,
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    ):
+        sys.stderr.write(one + "\n")
+    sys.stderr.flush()
+
+
 def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool = False) -> None:
-    """Print warnings on stderr, one per line without duplicates.
+    """Print warnings on stderr, without duplicates.
 
     Parameters
     ----------
@@ -140,7 +160,7 @@ def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool =
     lines = list(dict.fromkeys(str(warned) for warned in warnings))
     if strict or not quiet:
         for line in lines:
-            say(line.replace("warning:", "error:", 1) if strict else line)
+            say_wrapped(line.replace("warning:", "error:", 1) if strict else line)
     if strict and lines:
         raise typer.Exit(2)
 
@@ -419,27 +439,32 @@ def print_wrapped(*lines: str) -> None:
 
 
 def print_tables(*tables: Table | str) -> None:
-    """Print tables and sentences on stdout, in the width of the terminal.
+    """Print tables and sentences on stdout, in the width of the terminal."""
+    for table in tables:
+        if isinstance(table, str):
+            print_wrapped(*(table.splitlines() or [""]))
+        else:
+            sys.stdout.write(table_text(table))
+
+
+def table_text(table: Table) -> str:
+    """Format a table in the width of the terminal.
 
     A table whose words and numbers have no room is written in blocks of columns, or each cell on a line of its own.
     """
     from rich.console import Console  # noqa: PLC0415 (slow to import; --json and --help do without)
 
-    for table in tables:
-        if isinstance(table, str):
-            print_wrapped(*(table.splitlines() or [""]))
-            continue
-        console = Console(highlight=False, markup=False)
-        fixed = sum(_taken(column.width or 0) for column in table.columns)
-        with console.capture() as shown:
-            console.print(table)
-        if fixed <= console.width and not _is_cut(table, shown.get()):
-            sys.stdout.write(shown.get())
-            continue
-        cells = [list(map(str, column.cells)) for column in table.columns]
-        heads, right = [str(c.header) for c in table.columns], [c.justify == "right" for c in table.columns]
-        print_wrapped("", *([str(table.title)] if table.title else []))
-        print_lines(*narrow_table(heads, list(zip(*cells, strict=True)), right), "")
+    console = Console(highlight=False, markup=False)
+    fixed = sum(_taken(column.width or 0) for column in table.columns)
+    with console.capture() as shown:
+        console.print(table)
+    if fixed <= console.width and not _is_cut(table, shown.get()):
+        return shown.get()
+    cells = [list(map(str, column.cells)) for column in table.columns]
+    heads, right = [str(c.header) for c in table.columns], [c.justify == "right" for c in table.columns]
+    title = wrapped(str(table.title)) if table.title else []
+    lines = ["", *title, *narrow_table(heads, list(zip(*cells, strict=True)), right), ""]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _is_cut(table: Table, shown: str) -> bool:

@@ -39,6 +39,7 @@ from elephan.cli.common import (
     print_tables,
     print_wrapped,
     say,
+    say_wrapped,
     say_written,
     titled,
     writing,
@@ -202,7 +203,7 @@ def sweep(
     if not quiet:
         for each in swept.warnings:
             at = f"{each['points']} of {len(swept.points)} points"
-            say(f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})")
+            say_wrapped(f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})")
     for point in swept.failures:
         say(f"failed: {labelled(point.labels)}: {point.error}")
     say(_summary(swept))
