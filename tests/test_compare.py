@@ -53,7 +53,7 @@ def test_the_points_of_a_sweep_have_a_table_and_a_folder_each(elephan: Command, 
     low = next(row for row in rows if row["name"] == "cwnd_low_segments")
     assert low["model_gap"] == pytest.approx(low["model"] / low["simulation"] - 1)
     said = elephan(*command).out
-    assert heads(said) == "model model sawtooth simulation less simulation"
+    assert heads(said) == "model model less sawtooth simulation simulation"
     assert f"{100 * low['model_gap']:+.1f} %" in said
     # The table of points has the unit in its heads.
     assert f"{100 * low['model_gap']:+.1f}" in done.out
@@ -64,11 +64,11 @@ def test_a_receive_window_that_does_not_hold_leaves_the_model_its_answer(elephan
     file = tmp_path / "net.toml"
     assert elephan("new", "sawtooth", "--out", file).code == 0
     command = ("compare", file, "--no-testbed", *SHORT)
-    assert heads(elephan(*command).out) == "model model sawtooth simulation less simulation"
+    assert heads(elephan(*command).out) == "model model less sawtooth simulation simulation"
     # Pipe and buffer are 166 segments. The profile is a word in the file.
     said = " ".join(elephan(*command, "--set", "flows[0].tcp.receive_window=60").out.split())
     assert 'receive_window holds at any buffer: set tcp.receive_window = "none"' in said
-    assert heads(elephan(*command, "--set", "flows[0].tcp.receive_window=none").out).startswith("model model sawtooth")
+    assert heads(elephan(*command, "--set", "flows[0].tcp.receive_window=none").out).startswith("model model less sawtooth")
 
 
 def test_the_model_of_equal_flows_keeps_quiet_about_unequal_ones(elephan: Command) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -22,8 +23,7 @@ from elephan.extras import missing, require
 from elephan.formats import stamped
 from elephan.own_laws import check_used
 from elephan.own_laws import here as own_laws
-from elephan.scenario import parse_assignments
-from elephan.units import count, format_measured
+from elephan.units import count, format_measured, scaled
 from elephan.workers import MOST_WORKERS
 
 if TYPE_CHECKING:
@@ -160,7 +160,8 @@ def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool =
     lines = list(dict.fromkeys(str(warned) for warned in warnings))
     if strict or not quiet:
         for line in lines:
-            say_wrapped(line.replace("warning:", "error:", 1) if strict else line)
+            # An error is one line for whoever looks for it.
+            say(line.replace("warning:", "error:", 1)) if strict else say_wrapped(line)
     if strict and lines:
         raise typer.Exit(2)
 
@@ -193,9 +194,11 @@ def titled(title: str, assignments: Sequence[str] | None) -> str:
     >>> titled("Two flows", ["seed=1", "links[0].rate=1 Gbit/s", "flows[0].count=2", "duration=9 s"])
     'Two flows, but seed = 1, links[0].rate = 1 Gbit/s and 2 more places set'
     """
-    changes = {place: value for place, value in parse_assignments(assignments).items() if place != "title"}
-    if not changes:
-        return title
+    from elephan.scenario import parse_assignments  # noqa: PLC0415 (--help does without)
+
+    changes = parse_assignments(assignments)
+    if not changes or "title" in changes:
+        return str(changes.get("title", title))
     first = dict(list(changes.items())[:MOST_SET])
     more = len(changes) - len(first)
     places = f"{count(more, 'more place')} set"
@@ -261,12 +264,15 @@ def metric_rows(measured: Sequence[Mapping[str, Any]], replications: int) -> lis
         known = row["replications"]
         # Properties of the network are the same in all replications.
         note = "" if known in (replications, 1) else f" ({known} of {replications})"
-        unit = "" if row["unit"] == "1" else row["unit"]
-        rows.append(
-            [row["quantity"], row["name"] or row["of"], f"{shown(row['value'], of=row['quantity'])}{note}", unit]
-        )
+        divide, unit = scaled(row["unit"], [row["value"]["mean"] or 0.0])
+        # The unit of the key would contradict that of the column.
+        name = _OF_UNIT.sub("", row["quantity"])
+        text = f"{shown(row['value'], 1 / divide, of=row['quantity'])}{note}"
+        rows.append([name, row["name"] or row["of"], text, "" if unit == "1" else unit])
     return rows
 
+
+_OF_UNIT = re.compile("_(bps|s|packets|segments|bytes)$")
 
 METRIC_HEADS = ("metric", "of", "value", "unit")
 """Heads of the columns of `metric_rows`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -140,7 +141,10 @@ def _table(compared: ScenarioComparison, *, real: bool) -> list[str]:
     if len(sources) > 1:
         # The gap between the two columns before it.
         other, against = sources[-2:]
-        columns.append(Column(f"{other}\nless {against}", "", tuple(_gap(row, other) for row in rows)))
+        columns.append(Column(f"{other} less\n{against}", "", tuple(_gap(row, other) for row in rows)))
+    if sum(column.width + len(GAP) for column in columns) - len(GAP) > terminal_width():
+        # Windows are in segments everywhere.
+        columns[0] = replace(columns[0], cells=tuple(cell.removesuffix(" [segments]") for cell in columns[0].cells))
     said = wrapped(f"No model: the {MODEL} does not apply: {no_model}.") if no_model else []
     return [*table_lines(columns), *said]
 

@@ -64,6 +64,7 @@ def sweep_screen(
     found = labelled_rows(swept, chosen, differences=differences)
     rows = list(range(len(found)))
     lines, said = _table(swept, chosen, found, rows, asked=columns is not None, differences=differences)
+    said = [*_more_than_a_link(swept, chosen, found, said), *said]
     last = _said(said, width)
     if not details and len(head) + len(lines) + len(last) > LINES:
         # Columns that wrap below others repeat the rows.
@@ -77,6 +78,21 @@ def sweep_screen(
                 lines, _ = _table(swept, chosen, found, rows, asked=columns is not None, differences=differences)
                 break
     return [*head, *lines, *last]
+
+
+def _more_than_a_link(
+    swept: SweepResult, chosen: Sequence[SweepColumn], found: Sequence[Row], said: Sequence[str]
+) -> list[str]:
+    """Explain a total above the rate of the link that the other columns are of; empty where there is none."""
+    base = swept.sweep.base
+    label = next((column.label for column in chosen if column.name == "total"), None)
+    if len(base.links) < 2 or label is None or any("total" in text for text in said):
+        return []
+    link = base.link_index(None)
+    rates = [point.document["links"][link]["rate_bps"] for point in swept.points]
+    if all((row[label]["mean"] or 0.0) <= rate for row, rate in zip(found, rates, strict=True)):
+        return []
+    return [f"total: of all flows, over {len(base.links)} links; the rate of {base.links[link]['name']} is less"]
 
 
 def _pairing(swept: SweepResult, chosen: Sequence[SweepColumn]) -> str:
@@ -245,7 +261,7 @@ def _measured(
     links = len({column.link for column in chosen if column.link is not None})
     for column in chosen:
         # Differences are small beside what they are of.
-        divide, unit = _scale(column, found[:1] if differences else found)
+        divide, unit = scale_of(column, found[:1] if differences else found)
         texts = []
         for i in rows:
             cell = found[i][column.label]
@@ -267,7 +283,7 @@ def _measured(
     return columns if asked else [column for column in columns if set(column.cells) != {"-"}]
 
 
-def _scale(column: SweepColumn, rows: Sequence[Row]) -> tuple[float, str]:
+def scale_of(column: SweepColumn, rows: Sequence[Row]) -> tuple[float, str]:
     """Return the divisor of a column and its unit, common to all rows."""
     if column.unit == "%" or column.name == "utilization":
         return 0.01, "%"
