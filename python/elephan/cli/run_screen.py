@@ -32,6 +32,9 @@ FIXED = 2
 GROUPS_BY = ("goodput_per_flow_bps", "loss_ratio", "srtt_s")
 """Quantities by which groups are selected if they do not all fit on the screen."""
 
+TIMED = {"rtt": "round trip", "delay": "one way"}
+"""Keys of the delays of timed datagrams, and their names."""
+
 MOST_TIMED = 2
 """Maximum number of groups of datagrams with a line for their delays."""
 
@@ -62,44 +65,86 @@ def screen(
         At most 15, the answer first; a long line for Linux is broken with a backslash, so that it can be copied.
     """
     width = terminal_width() if width is None else width
-    run, limited = document["run"], rate_lines(links)
+    rows = len(document["links"]) + len(document["groups"])
+    lines, shown_ = _lines(document, facts, width, links, ())
+    for without in ROWS_BEFORE if rows <= MOST_ROWS else ():
+        # A row of a table is worth more than these lines.
+        other, more = _lines(document, facts, width, links, without) if shown_ < rows else ([], 0)
+        lines, shown_ = (other, more) if more > shown_ else (lines, shown_)
+    return lines
+
+
+JAIN, TC = "Jain's index", "the line for Linux"
+
+ROWS_BEFORE = ((JAIN,), (JAIN, TC))
+"""Lines that give way to rows of the tables, where all rows have room then."""
+
+MOST_ROWS = 5
+"""Maximum number of links and groups together that are shown rather than these lines."""
+
+
+def _lines(
+    document: Mapping[str, Any],
+    facts: Sequence[Mapping[str, Any]],
+    width: int,
+    resolved: Sequence[Mapping[str, Any]],
+    without: Sequence[str],
+) -> tuple[list[str], int]:
+    """Return the lines without some of those below the tables, and the number of rows that the tables have."""
+    run = document["run"]
     links, groups = _busiest(document["links"]), list(zip(document["groups"], facts, strict=True))
     head = wrapped(f"{run['scenario']}: {_answer(links[0])}.", width) + wrapped(_about(run), width)
     tail, timed = [], delay_lines(document)
     for said in timed[:MOST_TIMED]:
         tail += wrapped(said, width)
-    tail += [line for said in [*limited[:2], *pool_lines(document)[:2]] for line in wrapped(said, width)]
+    limited, pools = rate_lines(resolved)[:2], pool_lines(document)[:2]
+    tail += [line for said in [*limited, *pools] for line in wrapped(said, width)]
     tc = links[0]["tc"]
-    if tc:
+    if tc and TC not in without:
         # The first line names the link, too.
         mark = f"{links[0]['name']}, on Linux: "
         tail += command_lines(tc, mark if len(mark) + len(tc) <= width else "Linux: ", width)
     jain = [line for said in fairness_lines(document, facts)[:1] for line in wrapped(said, width)]
     # A row of each table comes before it.
-    has_room = len(head) + len(jain) + len(tail) + 2 * FIXED + 4 <= LINES
+    has_room = JAIN not in without and len(head) + len(jain) + len(tail) + 2 * FIXED + 4 <= LINES
     tail = [*(jain if has_room else []), *tail]
-    # One line says what is left out, which may take two.
-    room = LINES - len(head) - len(tail) - 2 * FIXED - 2
-    of_links = min(len(links), max(1, room - len(groups), room // 2))
-    of_groups = min(len(groups), max(1, room - of_links))
-    left = [
-        f"{all_ - some} more {what}{'s' if all_ - some > 1 else ''}"
-        for all_, some, what in ((len(links), of_links, "link"), (len(groups), of_groups, "group"))
-        if all_ > some
-    ]
-    left += ["more delays of datagrams"] if len(timed) > MOST_TIMED else []
-    left += ["Jain's index"] if jain and not has_room else []
-    order = [link["name"] for link in document["links"]]
-    some_links = sorted(links[:of_links], key=lambda link: order.index(link["name"]))
-    tables = []
-    # If there are many groups, those that differ most.
-    some_groups = [groups[i] for i in deciding(document["groups"], GROUPS_BY, of_groups)]
-    for make, rows in ((_of_links, some_links), (_of_groups, some_groups)):
-        lines, gone = _table(make, rows, width)
-        tables += lines
-        left += [what for what in gone if what not in left]
-    last = wrapped(f"({', '.join(left)}: --details)", width) if left else []
-    return [*head, *tables, *tail, *last]
+    unsaid = ["more delays of datagrams"] if len(timed) > MOST_TIMED else []
+    unsaid += [JAIN] if jain and not has_room else []
+    unsaid += [TC] if tc and TC in without else []
+    names = [link["name"] for link in document["links"]]
+    lines, rows_ = [], 0
+    # The line that says what is left out may take two.
+    for reserved in range(3):
+        room = LINES - len(head) - len(tail) - 2 * FIXED - reserved
+        of_links = min(len(links), max(1, room - len(groups), room // 2))
+        of_groups = min(len(groups), max(1, room - of_links))
+        rows_ = of_links + of_groups
+        left = [
+            f"{all_ - some} more {what}{'s' if all_ - some > 1 else ''}"
+            for all_, some, what in ((len(links), of_links, "link"), (len(groups), of_groups, "group"))
+            if all_ > some
+        ]
+        left += unsaid
+        some_links = sorted(links[:of_links], key=lambda link: names.index(link["name"]))
+        some_groups = [groups[i] for i in _chosen(document["groups"], of_groups)]
+        tables = []
+        for make, rows in ((_of_links, some_links), (_of_groups, some_groups)):
+            shown_, gone = _table(make, rows, width)
+            tables += shown_
+            left += [what for what in gone if what not in left]
+        last = wrapped(f"({', '.join(left)}: --details)", width) if left else []
+        lines = [*head, *tables, *tail, *last]
+        if len(lines) <= LINES:
+            break
+    return lines, rows_
+
+
+def _chosen(groups: Sequence[Row], most: int) -> list[int]:
+    """Choose groups for the table: those that differ most, and last those whose delays have a line of their own."""
+    said = [any(f"{key}_s" in group and group[f"{key}_s"]["mean"] is not None for key in TIMED) for group in groups]
+    others = [i for i, is_said in enumerate(said) if not is_said]
+    chosen = [others[i] for i in deciding([groups[i] for i in others], GROUPS_BY, most)] if others else []
+    return sorted([*chosen, *(i for i, is_said in enumerate(said) if is_said)][:most])
 
 
 def _about(run: Row) -> str:
@@ -233,7 +278,7 @@ def delay_lines(document: Mapping[str, Any], *, full: bool = False) -> list[str]
     """Describe the delays of each group of timed datagrams: round trips of pings, one-way delays of others."""
     found = []
     for group in document["groups"]:
-        for key, what in (("rtt", "round trip"), ("delay", "one way")):
+        for key, what in TIMED.items():
             if f"{key}_s" in group and group[f"{key}_s"]["mean"] is not None:
                 # Bins of the percentiles are a thirty-second wide: of intervals within one nothing is known.
                 tail, last = (_mean(group[f"{key}_{part}_s"], 1e3) for part in ("p95", "p99"))
