@@ -68,7 +68,9 @@ def test_a_receive_window_that_does_not_hold_leaves_the_model_its_answer(elephan
     # Pipe and buffer are 166 segments. The profile is a word in the file.
     said = " ".join(elephan(*command, "--set", "flows[0].tcp.receive_window=60").out.split())
     assert 'receive_window holds at any buffer: set tcp.receive_window = "none"' in said
-    assert heads(elephan(*command, "--set", "flows[0].tcp.receive_window=none").out).startswith("model model less sawtooth")
+    assert heads(elephan(*command, "--set", "flows[0].tcp.receive_window=none").out).startswith(
+        "model model less sawtooth"
+    )
 
 
 def test_the_model_of_equal_flows_keeps_quiet_about_unequal_ones(elephan: Command) -> None:

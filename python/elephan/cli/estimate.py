@@ -104,7 +104,9 @@ def _lines(found: RunEstimate | SweepEstimate, title: str, reason: str) -> list[
         f"{title}: {in_words(found)}",
         f"{what}, {at_once}, {took} in all; files of {format_bytes(found.written_bytes)} by --out",
         f"memory {system}",
-        f"of the memory: {shares}; the program has the rest" if shares else "the program has all of the memory",
+        f"of the memory: {shares}; the program has the rest"
+        if shares
+        else "of the memory: nearly all is for the program itself",
         f"right within these factors, nineteen times in twenty: {factors}",
     ]
 
@@ -230,5 +232,5 @@ def preview_cost(points: list[Any], workers: int | None, *, series: bool) -> str
         return "nothing to do"
     found = estimate_points("", missing, workers=workers, series=series)
     reason = found.refusal()
-    words = f"{in_words(found)}; with {found.workers} workers about {format_long_time(found.wall_s)}"
-    return f"{words}; {reason}: it would be refused" if reason else words
+    words = f"{in_words(found)}; with {count(found.workers, 'worker')} about {format_long_time(found.wall_s)}"
+    return f"to run: {words}; {reason}: it would be refused" if reason else f"to run: {words}"

@@ -220,8 +220,8 @@ def tables(
         rows = [(each.name, f"{len(each.columns)}", each.title) for each in found]
         print_lines(*text_table(("table", "columns", "holds"), rows))
         print_wrapped(
-            f"Columns with units and meanings: elephan store tables TABLE. Not counted: NAME{CI95}, half-widths of 95 % "
-            "intervals."
+            "Columns with units and meanings: elephan store tables TABLE. "
+            f"Not counted: NAME{CI95}, half-widths of 95 % intervals."
         )
         return
     chosen = next(each for each in found if each.name == table)

@@ -77,7 +77,9 @@ def laws() -> ProbeFinding:
         # A wheel never has them; a checkout lacks them if the kernel headers were missing.
         if not is_checkout():
             return ProbeFinding(MISSING, "a wheel has no loader for them; build elephan from its source")
-        return ProbeFinding(MISSING, "built without a loader for them, as libelf or zlib was missing", f"{packages} && make build")
+        return ProbeFinding(
+            MISSING, "built without a loader for them, as libelf or zlib was missing", f"{packages} && make build"
+        )
     try:
         _native.kernel_check()
     except InputError as error:
