@@ -345,3 +345,29 @@ def test_an_interrupted_sweep_says_whether_it_goes_on_or_starts_again() -> None:
     ):
         display(SweepProgress(done, 5, 0, failed, 0.0, 1.0, 0.0, 0))
         assert display.stopped() == f"interrupted: {said}"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_rows_of_links_and_groups_come_before_what_details_have_too(
+    elephan: Command, monkeypatch: pytest.MonkeyPatch, both: Path, width: int
+) -> None:
+    """A title and changes that take three lines leave room for both links and both groups."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    title = "title=A title that is so long that it takes more than a line of this terminal, as titles of papers do"
+    out = elephan("run", both, "-q", "--set", title).out
+    fits(out, 80)
+    for row in ("up ", "down ", "download: 2 reno", "upload: 2 reno"):
+        assert re.search(rf"^{row}", out, re.MULTILINE), out
+    if width == 60:
+        assert "(Jain's index, " in out
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_variants_of_models_that_were_not_checked_say_so(
+    elephan: Command, monkeypatch: pytest.MonkeyPatch, both: Path, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = elephan("size", both, "--target", "utilization=0.9", "--model-only", "--laws", "reno,cubic", "-q").out
+    assert "?" in out
+    assert "needs: smallest buffer; ?: by models that were not checked on such links" in joined(out)
+    fits(out, width)

@@ -214,7 +214,9 @@ def _table_of_models(comparison: SizeComparison) -> list[str]:
         Column("used", "", tuple(short_percent(document["utilization"], 3) for document in documents)),
         Column("delay", "", tuple(short_time(document["queueing_delay_s"]) for document in documents)),
     ]
-    return table_lines(columns)
+    unsure = any("?" in cell for cell in columns[2].cells)
+    said = wrapped("needs: smallest buffer; ?: by models that were not checked on such links") if unsure else []
+    return [*said, *table_lines(columns)]
 
 
 def _needs(document: dict[str, Any]) -> str:

@@ -127,7 +127,7 @@ def show(
     print_document(document, stored.scenario)
     print_wrapped(
         *(f"labels: {labelled(labels)}" for labels in sets),
-        f"made by: {', '.join(f'{name} {_cell(value)}' for name, value in where.items())}",
+        "origin: " + ", ".join(f"{name.replace('_', ' ')} {_cell(value)}" for name, value in where.items()),
         f"folder: {stored.folder}",
     )
     warn(warnings, quiet=quiet)

@@ -400,7 +400,8 @@ def _nearest(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Reco
         which = "" if shared else f"{chosen.label} comes nearest, and "
         return Recommendation(chosen, None, f"{none} {wanted}{deployed}: {which}{chosen.refused}", "", is_nearest=True)
     if not chosen.samples:
-        reason = f"{none} {wanted}, and nothing is known of how far they miss"
+        of = f"one of {len(candidates)} variants" if len(candidates) > 1 else chosen.label
+        reason = f"no model that was checked on such links says that {of} meets {wanted}; simulate them"
         return Recommendation(chosen, None, reason, "", is_nearest=True)
     short = ", ".join(
         f"{_name(target)} {chosen.shown_beside(target)} where {target} is wanted"
