@@ -44,6 +44,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # What a shell starts in the background ignores Ctrl-C, and so would the commands under test.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # xdist sets it for its workers; a width that is set is one for which warnings are wrapped.
+    os.environ.pop("COLUMNS", None)
     folder = Path(tempfile.mkdtemp(prefix="elephan-tests-"))
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     # Matplotlib lists fonts once for all test processes; the user's settings are not used either.

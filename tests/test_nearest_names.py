@@ -310,6 +310,7 @@ NO_NAMES = {
     **dict.fromkeys(
         (
             "store ls --limit",
+            "store query --limit",
             "store list --limit",
             "store gc --older-than",
             "size --precision",

@@ -162,7 +162,7 @@ def test_both_ways_to_pace_are_answered_side_by_side(
     for name in ("dangers", "advice"):
         document[name] = [f"{name} of so many words that they fill a line of the screen, almost"] * 3
     monkeypatch.setattr(SizeAnswer, "to_json", lambda _: document)
-    screen = size_screen(answer)
+    screen = size_screen(answer, answer.scenario.title)
     assert len(screen) <= 15
     assert any(line.startswith("Paced as Linux does: ") for line in screen), screen
     assert sum(line.startswith("  ! ") for line in screen) >= 1

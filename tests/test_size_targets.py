@@ -34,6 +34,16 @@ def test_all_spellings_say_the_same() -> None:
             "utilization=95",
             "target: utilization: 95 is out of range; it lies above 0 and below 1, or below 100 %: write 95%",
         ),
+        (
+            "utilization=2",
+            "target: utilization: 2 is out of range; it lies above 0 and below 1; write for example "
+            "utilization=0.95 or 95%",
+        ),
+        ("loss=2", "target: loss: 2 is out of range; it lies above 0 and below 1, or below 100 %: write 2%"),
+        (
+            "loss=100",
+            "target: loss: 100 is out of range; it lies above 0 and below 1; write for example loss=0.001 or 0.1%",
+        ),
         ("utilization=nan", "target: utilization: nan is out of range; it lies above 0 and below 1"),
         ("loss=0", "target: loss: 0 is out of range; it lies above 0 and below 1"),
         ("delay=0s", "target: delay: 0s is out of range; it lies above 0 s"),

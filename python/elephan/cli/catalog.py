@@ -9,7 +9,7 @@ import typer
 from elephan.catalog import KINDS as NATIVE
 from elephan.catalog import catalog, needed
 from elephan.catalog.elsewhere import HOW_TO_GET, PROGRAM, Elsewhere, as_cards, laws_elsewhere
-from elephan.cli.columns import text_table, wrapped
+from elephan.cli.columns import LINES, cut_table, text_table, wrapped
 from elephan.cli.common import (
     JsonOption,
     as_text,
@@ -18,9 +18,9 @@ from elephan.cli.common import (
     print_json,
     print_lines,
     print_tables,
-    print_wrapped,
 )
 from elephan.errors import InputError, suggest
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +34,8 @@ _ASKED = {
 }
 """Option that accepts the listed names, by kind."""
 
-SOURCES_COST = 1.5
-"""Lines with sources, over those without, at most; where they cost more they are left to ``--details``."""
+LEAST = 5
+"""Minimum number of lines of a list, whatever follows it."""
 
 KINDS = "laws, slow-starts, recoveries, queues, traffic, profiles, models, metrics, columns, lints, experiments"
 
@@ -51,25 +51,36 @@ def list_(
     if json:
         print_json(cards + as_cards(elsewhere))
         return
-    print_lines(*_listed(cards, kind, details=details))
-    print_tables(*_elsewhere(elsewhere, kind, details=details), *_profiles(kind, details=details))
-    if kind in _ASKED and not details:
-        print_wrapped(_ASKED[kind])
-    if not details or kind == "columns":
-        return
-    _show_details(kind, cards)
+    below = [*_elsewhere(elsewhere, kind, details=details), *_profiles(kind, details=details)]
+    asked = wrapped(_ASKED[kind]) if kind in _ASKED and not details else []
+    room = LINES - len(asked) - sum(max(len(wrapped(part)), 1) for part in below if isinstance(part, str))
+    print_lines(*_listed(cards, kind, None if details else max(room, LEAST)))
+    print_tables(*below)
+    print_lines(*asked)
+    if details and kind != "columns":
+        _show_details(kind, cards)
 
 
-def _listed(cards: Sequence[dict[str, Any]], kind: str, *, details: bool) -> list[str]:
-    """A line for each card, or more where titles are long; sources where they cost few lines."""
+def _listed(cards: Sequence[dict[str, Any]], kind: str, room: int | None) -> list[str]:
+    """A line for each card, or more where titles are long; sources, and all titles, where there is room for them."""
     if kind == "experiments":
-        return [line for n, group in enumerate(_by_paper(cards).items()) for line in _of_paper(*group, more=n > 0)]
+        lines = [line for n, group in enumerate(_by_paper(cards).items()) for line in _of_paper(*group, more=n > 0)]
+        if room is None or len(lines) <= room:
+            return lines
+        there = lines[: room - 1]
+        left = len(cards) - sum(line.startswith("  ") and not line.startswith("   ") for line in there)
+        papers = sum(all(line not in there for line in wrapped(source)) for source in _by_paper(cards))
+        of = f", most of {count(papers, 'other paper')}" if papers else ""
+        return [*there, f"({left} more{of}: --details)"]
     names = [(card["name"], card["title"], card["source"]) for card in cards]
     heads = ("name", "title", "asked for as" if kind == "columns" else "source")
-    full, short = text_table(heads, names), text_table(heads[:2], [row[:2] for row in names])
-    if details or len(full) <= SOURCES_COST * len(short):
+    full = text_table(heads, names)
+    if room is None or len(full) <= room:
         return full
-    return [*short, *wrapped("(no room for sources: --details)")]
+    short = text_table(heads[:2], [row[:2] for row in names])
+    if len(short) < room:
+        return [*short, "(sources: --details)"]
+    return cut_table(heads[:2], [row[:2] for row in names], room, "with titles and sources: --details")
 
 
 def _by_paper(cards: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:

@@ -255,6 +255,47 @@ def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int |
     return found
 
 
+def cut_table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], room: int, rest: str, width: int | None = None
+) -> list[str]:
+    r"""Write a table of words in at most some lines: rows that have no room are named, or at least counted.
+
+    Parameters
+    ----------
+    room : int
+        Lines.
+    rest : str
+        How to see the other rows.
+    width : int, optional
+        Letters of a line; those of the terminal.
+
+    Examples
+    --------
+    >>> rows = [("reno", "standard TCP"), ("bic", "binary increase"), ("cubic", "a cubic"), ("vegas", "by delay")]
+    >>> print("\n".join(cut_table(("name", "title"), rows, 4, "--details", 60)))
+    name   title
+    reno   standard TCP
+    bic    binary increase
+    (also cubic, vegas: --details)
+    """
+    width = terminal_width() if width is None else width
+    full = text_table(heads, rows, width)
+    if len(full) <= room:
+        return full
+    # A few rows with all that they have say more than names alone.
+    for named in (True, False):
+        for kept in range(len(rows) - 1, FEW_ROWS - 1 if named else -1, -1):
+            others = ", ".join(row[0] for row in rows[kept:])
+            said = wrapped(f"(also {others}: {rest})" if named else f"({len(rows) - kept} more: {rest})", width)
+            lines = [*text_table(heads, rows[:kept], width), *said]
+            if len(lines) <= room:
+                return lines
+    return lines
+
+
+FEW_ROWS = 2
+"""Minimum number of rows of a cut table whose other rows are named."""
+
 MOST_BLOCKS = 3
 """Blocks in which a table that is too wide is still read column by column."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -15,14 +16,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from elephan.cli.columns import narrow_table, terminal_width
+from elephan.cli.columns import narrow_table, terminal_width, wrapped
 from elephan.cli.output import OutputError
 from elephan.errors import InputError
 from elephan.extras import missing, require
 from elephan.formats import stamped
 from elephan.own_laws import check_used
 from elephan.own_laws import here as own_laws
-from elephan.units import format_measured
+from elephan.units import count, format_measured, scaled
 from elephan.workers import MOST_WORKERS
 
 if TYPE_CHECKING:
@@ -121,8 +122,28 @@ def say(line: str) -> None:
     sys.stderr.flush()
 
 
+def say_wrapped(line: str) -> None:
+    """Print a sentence on stderr: in the width of a terminal, in a log on one line.
+
+    Parameters
+    ----------
+    line : str
+        Lines after the first are indented.
+    """
+    is_read = sys.stderr.isatty() or "COLUMNS" in os.environ
+    for one in textwrap.wrap(
+        line,
+        terminal_width() if is_read else sys.maxsize,
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    ):
+        sys.stderr.write(one + "\n")
+    sys.stderr.flush()
+
+
 def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool = False) -> None:
-    """Print warnings on stderr, one per line without duplicates.
+    """Print warnings on stderr, without duplicates.
 
     Parameters
     ----------
@@ -139,7 +160,8 @@ def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool =
     lines = list(dict.fromkeys(str(warned) for warned in warnings))
     if strict or not quiet:
         for line in lines:
-            say(line.replace("warning:", "error:", 1) if strict else line)
+            # An error is one line for whoever looks for it.
+            say(line.replace("warning:", "error:", 1)) if strict else say_wrapped(line)
     if strict and lines:
         raise typer.Exit(2)
 
@@ -155,6 +177,36 @@ def labelled(labels: Mapping[str, object]) -> str:
     return ", ".join(
         f"{name} = {str(value).lower() if isinstance(value, bool) else value}" for name, value in labels.items()
     )
+
+
+def titled(title: str, assignments: Sequence[str] | None) -> str:
+    """Return a title with what ``--set`` has changed, because the title of a file is about the file's own values.
+
+    Parameters
+    ----------
+    assignments : sequence of str or None
+        As the option has them.
+
+    Examples
+    --------
+    >>> titled("A buffer of one BDP", ["links.0.buffer=50 packets"])
+    'A buffer of one BDP, but links[0].buffer = 50 packets'
+    >>> titled("Two flows", ["seed=1", "links[0].rate=1 Gbit/s", "flows[0].count=2", "duration=9 s"])
+    'Two flows, but seed = 1, links[0].rate = 1 Gbit/s and 2 more places set'
+    """
+    from elephan.scenario import parse_assignments  # noqa: PLC0415 (--help does without)
+
+    changes = parse_assignments(assignments)
+    if not changes or "title" in changes:
+        return str(changes.get("title", title))
+    first = dict(list(changes.items())[:MOST_SET])
+    more = len(changes) - len(first)
+    places = f"{count(more, 'more place')} set"
+    return f"{title}, but {labelled(first)}{f' and {places}' if more else ''}"
+
+
+MOST_SET = 2
+"""Maximum number of changes beside a title."""
 
 
 def print_json(document: object) -> None:
@@ -212,12 +264,15 @@ def metric_rows(measured: Sequence[Mapping[str, Any]], replications: int) -> lis
         known = row["replications"]
         # Properties of the network are the same in all replications.
         note = "" if known in (replications, 1) else f" ({known} of {replications})"
-        unit = "" if row["unit"] == "1" else row["unit"]
-        rows.append(
-            [row["quantity"], row["name"] or row["of"], f"{shown(row['value'], of=row['quantity'])}{note}", unit]
-        )
+        divide, unit = scaled(row["unit"], [row["value"]["mean"] or 0.0])
+        # The unit of the key would contradict that of the column.
+        name = _OF_UNIT.sub("", row["quantity"])
+        text = f"{shown(row['value'], 1 / divide, of=row['quantity'])}{note}"
+        rows.append([name, row["name"] or row["of"], text, "" if unit == "1" else unit])
     return rows
 
+
+_OF_UNIT = re.compile("_(bps|s|packets|segments|bytes)$")
 
 METRIC_HEADS = ("metric", "of", "value", "unit")
 """Heads of the columns of `metric_rows`."""
@@ -390,27 +445,32 @@ def print_wrapped(*lines: str) -> None:
 
 
 def print_tables(*tables: Table | str) -> None:
-    """Print tables and sentences on stdout, in the width of the terminal.
+    """Print tables and sentences on stdout, in the width of the terminal."""
+    for table in tables:
+        if isinstance(table, str):
+            print_wrapped(*(table.splitlines() or [""]))
+        else:
+            sys.stdout.write(table_text(table))
+
+
+def table_text(table: Table) -> str:
+    """Format a table in the width of the terminal.
 
     A table whose words and numbers have no room is written in blocks of columns, or each cell on a line of its own.
     """
     from rich.console import Console  # noqa: PLC0415 (slow to import; --json and --help do without)
 
-    for table in tables:
-        if isinstance(table, str):
-            print_wrapped(*(table.splitlines() or [""]))
-            continue
-        console = Console(highlight=False, markup=False)
-        fixed = sum(_taken(column.width or 0) for column in table.columns)
-        with console.capture() as shown:
-            console.print(table)
-        if fixed <= console.width and not _is_cut(table, shown.get()):
-            sys.stdout.write(shown.get())
-            continue
-        cells = [list(map(str, column.cells)) for column in table.columns]
-        heads, right = [str(c.header) for c in table.columns], [c.justify == "right" for c in table.columns]
-        print_wrapped("", *([str(table.title)] if table.title else []))
-        print_lines(*narrow_table(heads, list(zip(*cells, strict=True)), right), "")
+    console = Console(highlight=False, markup=False)
+    fixed = sum(_taken(column.width or 0) for column in table.columns)
+    with console.capture() as shown:
+        console.print(table)
+    if fixed <= console.width and not _is_cut(table, shown.get()):
+        return shown.get()
+    cells = [list(map(str, column.cells)) for column in table.columns]
+    heads, right = [str(c.header) for c in table.columns], [c.justify == "right" for c in table.columns]
+    title = wrapped(str(table.title)) if table.title else []
+    lines = ["", *title, *narrow_table(heads, list(zip(*cells, strict=True)), right), ""]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _is_cut(table: Table, shown: str) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elephan.cli.columns import LINES, Column, left_out, table_lines, terminal_width, wrapped
+from elephan.cli.columns import GAP, GAP_HEAD, LINES, Column, table_lines, terminal_width, wrapped
 from elephan.cli.common import (
     AttemptsOption,
     DetailsOption,
@@ -28,11 +30,13 @@ from elephan.cli.common import (
     print_tables,
     say,
     say_written,
+    titled,
     writing,
 )
 from elephan.cli.estimate import announce, announce_testbed, check_sweep
 from elephan.errors import InputError
 from elephan.own_laws import declare
+from elephan.results.axes import short
 from elephan.scenario import parse_assignments
 
 if TYPE_CHECKING:
@@ -44,6 +48,12 @@ if TYPE_CHECKING:
     from elephan.sweeps.document import Sweep
 
     Progress = Callable[[str], None] | None
+
+MODEL = "sawtooth"
+"""Name of the model, as `elephan model` has it."""
+
+LONG_HEAD = 13
+"""Number of characters from which heads of columns are wrapped."""
 
 EXAMPLE = "Example:  elephan compare scenarios/testbed.toml --out compared/"
 
@@ -87,15 +97,18 @@ def compare(
     if not quiet and not no_testbed:
         announce_testbed([point.scenario for point in sweep.points()] if sweep.axes else [sweep.base], attempts)
     progress = None if quiet or json else lambda what: say(f"compare: {what}")
+    title = titled(sweep.title, assignments)
     if sweep.axes:
         shown = "json" if json else "details" if details else "screen"
-        valid = _points(sweep, out, progress, shown=shown, real=not no_testbed, attempts=attempts)
+        valid = _points(sweep, title, out, progress, shown=shown, real=not no_testbed, attempts=attempts)
     else:
-        valid = _one(sweep.base, out, progress, json=json, real=not no_testbed, attempts=attempts)
+        valid = _one(sweep.base, title, out, progress, json=json, real=not no_testbed, attempts=attempts)
     raise typer.Exit(0 if valid else 1)
 
 
-def _one(scenario: Scenario, out: Path | None, progress: Progress, *, json: bool, real: bool, attempts: int) -> bool:
+def _one(
+    scenario: Scenario, title: str, out: Path | None, progress: Progress, *, json: bool, real: bool, attempts: int
+) -> bool:
     """Compare one scenario; return whether the testbed was valid, if there was one."""
     from elephan.comparisons import compare_scenario  # noqa: PLC0415 (NumPy; --help does without)
 
@@ -104,9 +117,15 @@ def _one(scenario: Scenario, out: Path | None, progress: Progress, *, json: bool
     if json:
         print_json(compared.to_json())
     else:
-        print_lines(*_table(compared, real=real))
+        print_lines(*wrapped(_of_link(title, scenario)), *_table(compared, real=real))
         say_written(written)
     return _objected(compared, "")
+
+
+def _of_link(title: str, scenario: Scenario) -> str:
+    """Return the title with the link that the quantities are of, if there are several."""
+    links = scenario.links
+    return title if len(links) == 1 else f"{title} (link {links[0]['name']})"
 
 
 def _table(compared: ScenarioComparison, *, real: bool) -> list[str]:
@@ -116,17 +135,23 @@ def _table(compared: ScenarioComparison, *, real: bool) -> list[str]:
         # The index of a single flow is always 1.
         rows = tuple(row for row in rows if row.name != "jain")
     sources = [*([] if no_model else ["model"]), "simulation", *(["testbed"] if real else [])]
-    columns = [Column("", "", tuple(row.name for row in rows), is_text=True)]
-    columns += [Column(one, "", tuple(_number(getattr(row, one)) for row in rows)) for one in sources]
+    columns = [Column("", "", tuple(_named(row.name) for row in rows), is_text=True)]
+    heads = {"model": f"model\n{MODEL}"}
+    columns += [Column(heads.get(one, one), "", tuple(_number(row, one) for row in rows)) for one in sources]
     if len(sources) > 1:
         # The gap between the two columns before it.
         other, against = sources[-2:]
-        columns.append(Column(f"{other}\nless {against}", "", tuple(_gap(row, other) for row in rows)))
-    said = wrapped(f"No model: the sawtooth does not apply: {no_model}.") if no_model else []
+        columns.append(Column(f"{other} less\n{against}", "", tuple(_gap(row, other) for row in rows)))
+    if sum(column.width + len(GAP) for column in columns) - len(GAP) > terminal_width():
+        # Windows are in segments everywhere.
+        columns[0] = replace(columns[0], cells=tuple(cell.removesuffix(" [segments]") for cell in columns[0].cells))
+    said = wrapped(f"No model: the {MODEL} does not apply: {no_model}.") if no_model else []
     return [*table_lines(columns), *said]
 
 
-def _points(sweep: Sweep, out: Path | None, progress: Progress, *, shown: str, real: bool, attempts: int) -> bool:
+def _points(
+    sweep: Sweep, title: str, out: Path | None, progress: Progress, *, shown: str, real: bool, attempts: int
+) -> bool:
     """Compare all points of a sweep; return whether all testbeds were valid. `shown` is json, details or screen."""
     from elephan.comparisons.several import SHOWN, compare_points  # noqa: PLC0415 (NumPy; --help does without)
     from elephan.runs.files import write_json  # noqa: PLC0415 (as above)
@@ -147,45 +172,55 @@ def _points(sweep: Sweep, out: Path | None, progress: Progress, *, shown: str, r
     cells = []
     for one in found:
         rows = {row.name: row for row in one.comparison.rows}
-        values = [(_number(getattr(rows[name], against)), _gap(rows[name], other)) for name in SHOWN]
+        # Units are in the heads.
+        values = [(_number(rows[name], against), _gap(rows[name], other).partition(" ")[0]) for name in SHOWN]
         cells.append([*(str(one.labels.get(name, "")) for name in names), *(text for pair in values for text in pair)])
-    heads = [*names, *(head for title in SHOWN.values() for head in (title, "gap"))]
+    points = {row.name for one in found for row in one.comparison.rows if not row.relative}
+    gap_heads = {name: f"{GAP_HEAD} [{'points' if name in points else '%'}]" for name in SHOWN}
+    heads = [*short(names).values(), *(head for name in SHOWN for head in (_named(name), gap_heads[name]))]
     if not any(row[-1] for row in cells) and all(not text for row in cells for text in row[len(names) + 1 :: 2]):
         # No point has a gap, as none has a model.
         keep = [*range(len(names)), *range(len(names), len(heads), 2)]
         heads, cells = [heads[i] for i in keep], [[row[i] for i in keep] for row in cells]
     silent = [one.comparison.no_model for one in found] if not real else []
+    head = wrapped(_of_link(title, sweep.base))
+    print_lines(*head)
     if shown == "details":
         print_tables(fitted_table(heads, cells, [*[True] * len(names), *[False] * (len(heads) - len(names))]))
     else:
         gaps = [max((abs(row.gap(other) or 0.0) for row in one.comparison.rows), default=0.0) for one in found]
-        print_lines(*_screen(heads, cells, len(names), gaps))
+        print_lines(*_screen(heads, cells, len(names), gaps, LINES - len(head)))
     for why in dict.fromkeys(filter(None, silent)):
-        say(f"no model at {silent.count(why)} of {len(found)} points: the sawtooth does not apply: {why}")
-    say(f"of the {against}; gap: {other} less {against}")
+        say(f"no model at {silent.count(why)} of {len(found)} points: the {MODEL} does not apply: {why}")
+    of_model = f" (the {MODEL})" if other == "model" else ""
+    say(f"values of the {against}; gap: {other}{of_model} less {against}")
     if out is not None:
         say(f"wrote {out}: a folder of each point, and points.json")
     return valid
 
 
-def _screen(heads: list[str], cells: list[list[str]], labels: int, gaps: list[float]) -> list[str]:
+def _screen(heads: list[str], cells: list[list[str]], labels: int, gaps: list[float], lines: int) -> list[str]:
     """Return the points that fit on a screen, those with the largest gaps; quantities are omitted from the last one."""
-    width, most = terminal_width(), LINES - 5
+    width = terminal_width()
+    # Heads have three lines, and what is omitted two.
+    most = lines - 5
     largest = sorted(sorted(range(len(cells)), key=lambda i: -gaps[i])[:most])
-    columns = [
-        # A quantity and its gap go together.
-        Column(
-            head,
-            "",
-            tuple(cells[row][i] for row in largest),
-            0 if i < labels else (i - labels) // 2,
-            is_text=i < labels,
-        )
-        for i, head in enumerate(heads)
-    ]
-    left = left_out(columns, width)
+    columns = []
+    for i, head in enumerate(heads):
+        name, _, unit = head.partition(" [")
+        own = tuple(cells[row][i] for row in largest)
+        if i < labels:
+            columns.append(Column(head, "", own, is_text=True))
+        else:
+            columns.append(Column("\n".join(textwrap.wrap(name, LONG_HEAD)), unit.rstrip("]"), own))
+    # A quantity and its gap go together.
+    group = 2 if any(column.head == GAP_HEAD for column in columns) else 1
+    kept = len(columns)
+    while kept > labels + group and sum(column.width + len(GAP) for column in columns[:kept]) - len(GAP) > width:
+        kept -= group
+    left = [column.head.replace("\n", " ") for column in columns[kept::group]]
     left += [f"{len(cells) - most} more points, with smaller gaps"] if len(cells) > most else []
-    return [*table_lines(columns, width), *(wrapped(f"({', '.join(left)}: --details)", width) if left else [])]
+    return [*table_lines(columns[:kept], width), *(wrapped(f"({', '.join(left)}: --details)", width) if left else [])]
 
 
 def _write(compared: ScenarioComparison, out: Path) -> list[Path]:
@@ -212,12 +247,29 @@ def _objected(compared: ScenarioComparison, where: str) -> bool:
     return tested.valid
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.4g}"
+def _named(name: str) -> str:
+    """Return the name of a quantity as on pages, with its unit."""
+    from elephan.reports.model_sim_testbed import SHOWN  # noqa: PLC0415 (NumPy; --help does without)
+
+    form = SHOWN[name]
+    return f"{form.title} [{form.unit}]" if form.unit else form.title
+
+
+def _number(row: ComparedQuantity, source: str) -> str:
+    from elephan.reports.model_sim_testbed import SHOWN  # noqa: PLC0415 (as above)
+
+    value = getattr(row, source)
+    return "" if value is None else f"{value * SHOWN[row.name].scale:.4g}"
 
 
 def _gap(row: ComparedQuantity, other: str) -> str:
+    from elephan.reports.model_sim_testbed import SHOWN  # noqa: PLC0415 (as above)
+
     gap = row.gap(other)
     if gap is None:
         return ""
-    return f"{100 * gap:+.1f} %" if row.relative else f"{gap:+.4f}"
+    if row.relative:
+        return f"{100 * gap:+.1f} %"
+    form = SHOWN[row.name]
+    text = f"{gap * form.scale:+.2f} points" if form.unit == "%" else f"{gap:+.4f}"
+    return text.replace("-0.00 ", "+0.00 ")

@@ -83,8 +83,8 @@ def write_comparison(comparison: SizeComparison, out: Path, tables: str = PARQUE
     return [*written, *draw_comparison(comparison, out)]
 
 
-def comparison_tables(comparison: SizeComparison) -> list[Table | str]:
-    """Return a comparison for the terminal: a row per variant, then the recommendation and its reason."""
+def comparison_tables(comparison: SizeComparison, title: str) -> list[Table | str]:
+    """Return a comparison for the terminal: its title, a row per variant, then the recommendation and its reason."""
     first = comparison.variants[0].answer
     wanted = ", ".join(str(target) for target in first.targets)
     table = new_table("law", "queue", "buffer", "95 %", "BDP", "utili-\nzation", "loss\n[%]", "delay\n[ms]", "Jain")
@@ -94,12 +94,12 @@ def comparison_tables(comparison: SizeComparison) -> list[Table | str]:
     for variant in comparison.variants:
         mark = f" {MARK}" if variant is comparison.recommended() else ""
         table.add_row(f"{variant.law}{mark}", variant.queue, *_cells(variant))
-    head = f"{comparison.scenario.title}\nLink {first.facts['name']}; wanted: {wanted}"
+    head = f"{title}\nLink {first.facts['name']}; wanted: {wanted}"
     return [head, table, "\n".join(_lines(comparison))]
 
 
-def comparison_screen(comparison: SizeComparison) -> list[str]:
-    """Return the screen of a comparison: recommendation, reason, and each variant with its buffer.
+def comparison_screen(comparison: SizeComparison, title: str) -> list[str]:
+    """Return the screen of a comparison: its title, recommendation, reason, and each variant with its buffer.
 
     Returns
     -------
@@ -107,10 +107,11 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
         At most `LINES` lines, unless there are more than some eight variants or the terminal has fewer than 80 columns.
     """
     first, found, chosen = comparison.variants[0], comparison.recommendation, comparison.recommended()
-    wanted = ", ".join(str(target) for target in first.answer.targets)
+    wanted = " and ".join(str(target) for target in first.answer.targets)
     verdict = "Nearest" if found.is_nearest else "Recommended"
     meets = f" meets {wanted} with {_packets(found.chosen).removeprefix(', ')}"
     reason = found.reason.replace(meets, _packets(found.chosen))
+    reason = reason.replace(f" meets {wanted}", " meets that").replace(f"does not meet {wanted}", "does not")
     reason = reason.replace(", the runner-up, it has ", ": ").replace(" and is the only one of ", ", the only one of ")
     caveats = [wrapped(f"{text}.", mark="  ! ") for text in found.caveats]
     # Dangers come first among what limits the advice.
@@ -120,8 +121,8 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     others += [wrapped(f"{text}.", mark="  > ") for text in [found.otherwise] if text]
     table = _table_of_variants(comparison) if first.ample_packets is not None else _table_of_models(comparison)
     tc = command_lines(chosen.tc, "Linux: ") if found.meets and chosen.tc else []
-    if found.meets and not tc:
-        tc = no_line(chosen.answer) or wrapped("Linux: no line, because tc has no words for these settings")
+    if found.meets and not tc and chosen.deployed_packets is not None:
+        tc = no_line(chosen.answer, chosen.deployed_packets)
     runs = sum(variant.answer.runs for variant in comparison.variants)
     last = wrapped(
         f"({len(comparison.variants)} variants, {runs} runs, {comparison.wall_s:.0f} s; more with --details)"
@@ -129,7 +130,7 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     # A danger of what is recommended is never left out; where the whole reason has no room, the table shows the rest.
     least = max(sum(map(len, dangers)), 1 if dangers or others else 0)
     texts = list(_shorter(reason))
-    heads = [[*wrapped(comparison.scenario.title), *wrapped(f"{verdict} for {wanted}: {text}.")] for text in texts]
+    heads = [[*wrapped(title), *wrapped(f"{verdict} for {wanted}: {text}.")] for text in texts]
     below = len(table) + len(tc) + len(last)
     # With more variants than the screen has room for, cutting more is of no use.
     head = next((head for head in heads if LINES - len(head) - below >= least), heads[-1 if dangers else 1])
@@ -165,24 +166,28 @@ def _table_of_variants(comparison: SizeComparison) -> list[str]:
             None if b is None else variant.answer.at(b)["queueing_delay_s"]
             for b, variant in zip(smallest, variants, strict=True)
         ]
-        beside = Column("delay", "there", tuple(map(short_time, waits)), 2)
-        said = f"{ample:,} packets (1 BDP)"
+        beside = Column("delay", "with it", tuple(map(short_time, waits)), 2)
+        said = f"the rest: with {format_packets(ample or 0)} (1 BDP)"
     else:
         cells = (
             "none" if v.answer.is_met and v.refused else cell for v, cell in zip(variants, buffer.cells, strict=True)
         )
         beside = Column("buffer", "packets", tuple(cells))
-        said = "the one to deploy"
+        said = "buffer: to deploy, as in what follows it"
+        if None in smallest:
+            said = f"buffer: to deploy, or {'1 BDP' if variants[0].at_ample else 'the nearest'}"
     columns = [
         Column("law", "", tuple(names), is_text=True),
         Column("queue", "", tuple(variant.queue for variant in variants), is_text=True),
         Column("needs", "packets", tuple("not met" if b is None else f"{b:,}" for b in smallest)),
         beside,
     ]
+    columns = [column for column in columns if set(column.cells) != {"-"}]
     # Variants that meet the targets are ranked by their delay first.
     decisive = (*decided_by(variants[0].answer.targets), "queueing_delay_s")
     table = with_decisive(lambda keys: columns + buffer_columns(rows, decisive=keys)[2:], decisive)
-    return [*wrapped(f"needs: smallest buffer for the target; the rest with {said}"), *table]
+    smallest_of = "smallest buffer, or not met by any" if None in smallest else "smallest buffer for the target"
+    return [*wrapped(f"needs: {smallest_of}; {said}"), *table]
 
 
 def _unchanged(comparison: SizeComparison) -> list[list[str]]:
@@ -209,7 +214,9 @@ def _table_of_models(comparison: SizeComparison) -> list[str]:
         Column("used", "", tuple(short_percent(document["utilization"], 3) for document in documents)),
         Column("delay", "", tuple(short_time(document["queueing_delay_s"]) for document in documents)),
     ]
-    return table_lines(columns)
+    unsure = any("?" in cell for cell in columns[2].cells)
+    said = wrapped("needs: smallest buffer; ?: by models that were not checked on such links") if unsure else []
+    return [*said, *table_lines(columns)]
 
 
 def _needs(document: dict[str, Any]) -> str:

@@ -17,6 +17,7 @@ from elephan.cli.common import (
     print_json,
     print_wrapped,
     say,
+    titled,
 )
 from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
@@ -77,13 +78,13 @@ def estimate(
     if json:
         print_json(found.to_json())
     else:
-        print_wrapped(*_lines(found, reason))
+        print_wrapped(*_lines(found, titled(found.title, set_), reason))
     if reason:
         say(f"{file}: {reason}")
         raise typer.Exit(2)
 
 
-def _lines(found: RunEstimate | SweepEstimate, reason: str) -> list[str]:
+def _lines(found: RunEstimate | SweepEstimate, title: str, reason: str) -> list[str]:
     """Return the answer, then its components."""
     from elephan.costs import FACTORS, in_words  # noqa: PLC0415 (as above)
 
@@ -100,10 +101,12 @@ def _lines(found: RunEstimate | SweepEstimate, reason: str) -> list[str]:
         f"{name.removesuffix('_s').removesuffix('_bytes')} {factor:g}" for name, factor in FACTORS.items()
     )
     return [
-        f"{found.title}: {in_words(found)}",
+        f"{title}: {in_words(found)}",
         f"{what}, {at_once}, {took} in all; files of {format_bytes(found.written_bytes)} by --out",
         f"memory {system}",
-        f"of the memory: {shares}; the program has the rest" if shares else "the program has all of the memory",
+        f"of the memory: {shares}; the program has the rest"
+        if shares
+        else "of the memory: nearly all is for the program itself",
         f"right within these factors, nineteen times in twenty: {factors}",
     ]
 
@@ -229,5 +232,5 @@ def preview_cost(points: list[Any], workers: int | None, *, series: bool) -> str
         return "nothing to do"
     found = estimate_points("", missing, workers=workers, series=series)
     reason = found.refusal()
-    words = f"{in_words(found)}; with {found.workers} workers about {format_long_time(found.wall_s)}"
-    return f"{words}; {reason}: it would be refused" if reason else words
+    words = f"{in_words(found)}; with {count(found.workers, 'worker')} about {format_long_time(found.wall_s)}"
+    return f"to run: {words}; {reason}: it would be refused" if reason else f"to run: {words}"

@@ -201,4 +201,6 @@ class ProgressDisplay:
 
     def stopped(self) -> str:
         """Return the message after an interrupt."""
-        return f"interrupted: {self.kept()}; the same command goes on from there"
+        is_kept = self.last is not None and self.last.done > self.last.failed
+        again = "goes on from there" if is_kept else "starts from the beginning"
+        return f"interrupted: {self.kept()}; the same command {again}"

@@ -42,6 +42,7 @@ from elephan.cli.common import (
     say,
     say_written,
     shown,
+    titled,
     warn,
     writing,
 )
@@ -159,11 +160,12 @@ def run(
                 written = _written(made, out, tables, plot=plot, qlog=qlog)
         document: dict[str, Any] = {**made.to_json()}
         document |= {"metrics": found.measured(metrics)} if found is not None and metrics else {}
-        facts, warnings = made.scenario.groups, made.warnings
+        warnings = made.warnings
     if json:
         print_json(document)
     else:
-        print_document(document, facts, details=details)
+        title = titled(document["run"]["scenario"], set_)
+        print_document(document | {"run": document["run"] | {"scenario": title}}, made.scenario, details=details)
         say_written(written)
     warn(warnings, strict=strict, quiet=quiet)
     if not document.get("precision", {}).get("met", True):
@@ -233,21 +235,22 @@ def _written(result: RunResult, out: Path | None, tables: str, *, plot: bool, ql
     return written
 
 
-def print_document(document: Mapping[str, Any], facts: Sequence[dict[str, Any]], *, details: bool = False) -> None:
+def print_document(document: Mapping[str, Any], scenario: Scenario, *, details: bool = False) -> None:
     """Print the document of a run as tables on stdout.
 
     Parameters
     ----------
-    facts : sequence of dict
-        Facts of the document's groups.
+    scenario : Scenario
+        The one that was run.
     details : bool
         All of it, not only what fits on a screen.
     """
+    facts, links = scenario.groups, scenario.resolved["links"]
     if details:
-        print_lines(*whole(document, facts))
+        print_lines(*whole(document, facts, links=links))
         print_tables(*_transfers(document["groups"]))
     else:
-        print_lines(*screen(document, facts))
+        print_lines(*screen(document, facts, links=links))
     if document.get("metrics"):
         rows = metric_rows(document["metrics"], document["run"]["replications"])
         print_tables(fitted_table(METRIC_HEADS, rows, [True, True, False, True]))

@@ -19,6 +19,7 @@ from elephan.cli.columns import (
     wrapped,
 )
 from elephan.cli.common import shown
+from elephan.units import format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,11 +32,20 @@ FIXED = 2
 GROUPS_BY = ("goodput_per_flow_bps", "loss_ratio", "srtt_s")
 """Quantities by which groups are selected if they do not all fit on the screen."""
 
+TIMED = {"rtt": "round trip", "delay": "one way"}
+"""Keys of the delays of timed datagrams, and their names."""
+
 MOST_TIMED = 2
 """Maximum number of groups of datagrams with a line for their delays."""
 
 
-def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], width: int | None = None) -> list[str]:
+def screen(
+    document: Mapping[str, Any],
+    facts: Sequence[Mapping[str, Any]],
+    width: int | None = None,
+    *,
+    links: Sequence[Mapping[str, Any]] = (),
+) -> list[str]:
     """Format the results of a run as lines.
 
     Parameters
@@ -46,6 +56,8 @@ def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], widt
         Facts of the document's groups.
     width : int, optional
         Letters of a line; those of the terminal.
+    links : sequence of mapping
+        The links as the scenario has them.
 
     Returns
     -------
@@ -53,44 +65,86 @@ def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], widt
         At most 15, the answer first; a long line for Linux is broken with a backslash, so that it can be copied.
     """
     width = terminal_width() if width is None else width
+    rows = len(document["links"]) + len(document["groups"])
+    lines, shown_ = _lines(document, facts, width, links, ())
+    for without in ROWS_BEFORE if rows <= MOST_ROWS else ():
+        # A row of a table is worth more than these lines.
+        other, more = _lines(document, facts, width, links, without) if shown_ < rows else ([], 0)
+        lines, shown_ = (other, more) if more > shown_ else (lines, shown_)
+    return lines
+
+
+JAIN, TC = "Jain's index", "the line for Linux"
+
+ROWS_BEFORE = ((JAIN,), (JAIN, TC))
+"""Lines that give way to rows of the tables, where all rows have room then."""
+
+MOST_ROWS = 5
+"""Maximum number of links and groups together that are shown rather than these lines."""
+
+
+def _lines(
+    document: Mapping[str, Any],
+    facts: Sequence[Mapping[str, Any]],
+    width: int,
+    resolved: Sequence[Mapping[str, Any]],
+    without: Sequence[str],
+) -> tuple[list[str], int]:
+    """Return the lines without some of those below the tables, and the number of rows that the tables have."""
     run = document["run"]
     links, groups = _busiest(document["links"]), list(zip(document["groups"], facts, strict=True))
     head = wrapped(f"{run['scenario']}: {_answer(links[0])}.", width) + wrapped(_about(run), width)
     tail, timed = [], delay_lines(document)
     for said in timed[:MOST_TIMED]:
         tail += wrapped(said, width)
-    tail += [line for said in pool_lines(document)[:2] for line in wrapped(said, width)]
+    limited, pools = rate_lines(resolved)[:2], pool_lines(document)[:2]
+    tail += [line for said in [*limited, *pools] for line in wrapped(said, width)]
     tc = links[0]["tc"]
-    if tc:
+    if tc and TC not in without:
         # The first line names the link, too.
         mark = f"{links[0]['name']}, on Linux: "
         tail += command_lines(tc, mark if len(mark) + len(tc) <= width else "Linux: ", width)
     jain = [line for said in fairness_lines(document, facts)[:1] for line in wrapped(said, width)]
     # A row of each table comes before it.
-    has_room = len(head) + len(jain) + len(tail) + 2 * FIXED + 4 <= LINES
+    has_room = JAIN not in without and len(head) + len(jain) + len(tail) + 2 * FIXED + 4 <= LINES
     tail = [*(jain if has_room else []), *tail]
-    # One line says what is left out, which may take two.
-    room = LINES - len(head) - len(tail) - 2 * FIXED - 2
-    of_links = min(len(links), max(1, room - len(groups), room // 2))
-    of_groups = min(len(groups), max(1, room - of_links))
-    left = [
-        f"{all_ - some} more {what}{'s' if all_ - some > 1 else ''}"
-        for all_, some, what in ((len(links), of_links, "link"), (len(groups), of_groups, "group"))
-        if all_ > some
-    ]
-    left += ["more delays of datagrams"] if len(timed) > MOST_TIMED else []
-    left += ["Jain's index"] if jain and not has_room else []
-    order = [link["name"] for link in document["links"]]
-    some_links = sorted(links[:of_links], key=lambda link: order.index(link["name"]))
-    tables = []
-    # If there are many groups, those that differ most.
-    some_groups = [groups[i] for i in deciding(document["groups"], GROUPS_BY, of_groups)]
-    for make, rows in ((_of_links, some_links), (_of_groups, some_groups)):
-        lines, gone = _table(make, rows, width)
-        tables += lines
-        left += [what for what in gone if what not in left]
-    last = wrapped(f"({', '.join(left)}: --details)", width) if left else []
-    return [*head, *tables, *tail, *last]
+    unsaid = ["more delays of datagrams"] if len(timed) > MOST_TIMED else []
+    unsaid += [JAIN] if jain and not has_room else []
+    unsaid += [TC] if tc and TC in without else []
+    names = [link["name"] for link in document["links"]]
+    lines, rows_ = [], 0
+    # The line that says what is left out may take two.
+    for reserved in range(3):
+        room = LINES - len(head) - len(tail) - 2 * FIXED - reserved
+        of_links = min(len(links), max(1, room - len(groups), room // 2))
+        of_groups = min(len(groups), max(1, room - of_links))
+        rows_ = of_links + of_groups
+        left = [
+            f"{all_ - some} more {what}{'s' if all_ - some > 1 else ''}"
+            for all_, some, what in ((len(links), of_links, "link"), (len(groups), of_groups, "group"))
+            if all_ > some
+        ]
+        left += unsaid
+        some_links = sorted(links[:of_links], key=lambda link: names.index(link["name"]))
+        some_groups = [groups[i] for i in _chosen(document["groups"], of_groups)]
+        tables = []
+        for make, rows in ((_of_links, some_links), (_of_groups, some_groups)):
+            shown_, gone = _table(make, rows, width)
+            tables += shown_
+            left += [what for what in gone if what not in left]
+        last = wrapped(f"({', '.join(left)}: --details)", width) if left else []
+        lines = [*head, *tables, *tail, *last]
+        if len(lines) <= LINES:
+            break
+    return lines, rows_
+
+
+def _chosen(groups: Sequence[Row], most: int) -> list[int]:
+    """Choose groups for the table: those that differ most, and last those whose delays have a line of their own."""
+    said = [any(f"{key}_s" in group and group[f"{key}_s"]["mean"] is not None for key in TIMED) for group in groups]
+    others = [i for i, is_said in enumerate(said) if not is_said]
+    chosen = [others[i] for i in deciding([groups[i] for i in others], GROUPS_BY, most)] if others else []
+    return sorted([*chosen, *(i for i, is_said in enumerate(said) if is_said)][:most])
 
 
 def _about(run: Row) -> str:
@@ -140,12 +194,18 @@ def fairness_lines(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any
     ]
 
 
-def whole(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], width: int | None = None) -> list[str]:
+def whole(
+    document: Mapping[str, Any],
+    facts: Sequence[Mapping[str, Any]],
+    width: int | None = None,
+    *,
+    links: Sequence[Mapping[str, Any]] = (),
+) -> list[str]:
     """Format the results like `screen`, but completely: every link and group, all columns, with intervals.
 
     Parameters
     ----------
-    document, facts, width
+    document, facts, width, links
         As `screen` has them. Columns for which a line has no room stand below; transfers have a table elsewhere.
     """
     width = terminal_width() if width is None else width
@@ -155,7 +215,7 @@ def whole(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], width
     lines += [*blocks(_of_links(document["links"], True), width), ""]
     lines += [*blocks(_of_groups(groups, True, transfers=False), width), ""]
     fair = "; ".join(fairness_lines(document, facts))
-    said_last = (fair, *delay_lines(document, full=True), *pool_lines(document))
+    said_last = (fair, *delay_lines(document, full=True), *rate_lines(links), *pool_lines(document))
     return lines + [line for text in said_last for line in wrapped(text, width)]
 
 
@@ -218,13 +278,39 @@ def delay_lines(document: Mapping[str, Any], *, full: bool = False) -> list[str]
     """Describe the delays of each group of timed datagrams: round trips of pings, one-way delays of others."""
     found = []
     for group in document["groups"]:
-        for key, what in (("rtt", "round trip"), ("delay", "one way")):
+        for key, what in TIMED.items():
             if f"{key}_s" in group and group[f"{key}_s"]["mean"] is not None:
                 # Bins of the percentiles are a thirty-second wide: of intervals within one nothing is known.
                 tail, last = (_mean(group[f"{key}_{part}_s"], 1e3) for part in ("p95", "p99"))
                 mean = shown(group[f"{key}_s"], 1e3, 3)
                 more = f", 99 % within {last} ms" if full else ""
                 found.append(f"{group['name']}: {what} {mean} ms, 95 % within {tail} ms{more}")
+    return found
+
+
+def rate_lines(links: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say what the utilization of each link is of that lets less than its rate through.
+
+    Parameters
+    ----------
+    links : sequence of mapping
+        As `screen` has them.
+
+    Examples
+    --------
+    >>> policed = {"name": "edge", "rate_bps": 100_000_000, "policer": {"rate_bps": 20_000_000}}
+    >>> rate_lines([policed, {"name": "core", "rate_bps": 10**9}])
+    ['edge: utilization is of its rate, 100 Mbit/s; its policer lets 20 Mbit/s through']
+    """
+    found = []
+    for link in links:
+        for kind in ("policer", "shaper"):
+            through = (link.get(kind) or {}).get("rate_bps")
+            if through is not None and isinstance(link["rate_bps"], int) and through < link["rate_bps"]:
+                found.append(
+                    f"{link['name']}: utilization is of its rate, {format_rate(link['rate_bps'])}; its {kind} lets "
+                    f"{format_rate(through)} through"
+                )
     return found
 
 

@@ -33,6 +33,7 @@ from elephan.cli.common import (
     print_tables,
     say,
     say_written,
+    titled,
     warn,
     writing,
 )
@@ -177,7 +178,7 @@ def size(
     if json:
         print_json(found.to_json())
     else:
-        _show(found, details=details)
+        _show(found, titled(found.scenario.title, set_), details=details)
         say_written(written)
     # The screen says how many there are.
     warn(found.warnings, strict=strict, quiet=quiet or not (json or details))
@@ -203,22 +204,22 @@ def _checked(
     return target
 
 
-def _show(found: Found, *, details: bool) -> None:
-    """Print an answer: on one screen, or completely."""
+def _show(found: Found, title: str, *, details: bool) -> None:
+    """Print an answer below its title: on one screen, or completely."""
     from elephan.sizing import SizeComparison  # noqa: PLC0415 (--help does without NumPy)
     from elephan.sizing.inverse import LimitAnswer  # noqa: PLC0415 (as above)
 
     if isinstance(found, LimitAnswer):
-        print_lines(*limit_screen(found, details=details))
+        print_lines(*limit_screen(found, title, details=details))
     elif isinstance(found, SizeComparison):
         if details:
-            print_tables(*comparison_tables(found))
+            print_tables(*comparison_tables(found, title))
         else:
-            print_lines(*comparison_screen(found))
+            print_lines(*comparison_screen(found, title))
     elif details:
-        print_tables(*details_of(found))
+        print_tables(*details_of(found, title))
     else:
-        print_lines(*size_screen(found))
+        print_lines(*size_screen(found, title))
 
 
 class _SizeProgressDisplay:

@@ -9,6 +9,7 @@ from elephan.cli.common import fitted_table, new_table
 from elephan.cli.size_screen import (
     buffer_columns,
     decided_by,
+    full_line,
     link_line,
     notes,
     paced_sentence,
@@ -26,11 +27,12 @@ MANY = 1000
 """Number of lines that dangers and advice never exceed."""
 
 
-def details_of(answer: SizeAnswer) -> list[Table | str]:
-    """Return everything about an answer."""
+def details_of(answer: SizeAnswer, title: str) -> list[Table | str]:
+    """Return everything about an answer, below its title."""
     document = answer.to_json()
     wanted = ", ".join(str(target) for target in answer.targets)
-    head = f"{answer.scenario.title}\n{link_line(answer.facts)}\nWanted: {wanted}\n{sentence(answer, document)}"
+    head = f"{title}\n{link_line(answer.facts)}\nWanted: {wanted}\n{sentence(answer, document)}"
+    head += f"\n{full}" if (full := full_line(answer)) else ""
     head += f"\n{paced_sentence(document)}" if "paced" in document else ""
     parts: list[Table | str] = [head, "\n".join(notes(answer, document, MANY))]
     if document["why_suggested"] and document["why_suggested"] not in document["dangers"]:

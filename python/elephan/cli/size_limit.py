@@ -23,7 +23,7 @@ HEADS = {
 }
 
 
-def limit_screen(answer: LimitAnswer, *, details: bool = False) -> list[str]:
+def limit_screen(answer: LimitAnswer, title: str, *, details: bool = False) -> list[str]:
     """Return the screen of an answer.
 
     Parameters
@@ -39,7 +39,7 @@ def limit_screen(answer: LimitAnswer, *, details: bool = False) -> list[str]:
     from elephan.sizing.limit_words import limit_sentence  # noqa: PLC0415 (--help does without NumPy)
 
     document = answer.to_json()
-    head = [*wrapped(answer.scenario.title), *wrapped(limit_sentence(document))]
+    head = [*wrapped(title), *wrapped(limit_sentence(document))]
     # A window of the receiver may be the answer instead of the buffer: that is not left to --details.
     dangers = [f"{document['note']}."] if document["note"] else []
     dangers += [

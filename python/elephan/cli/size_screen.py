@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import GAP, LINES, Column, command_lines, fitting, table_lines, terminal_width, wrapped
 from elephan.cli.common import shown
+from elephan.cli.no_tc import why_no_tc
 from elephan.sizing.wording import interval_words
 from elephan.units import count, format_bytes, format_packets, format_rate, format_time, scaled
 
@@ -25,8 +26,8 @@ NOTES = 2
 """Number of lines of dangers and advice for which a row beside the answer is omitted."""
 
 
-def size_screen(answer: SizeAnswer) -> list[str]:
-    """Return the screen of an answer.
+def size_screen(answer: SizeAnswer, title: str) -> list[str]:
+    """Return the screen of an answer, below its title.
 
     Returns
     -------
@@ -34,7 +35,8 @@ def size_screen(answer: SizeAnswer) -> list[str]:
         At most `LINES` lines, but for dangers that have no room and a terminal narrower than 80 columns.
     """
     document = answer.to_json()
-    head = [*wrapped(answer.scenario.title), *wrapped(link_line(answer.facts)), *wrapped(sentence(answer, document))]
+    head = [*wrapped(title), *wrapped(link_line(answer.facts)), *wrapped(sentence(answer, document))]
+    head += wrapped(full_line(answer))
     rows = list(document["table"])
     decisive = decided_by(answer.targets)
 
@@ -44,7 +46,7 @@ def size_screen(answer: SizeAnswer) -> list[str]:
     table = lines() if rows else []
     tc = command_lines(document["tc"], "Linux: ") if document["tc"] else []
     if not tc and document["suggested_packets"] is not None:
-        tc = no_line(answer)
+        tc = no_line(answer, document["suggested_packets"])
     last = min((wrapped(footer(answer, document, rest)) for rest in REST), key=len)
     head += wrapped(paced_sentence(document)) if "paced" in document else []
     room = LINES - len(head) - len(table) - len(tc) - len(last)
@@ -67,6 +69,19 @@ def link_line(link: Mapping[str, Any]) -> str:
         f"Link {link['name']}: {format_rate(link['rate_bps'])}, mean base RTT {format_time(link['mean_rtt_s'])}, "
         f"{flows}, BDP {link['bdp_packets']:,.0f} packets"
     )
+
+
+def full_line(answer: SizeAnswer) -> str:
+    """Name the other links that are full, and the option that sizes them; empty if there is none."""
+    from elephan.sizing.limits import full_beside  # noqa: PLC0415 (--help does without)
+
+    full = full_beside(answer.scenario.network, answer.link)
+    if not full:
+        return ""
+    if len(full) == 1:
+        return f"{full[0]} is full, too: this command with --link {full[0]} sizes it."
+    names = " and ".join(full) if len(full) == 2 else f"{', '.join(full[:2])} and {len(full) - 2} more"
+    return f"{names} are full, too: this command with --link {full[0]} sizes that one."
 
 
 def sentence(answer: SizeAnswer, document: Mapping[str, Any]) -> str:
@@ -300,12 +315,17 @@ def footer(answer: SizeAnswer, document: Mapping[str, Any], rest: str) -> str:
     return f"({ran}; {warned}{rest}: --details)"
 
 
-def no_line(answer: SizeAnswer) -> list[str]:
-    """Explain why there is no `tc` line although a buffer is suggested; empty if no warning forbids one."""
+def no_line(answer: SizeAnswer, buffer: int) -> list[str]:
+    """Explain why there is no `tc` line for a buffer.
+
+    Parameters
+    ----------
+    buffer : int [packets]
+    """
     forbidding = answer.forbidding
     if forbidding:
         return wrapped(f"Linux: no line, since {forbidding[0].message} ({forbidding[0].rule})")
-    return []
+    return wrapped(f"Linux: no line, since {why_no_tc(answer.scenario.with_buffer(answer.link, buffer), answer.link)}")
 
 
 def _roles(row: Mapping[str, Any]) -> str:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.cli.columns import Column, left_out, table_lines, terminal_width, text_table, wrapped
+from elephan.cli.columns import LINES, Column, cut_table, left_out, table_lines, terminal_width, text_table, wrapped
 from elephan.cli.common import (
+    DetailsOption,
     JsonOption,
     QuietOption,
     StoreOption,
@@ -21,6 +22,7 @@ from elephan.cli.common import (
     print_tables,
     print_wrapped,
     say,
+    table_text,
     warn,
 )
 from elephan.cli.help import CommandHelp
@@ -48,6 +50,9 @@ WhereOption = Annotated[
     typer.Option("--where", metavar="LABEL=VALUE", help="Only points with this label; repeatable."),
 ]
 
+LEAST_ROWS = 6
+"""Minimum number of lines of a table that is cut."""
+
 _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*(min|h|d|w)")
 _SECONDS = {"min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 
@@ -62,7 +67,7 @@ def ls(
 ) -> None:
     """List runs, a row for each set of labels."""
     with _reading(store) as opened:
-        table = opened.table(_labels(where), ("labels", "summary")).arrow
+        table = opened.table(_labels(where, opened), ("labels", "summary")).arrow
         labels = set(opened.index.names("labels"))
         failed = opened.failures() if not where else []
     if json:
@@ -115,14 +120,14 @@ def show(
     with _reading(store) as opened:
         stored = opened.get(run)
         document, sets, where = stored.document, stored.labels, stored.provenance
-        facts, warnings = stored.scenario.groups, stored.warnings
+        warnings = stored.warnings
     if json:
         print_json(document | {"labels": sets, "provenance": where, "folder": str(stored.folder)})
         return
-    print_document(document, facts)
+    print_document(document, stored.scenario)
     print_wrapped(
         *(f"labels: {labelled(labels)}" for labels in sets),
-        f"made by: {', '.join(f'{name} {_cell(value)}' for name, value in where.items())}",
+        "origin: " + ", ".join(f"{name.replace('_', ' ')} {_cell(value)}" for name, value in where.items()),
         f"folder: {stored.folder}",
     )
     warn(warnings, quiet=quiet)
@@ -142,6 +147,10 @@ def query(
             "are runs, links, groups, points, failures: elephan store tables.",
         ),
     ],
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=0, help="Number of rows to show; 0 for all.", show_default="what a screen holds"),
+    ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -153,7 +162,29 @@ def query(
         print_json(rows)
         return
     words = [str(column.type) in ("string", "null") for column in table.columns]
-    print_tables(fitted_table(table.column_names, [[_cell(value) for value in row.values()] for row in rows], words))
+    cells = [[_cell(value) for value in row.values()] for row in rows]
+    if limit is not None:
+        print_tables(fitted_table(table.column_names, cells[: limit or None], words))
+        more = len(cells) - len(cells[: limit or None])
+    else:
+        lines, more = _first_rows(table.column_names, cells, words)
+        print_lines(*lines)
+    if more:
+        say(f"{_count(len(cells), 'row')}, {more} more with --limit 0; --json has all")
+
+
+def _first_rows(heads: list[str], cells: list[list[str]], words: list[bool]) -> tuple[list[str], int]:
+    """Return the lines of the rows that one screen holds, and the number of the others."""
+    for kept in range(min(len(cells), LINES), 0, -1):
+        lines = table_text(fitted_table(heads, cells[:kept], words)).splitlines()
+        if len(lines) <= LINES:
+            return lines, len(cells) - kept
+    if not cells:
+        return table_text(fitted_table(heads, cells, words)).splitlines(), 0
+    # One row is too much: its first columns.
+    lines = [line for line in table_text(fitted_table(heads, cells[:1], words)).splitlines() if line]
+    said = wrapped(f"({_count(len(heads), 'column')}, all of them with --limit 0 or --json; or name some: SELECT …)")
+    return [*lines[: LINES - len(said)], *said], len(cells) - 1
 
 
 @app.command("tables", cls=CommandHelp, epilog="Example:  elephan store tables links")
@@ -162,6 +193,7 @@ def tables(
         str | None, typer.Argument(metavar="[TABLE]", help="Its columns, with their units and meanings.")
     ] = None,
     store: StoreOption = None,
+    details: DetailsOption = False,
     json: JsonOption = False,
 ) -> None:
     """Describe the tables that query can ask; without a store those of an empty one."""
@@ -185,18 +217,26 @@ def tables(
         print_json([each.to_json() for each in found if table in (None, each.name)])
         return
     if table is None:
-        rows = [[each.name, f"{len(each.columns)}", each.title] for each in found]
-        print_tables(fitted_table(["table", "columns", "holds"], rows, [True, False, True]))
-        print_wrapped("Columns with units and meanings: elephan store tables TABLE.")
+        rows = [(each.name, f"{len(each.columns)}", each.title) for each in found]
+        print_lines(*text_table(("table", "columns", "holds"), rows))
+        print_wrapped(
+            "Columns with units and meanings: elephan store tables TABLE. "
+            f"Not counted: NAME{CI95}, half-widths of 95 % intervals."
+        )
         return
     chosen = next(each for each in found if each.name == table)
-    print_wrapped(f"{chosen.name}: {chosen.title}.")
+    columns: Sequence[DescribedColumn] = chosen.columns
+    above, below = wrapped(f"{chosen.name}: {chosen.title}."), []
     if table == found[0].name and names_of:
-        print_lines(*text_table(("column", "unit", "meaning"), together))
-        print_wrapped(*(f"{place} is one of {', '.join(own)}." for place, own in names_of.items()))
-    else:
-        print_lines(*text_table(("column", "unit", "meaning"), chosen.columns))
-    print_wrapped(f"Of what is measured, NAME{CI95} is the half-width of the 95 % interval.")
+        columns = together
+        below = [line for place, own in names_of.items() for line in wrapped(f"{place} is one of {', '.join(own)}.")]
+    below += wrapped(f"Of what is measured, NAME{CI95} is the half-width of the 95 % interval.")
+    heads = ("column", "unit", "meaning")
+    if details:
+        print_lines(*above, *text_table(heads, columns), *below)
+        return
+    room = max(LINES - len(above) - len(below), LEAST_ROWS)
+    print_lines(*above, *cut_table(heads, columns, room, "--details"), *below)
 
 
 @app.command(
@@ -226,7 +266,7 @@ def export(
         message = "--format parquet: is not for a terminal; give a file with --out"
         raise InputError(message)
     with _reading(store) as opened:
-        content = opened.export(out, format, [name for name in columns.split(",") if name], _labels(where))
+        content = opened.export(out, format, [name for name in columns.split(",") if name], _labels(where, opened))
     if out is not None:
         say(f"wrote {out}")
     else:
@@ -251,13 +291,13 @@ def gc(
     json: JsonOption = False,
 ) -> None:
     """Remove what killed processes have left, and the runs that all given conditions name."""
-    age_s, labels = _age(older_than), _labels(where)
+    age_s = _age(older_than)
     with _existing(store) if not dry_run else _reading(store) as opened:
         freed = opened.gc(
             unlabelled=unlabelled,
             other_versions=other_versions,
             older_than_s=age_s,
-            labels=labels,
+            labels=_labels(where, opened),
             failures=failures,
             dry_run=dry_run,
         )
@@ -348,14 +388,17 @@ def _existing(folder: Path | None, *, repair: bool = False) -> Store:
     return Store(folder, repair=repair)
 
 
-def _labels(where: list[str] | None) -> dict[str, Any] | None:
+def _labels(where: list[str] | None, opened: Store) -> dict[str, Any] | None:
+    """Parse ``--where``; a label may be called by the last part of its name, as lists head its column."""
     if not where:
         return None
     for text in where:
         if "=" not in text:
             message = f'--where: "{text}" is not of the form LABEL=VALUE, such as "links[0].buffer=0.1 bdp"'
             raise InputError(message)
-    return parse_assignments(where)
+    known = opened.index.names("labels")
+    whole = {end: name for name, end in short(list(known)).items()}
+    return {name if name in known else whole.get(name, name): value for name, value in parse_assignments(where).items()}
 
 
 def _age(text: str | None) -> float | None:

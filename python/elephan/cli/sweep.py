@@ -39,7 +39,9 @@ from elephan.cli.common import (
     print_tables,
     print_wrapped,
     say,
+    say_wrapped,
     say_written,
+    titled,
     writing,
 )
 from elephan.cli.estimate import preview_cost
@@ -47,6 +49,7 @@ from elephan.cli.progress import ProgressDisplay, ProgressLine
 from elephan.cli.sweep_screen import labelled_rows, sweep_screen
 from elephan.errors import InputError
 from elephan.own_laws import declare
+from elephan.results.axes import short
 from elephan.scenario import parse_assignments
 from elephan.units import format_number
 
@@ -144,6 +147,7 @@ def sweep(
     asked = Sweep.from_file(sweep_file)
     fixed = parse_assignments(set_)
     asked = asked.changed(fixed)
+    title = titled(asked.title, set_)
     asked = asked.extended(_read_over(over or []), [_read_zip(text) for text in zip_ or []])
     _check_fixed(asked, {**dict.fromkeys(fixed, "--set"), **_given(seed=seed, replications=replications)})
     if not asked.axes:
@@ -158,7 +162,9 @@ def sweep(
     if dry_run:
         asked = asked.asking(precision, max_replications, replications, seed)
         points = preview(asked, store, part, series=series)
-        _show_preview(asked, points, workers, series=series, json=json, most=None if details else SHOWN)
+        _show_preview(
+            asked.title if json else title, points, workers, series=series, json=json, most=None if details else SHOWN
+        )
         return
     with ProgressLine("sweep", quiet=quiet, of="points") as line:
         watch = ProgressDisplay(line, workers)
@@ -194,13 +200,15 @@ def sweep(
             document["columns"] = labelled_rows(swept, asked_columns, differences=differences)
         print_json(document)
     else:
-        print_lines(*sweep_screen(swept, asked_columns, differences=differences, details=details))
+        print_lines(*sweep_screen(swept, asked_columns, title, differences=differences, details=details))
         print_tables(*_metrics(swept, None if details else SHOWN))
         say_written(written)
     if not quiet:
         for each in swept.warnings:
             at = f"{each['points']} of {len(swept.points)} points"
-            say(f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})")
+            say_wrapped(
+                f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})"
+            )
     for point in swept.failures:
         say(f"failed: {labelled(point.labels)}: {point.error}")
     say(_summary(swept))
@@ -285,8 +293,6 @@ def _metrics(swept: SweepResult, most: int | None) -> list[Table | str]:
     """Return the table of ``--metric``, with a row per point and quantity; at most ``most`` points that differ most."""
     if not swept.metrics:
         return []
-    from elephan.store.labels import short  # noqa: PLC0415 (--help does without NumPy)
-
     names, rows, points = swept.label_names, [], swept.points
     measured = [point.stored.measured(swept.metrics) for point in points]
     by_name = [{f"{row['quantity']} {row['name'] or row['of']}": row["value"] for row in found} for found in measured]
@@ -310,7 +316,7 @@ def _cells(point: PointResult | SweepPoint, names: list[str]) -> list[str]:
 
 
 def _show_preview(
-    asked: Sweep,
+    title: str,
     points: list[tuple[SweepPoint, bool]],
     workers: int | None,
     *,
@@ -323,7 +329,7 @@ def _show_preview(
             {"labels": point.labels, "run": point.key, "cost_packets": point.cost, "stored": kept, "error": point.error}
             for point, kept in points
         ]
-        print_json({"title": asked.title, "points": rows})
+        print_json({"title": title, "points": rows})
         return
     names = list(dict.fromkeys(name for point, _ in points for name in point.labels))
     states = {True: "yes", False: "no"}
@@ -331,15 +337,12 @@ def _show_preview(
         [*_cells(point, names), format_number(point.cost / 1e6, 3), "unreadable" if point.error else states[kept]]
         for point, kept in points[:most]
     ]
-    heads = [*names, "million packets", "in the store"]
-    print_tables(f"{asked.title}: longest first", fitted_table(heads, rows_, [True] * len(names) + [False, True]))
+    heads = [*short(names).values(), "million packets", "in the store"]
+    print_tables(f"{title}: longest first", fitted_table(heads, rows_, [True] * len(names) + [False, True]))
     if most is not None and len(points) > most:
         print_wrapped(f"… and {len(points) - most} more: --details")
-    missing = sum(point.cost for point, kept in points if not kept)
     kept_count = sum(kept for _, kept in points)
-    to_do = f"{format_number(missing / 1e6, 3)} million packets to do"
-    print_wrapped(f"{len(points)} points, {kept_count} in the store; {to_do}")
-    print_wrapped(preview_cost(points, workers, series=series))
+    print_wrapped(f"{len(points)} points, {kept_count} in the store; {preview_cost(points, workers, series=series)}")
     # Every one of them: the sweep names the first and runs nothing.
     for point, _ in points:
         if point.error:

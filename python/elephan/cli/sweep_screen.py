@@ -34,7 +34,7 @@ Row = dict[str, Any]
 
 
 def sweep_screen(
-    swept: SweepResult, columns: Sequence[SweepColumn] | None, *, differences: bool, details: bool
+    swept: SweepResult, columns: Sequence[SweepColumn] | None, title: str, *, differences: bool, details: bool
 ) -> list[str]:
     """Format the table of the points.
 
@@ -55,7 +55,7 @@ def sweep_screen(
 
     base, width = swept.sweep.base, terminal_width()
     link = base.links[base.link_index(None)]["name"]
-    head = wrapped(f"{swept.sweep.title} (link {link}, {_replications(swept)}, seed {base.seed})", width)
+    head = wrapped(f"{title} (link {link}, {_replications(swept)}, seed {base.seed})", width)
     chosen = default_columns(base.network) if columns is None else list(columns)
     if differences:
         head += wrapped(f"Below the first row: what a point has more than the first{_pairing(swept, chosen)}.", width)
@@ -64,6 +64,7 @@ def sweep_screen(
     found = labelled_rows(swept, chosen, differences=differences)
     rows = list(range(len(found)))
     lines, said = _table(swept, chosen, found, rows, asked=columns is not None, differences=differences)
+    said = [*_more_than_a_link(swept, chosen, found, said), *said]
     last = _said(said, width)
     if not details and len(head) + len(lines) + len(last) > LINES:
         # Columns that wrap below others repeat the rows.
@@ -77,6 +78,21 @@ def sweep_screen(
                 lines, _ = _table(swept, chosen, found, rows, asked=columns is not None, differences=differences)
                 break
     return [*head, *lines, *last]
+
+
+def _more_than_a_link(
+    swept: SweepResult, chosen: Sequence[SweepColumn], found: Sequence[Row], said: Sequence[str]
+) -> list[str]:
+    """Explain a total above the rate of the link that the other columns are of; empty where there is none."""
+    base = swept.sweep.base
+    label = next((column.label for column in chosen if column.name == "total"), None)
+    if len(base.links) < 2 or label is None or any("total" in text for text in said):
+        return []
+    link = base.link_index(None)
+    rates = [point.document["links"][link]["rate_bps"] for point in swept.points]
+    if all((row[label]["mean"] or 0.0) <= rate for row, rate in zip(found, rates, strict=True)):
+        return []
+    return [f"total: of all flows, over {len(base.links)} links; the rate of {base.links[link]['name']} is less"]
 
 
 def _pairing(swept: SweepResult, chosen: Sequence[SweepColumn]) -> str:
@@ -244,7 +260,8 @@ def _measured(
     several, columns = len(swept.sweep.base.network.groups) > 1, []
     links = len({column.link for column in chosen if column.link is not None})
     for column in chosen:
-        divide, unit = _scale(column, found)
+        # Differences are small beside what they are of.
+        divide, unit = scale_of(column, found[:1] if differences else found)
         texts = []
         for i in rows:
             cell = found[i][column.label]
@@ -266,11 +283,11 @@ def _measured(
     return columns if asked else [column for column in columns if set(column.cells) != {"-"}]
 
 
-def _scale(column: SweepColumn, rows: Sequence[Row]) -> tuple[float, str]:
+def scale_of(column: SweepColumn, rows: Sequence[Row]) -> tuple[float, str]:
     """Return the divisor of a column and its unit, common to all rows."""
     if column.unit == "%" or column.name == "utilization":
         return 0.01, "%"
-    return scaled(column.unit, [row[column.label]["mean"] or 0.0 for row in rows[:1]])
+    return scaled(column.unit, [row[column.label]["mean"] or 0.0 for row in rows])
 
 
 def _replications(swept: SweepResult) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,6 +20,7 @@ from elephan.cli.common import (
     print_json,
     print_lines,
     say,
+    titled,
     writing,
 )
 from elephan.cli.estimate import announce_testbed
@@ -80,7 +81,9 @@ def run(
     if json:
         print_json(tested.to_json())
     else:
-        print_document(tested.result.to_json(), tested.result.scenario.groups)
+        document: dict[str, Any] = {**tested.result.to_json()}
+        document["run"] = document["run"] | {"scenario": titled(read.title, assignments)}
+        print_document(document, tested.result.scenario)
         for one in tested.punctuality:
             late = f"late by up to {format_time(1e-6 * one['p99_us'])} at 99 %, {format_time(one['latest_s'])} at most"
             say(f"testbed: {late}; stood still for {format_time(one['gap_s'])} at most; attempt {one['attempts']}")

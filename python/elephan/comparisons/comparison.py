@@ -16,7 +16,7 @@ from elephan.runs import run
 from elephan.runs.arrays import buffer_packets
 from elephan.scenario import Scenario
 from elephan.theory import controls
-from elephan.theory.law_responses import law_responses
+from elephan.theory.law_responses import SOURCES, law_responses
 from elephan.theory.models import MODELS
 from elephan.theory.models.bottleneck import bottleneck
 from elephan.theory.models.senders import PERIOD, ignored_parameters, violated_by_senders
@@ -302,6 +302,8 @@ def _silence(network: Network) -> str:
         return f"the queue is {link.discipline}, not drop-tail"
     if len(set(link.laws)) != 1:
         return "flows have different laws"
+    if (name := controls.kind(link.law)) not in SOURCES:
+        return f"it knows no response of {name} to loss alone"
     try:
         law = law_responses(link.law)
     except InputError as error:

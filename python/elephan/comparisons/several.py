@@ -17,13 +17,8 @@ if TYPE_CHECKING:
 
     from elephan.sweeps.document import Sweep
 
-SHOWN = {
-    "utilization": "utilization",
-    "period_s": "period [s]",
-    "cwnd_high_segments": "cwnd, high",
-    "cwnd_low_segments": "low",
-}
-"""Quantities in the table of all points, and their column heads."""
+SHOWN = ("utilization", "period_s", "cwnd_high_segments", "cwnd_low_segments")
+"""Quantities in the table of all points."""
 
 
 @dataclass(frozen=True)

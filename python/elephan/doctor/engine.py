@@ -73,10 +73,14 @@ def engines() -> ProbeFinding:
     """Check whether both engines give the same packets, and those of other machines."""
     fast, plain = digest("window"), digest("reference")
     if fast != plain:
-        return ProbeFinding(MISSING, f"the engines disagree: {fast} and {plain}; please report it")
+        return ProbeFinding(
+            MISSING, f"the two engines give different results: checksums {fast} and {plain}; please report it"
+        )
     if fast != GOLDEN:
-        return ProbeFinding(LIMITED, f"both engines give {fast}, other machines {GOLDEN}; please report it")
-    return ProbeFinding(OK, f"both engines give the bytes of other machines ({fast})")
+        return ProbeFinding(
+            LIMITED, f"results differ from those of other machines: checksum {fast}, not {GOLDEN}; please report it"
+        )
+    return ProbeFinding(OK, f"both give the results of other machines (checksum {fast})")
 
 
 def speed() -> ProbeFinding:

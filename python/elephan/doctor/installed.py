@@ -46,7 +46,9 @@ def extension() -> ProbeFinding:
     if package != version:
         return ProbeFinding(LIMITED, f"version {version}, but the package is {package}", rebuild)
     if not getattr(_native, "unwinds", lambda: True)():
-        return ProbeFinding(LIMITED, f"{version}, built so that a defect ends Python", rebuild)
+        return ProbeFinding(
+            LIMITED, f"{version}, built without unwinding: a defect of the engine would end Python", rebuild
+        )
     return ProbeFinding(OK, version)
 
 

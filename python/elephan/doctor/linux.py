@@ -48,7 +48,7 @@ def kernel() -> ProbeFinding:
     version = (int(match[1]), int(match[2])) if match else (0, 0)
     if version < LINKED:
         return ProbeFinding(
-            LIMITED, f"{release}; laws need what Linux has since 6.4, unless a distribution has brought it"
+            LIMITED, f"{release}; laws need Linux 6.4 or newer, or a distribution that has added what they need"
         )
     return ProbeFinding(OK, release)
 
@@ -64,8 +64,8 @@ def struct_ops() -> ProbeFinding:
     except OSError as error:
         return ProbeFinding(LIMITED, f"{BTF}: {error.strerror}")
     if all(name in types for name in TYPES):
-        return ProbeFinding(OK, "BTF, with TCP's operations and links of them")
-    return ProbeFinding(MISSING, "BTF, but without links of TCP's operations, which Linux has since 6.4")
+        return ProbeFinding(OK, "TCP laws can be BPF programs, which leave with their loader")
+    return ProbeFinding(MISSING, "TCP laws as BPF programs cannot leave with their loader, as they do since Linux 6.4")
 
 
 def laws() -> ProbeFinding:
@@ -76,8 +76,10 @@ def laws() -> ProbeFinding:
         packages = install({"": "libelf-devel zlib-devel", "apt-get": "pkg-config libelf-dev zlib1g-dev"})
         # A wheel never has them; a checkout lacks them if the kernel headers were missing.
         if not is_checkout():
-            return ProbeFinding(MISSING, "a wheel comes without their loader; a checkout builds it")
-        return ProbeFinding(MISSING, "built without them: libelf and zlib were not there", f"{packages} && make build")
+            return ProbeFinding(MISSING, "a wheel has no loader for them; build elephan from its source")
+        return ProbeFinding(
+            MISSING, "built without a loader for them, as libelf or zlib was missing", f"{packages} && make build"
+        )
     try:
         _native.kernel_check()
     except InputError as error:
@@ -92,8 +94,8 @@ def tools() -> ProbeFinding:
         return NOT_LINUX
     missing = [name for name in ("setpriv", "nsenter", "unshare", "chrt", "sysctl") if shutil.which(name) is None]
     if missing:
-        return ProbeFinding(MISSING, f"without {', '.join(missing)}", install({"": "util-linux procps"}))
-    return ProbeFinding(OK, "and unshare, chrt, sysctl")
+        return ProbeFinding(MISSING, f"not installed: {', '.join(missing)}", install({"": "util-linux procps"}))
+    return ProbeFinding(OK, "installed, as are unshare, chrt and sysctl")
 
 
 def controls() -> ProbeFinding:
@@ -106,7 +108,7 @@ def controls() -> ProbeFinding:
     )
     if not available:
         return ProbeFinding(LIMITED, f"{ipv4} does not say")
-    return ProbeFinding(OK, f"{available}; without privileges {allowed}; default {usual}")
+    return ProbeFinding(OK, f"{available}; for any user {allowed}; default {usual}")
 
 
 def tun() -> ProbeFinding:

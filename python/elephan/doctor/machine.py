@@ -34,8 +34,8 @@ def cores() -> ProbeFinding:
     usable = min(allowed, quota)
     if usable >= there:
         return ProbeFinding(OK, f"{there}")
-    why = "affinity" if allowed < there else "the control group"
-    return ProbeFinding(LIMITED, f"{usable:.3g} of {there}, by {why}")
+    why = "its CPU affinity" if allowed < there else "the quota of its control group"
+    return ProbeFinding(LIMITED, f"{usable:.3g} of {there}: {why} allows this process no more")
 
 
 def cpu_quota(folder: Path) -> float:
@@ -65,7 +65,7 @@ def memory() -> ProbeFinding:
         return ProbeFinding(ELSEWHERE, "this system does not say")
     limit = memory_limit(CGROUPS)
     memory = min(available, limit)
-    found = f"{gigabytes(memory)} available" + (", by the control group" if limit < available else "")
+    found = f"{gigabytes(memory)} available" + (", the limit of the control group" if limit < available else "")
     return ProbeFinding(OK if memory >= LEAST_MEMORY else LIMITED, found)
 
 
@@ -138,7 +138,7 @@ def terminal() -> ProbeFinding:
     encoding = (sys.stdout.encoding or "").lower().replace("-", "")
     columns = shutil.get_terminal_size().columns
     if not sys.stdout.isatty():
-        colour = "no terminal"
+        colour = "not a terminal"
     elif os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
         colour = "no colour"
     else:
@@ -146,4 +146,6 @@ def terminal() -> ProbeFinding:
     found = f"{colour}, {columns} columns, {encoding or 'unknown encoding'}"
     if encoding != "utf8":
         return ProbeFinding(LIMITED, f"{found}: lines of tables may be wrong", "export PYTHONUTF8=1")
-    return ProbeFinding(OK if columns >= LEAST_COLUMNS else LIMITED, found)
+    if columns < LEAST_COLUMNS:
+        return ProbeFinding(LIMITED, f"{found}; tables are made for {LEAST_COLUMNS} columns or more")
+    return ProbeFinding(OK, found)

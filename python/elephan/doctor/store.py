@@ -7,6 +7,7 @@ from pathlib import Path
 
 from elephan.doctor.finding import ELSEWHERE, LIMITED, OK, ProbeFinding
 from elephan.doctor.machine import free_space, nearest_folder, read
+from elephan.units import count
 
 NETWORKS = frozenset(
     ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "lustre", "glusterfs", "ceph", "beegfs")
@@ -46,7 +47,7 @@ def state() -> ProbeFinding:
         return ProbeFinding(LIMITED, f"{index}: {error}", "elephan store verify --repair")
     except StoreError as error:
         return ProbeFinding(LIMITED, str(error), "set ELEPHAN_STORE to another folder")
-    return ProbeFinding(OK, f"{folder()}: {runs} runs, schema {version}; elephan store verify looks at them")
+    return ProbeFinding(OK, f"{folder()}: {count(runs, 'run')}, format {version}; elephan store verify checks them")
 
 
 def _way(index: Path) -> str:

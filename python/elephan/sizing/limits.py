@@ -98,6 +98,24 @@ def held_elsewhere(network: Network, link: int) -> tuple[LinkLimit, ...]:
     return tuple(limit for limit in limits(network, link) if limit.is_certain)
 
 
+def full_beside(network: Network, link: int) -> tuple[str, ...]:
+    """Name the other links that long flows fill: their buffers stay as the scenario has them while one is sized.
+
+    Parameters
+    ----------
+    link : int
+        The one that is sized.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> full_beside(Scenario.from_text(EXAMPLE).network, 0)
+    ()
+    """
+    filled = {group.narrowest.index for group in network.bulk} - {link}
+    return tuple(network.links[i].name for i in sorted(filled) if not held_elsewhere(network, i))
+
+
 def why_not(network: Network, link: int, missed: Sequence[Target]) -> tuple[LinkLimit, ...]:
     """Return the limits to report if no buffer meets the targets: certain ones first, then the lowest.
 

@@ -27,6 +27,9 @@ FELT = 0.01
 RARE = 1e-6
 """Smallest difference in loss ratio that counts in a choice: links corrupt about one packet in a million."""
 
+MOST_DIGITS = 3
+"""Maximum number of digits beyond the usual ones that tell a value from the target that it misses."""
+
 BUFFER = "buffer"
 CRITERIA = ("queueing_delay_s", "loss_ratio", "jain", BUFFER)
 """Criteria of the choice, in this order."""
@@ -111,20 +114,33 @@ class Candidate:
             return math.nan if self.buffer_packets is None else float(self.buffer_packets)
         return estimate(self.values(criterion)).mean
 
-    def shown(self, criterion: str) -> str:
+    def shown(self, criterion: str, more: int = 0) -> str:
         """Write a criterion with its unit.
 
         Parameters
         ----------
         criterion : str
             As in `mean`.
+        more : int
+            Digits beyond the usual ones.
         """
         value = self.mean(criterion)
         if criterion.partition("[")[0].endswith("_s"):
-            return f"{value * 1e3:.3g} ms"
+            return f"{value * 1e3:.{3 + more}g} ms"
         if criterion == "loss_ratio":
-            return f"{value * 100:.2g} %"
-        return format_packets(round(value)) if criterion == BUFFER else f"{value:.3g}"
+            return f"{value * 100:.{2 + more}g} %"
+        return format_packets(round(value)) if criterion == BUFFER else f"{value:.{3 + more}g}"
+
+    def shown_beside(self, target: Target) -> str:
+        """Write the metric of a target that is missed, with digits enough to see that it is.
+
+        Parameters
+        ----------
+        target : Target
+        """
+        value, usual = self.mean(target.metric), 2 if target.metric == "loss_ratio" else 3
+        more = next((n for n in range(MOST_DIGITS) if not target.meets(float(f"{value:.{usual + n}g}"))), MOST_DIGITS)
+        return self.shown(target.metric, more)
 
 
 @dataclass(frozen=True)
@@ -384,10 +400,11 @@ def _nearest(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Reco
         which = "" if shared else f"{chosen.label} comes nearest, and "
         return Recommendation(chosen, None, f"{none} {wanted}{deployed}: {which}{chosen.refused}", "", is_nearest=True)
     if not chosen.samples:
-        reason = f"{none} {wanted}, and nothing is known of how far they miss"
+        of = f"one of {len(candidates)} variants" if len(candidates) > 1 else chosen.label
+        reason = f"no model that was checked on such links says that {of} meets {wanted}; simulate them"
         return Recommendation(chosen, None, reason, "", is_nearest=True)
     short = ", ".join(
-        f"{_name(target)} {chosen.shown(target.metric)} where {target} is wanted"
+        f"{_name(target)} {chosen.shown_beside(target)} where {target} is wanted"
         for target in targets
         if not target.meets(chosen.mean(target.metric))
     )

@@ -34,6 +34,9 @@ class GroupSample(NamedTuple):
     delay_p95_s: float = math.nan
 
 
+LEAST_PERCENT = 50
+"""Number from which a share to be reached was meant in percent: nobody asks for a link that is 2 % busy."""
+
 GROUP_DELAYS = {"rtt_p95_s": "round trip, 95 %", "delay_p95_s": "one way, 95 %"}
 """Keys of the delays of timed datagrams, and their names in tables."""
 
@@ -300,8 +303,10 @@ def _level(name: str, kind: _Kind, value: float | str) -> float:
         raise TargetError(message) from None
     if not level > 0 or (not is_delay and level >= 1):
         range_ = "above 0 s" if is_delay else "above 0 and below 1"
-        if not is_delay and 1 < level < 100:
+        if not is_delay and (LEAST_PERCENT if kind.at_least else 1) <= level < 100:
             range_ += f", or below 100 %: write {level:g}%"
+        elif not is_delay and level >= 1:
+            range_ += f"; write for example {name}={'0.95 or 95%' if kind.at_least else '0.001 or 0.1%'}"
         message = f"target: {name}: {value} is out of range; it lies {range_}"
         raise TargetError(message)
     return level

@@ -103,8 +103,13 @@ def as_column(values: Sequence[Any]) -> Any:
     return _joined([_array(values)])
 
 
-def hint(name: str, known: Iterable[str]) -> str:
+def hint(name: str, known: Iterable[str], what: str = "columns") -> str:
     """Suggest the nearest known name, or list the known names.
+
+    Parameters
+    ----------
+    what : str
+        Noun for the names, in the plural.
 
     Examples
     --------
@@ -112,7 +117,7 @@ def hint(name: str, known: Iterable[str]) -> str:
     'did you mean "core.utilization"?'
     """
     there = list(known)
-    more = f", … ({len(there)} in all: elephan store tables)" if len(there) > _LISTED else ""
+    more = f", … ({len(there)} {what}: elephan store tables)" if len(there) > _LISTED else ""
     shown = ", ".join(there[:_LISTED]) + more
     return suggest(name, there, f"there are {shown}" if there else "there is none yet")
 
@@ -217,7 +222,7 @@ def _explained(index: Index, sql: str, error: Exception) -> str:
         known = _known(index)
         name = match["name"].strip('"')
         if match["what"] == "table":
-            return f'query: there is no table "{name}"; {hint(name, known)}'
+            return f'query: there is no table "{name}"; {hint(name, known, "tables")}'
         columns = dict.fromkeys(column for columns in known.values() for column in columns)
         elsewhere = [table for table, names in known.items() if name in names]
         others = {match["name"] for match in _TOKENS.finditer(sql) if match["name"] in columns}

@@ -47,7 +47,7 @@ def condition(index: Index, labels: Labels) -> tuple[str, tuple[object, ...]]:
         if name not in known:
             if not index.rows("SELECT 1 FROM runs LIMIT 1"):
                 return "0", ()
-            message = f'labels: there is no "{name}"; {hint(name, known)}'
+            message = f'labels: there is no "{name}"; {hint(name, known, "labels")}'
             raise StoreError(message)
     return " AND ".join(f"p.{quoted(name)} = ?" for name in labels) or "1", tuple(labels.values())
 
