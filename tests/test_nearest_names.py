@@ -211,6 +211,7 @@ VERBS = {
     **{f"store {verb}": f"store {verb} --store {{store}}" for verb in ("ls", "list", "export", "gc")},
     "store show": "store show 0",
     "store query": "store query nothing",
+    "transfer": "transfer 1MB --rtt 40ms --rate 10Mbit/s",
 }
 """Words of a call without the tried option; other verbs need nothing else."""
 
@@ -285,6 +286,8 @@ NAMES: dict[str, list[str]] = {
     "store query sql": ["'SELECT nosuch FROM results' --store {store}", "'SELECT * FROM nosuch' --store {store}"],
     "store merge others": ["nosuch --store {store}"],
     "completion shell": ["nosuch"],
+    "answer ids": ["nosuch", "satellite nosuch"],
+    "transfer --law": ["nosuch"],
 }
 """Options and arguments that name something, with values that hold an unknown name."""
 
@@ -301,6 +304,7 @@ NO_NAMES = {
             "run --store",
             "sweep --store",
             "reproduce --store",
+            "answer --store",
             "store merge --store",
         ),
         WRITTEN,
@@ -316,6 +320,12 @@ NO_NAMES = {
             "size --precision",
             "sweep --shard",
             "web --port",
+            "transfer size",
+            "transfer --rtt",
+            "transfer --rate",
+            "transfer --after",
+            "transfer --buffer",
+            "transfer --loss",
         ),
         NUMBER,
     ),

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 VERBS: dict[str, dict[str, str]] = {
     "Answer a question": {
-        "answer": "What others asked: answers ready, each with its command.",
         "size": "How large must a buffer be? The smallest that meets a target.",
         "model": "What does theory say? An analytic model, or all of a link.",
+        "answer": "What others asked: answers ready, each with its command.",
         "reproduce": "Does a paper's figure hold? Its claims, one by one.",
         "conform": "Does a law do as it is specified? Published test cases.",
         "judge": "Does it agree with what others measured? Cell by cell.",
