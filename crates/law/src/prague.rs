@@ -7,6 +7,7 @@
 //! round-trip time, the larger of the smoothed one and the reference; each unmarked segment adds (srtt/virtual)²/window.
 //! Version 0.6 is RTT-independent from the 500th round trip on and takes all segments for marked at first (`rtt_transition`,
 //! `initial_alpha`); the versions of 2020 were not RTT-independent by default (`rtt_independence`).
+//! The pace exceeds the window in a round-trip time by the share of headers in packets, so that the window is what holds back.
 //! Differs from Linux: the window falls at once, not by a segment with each ACK; the pace does not vary by 3 %, and follows the
 //! window alone; segments keep their size at low rates; there is no fallback for classic queues that mark, which version 0.7 has
 //! dropped and version 0.6 leaves off. Before the first round-trip sample the window is paced for a nominal millisecond.
@@ -61,6 +62,9 @@ base::params! {
 
 /// Smallest pace of Linux (`MINIMUM_RATE`), in bytes per second.
 const LEAST_RATE: f64 = 12_500.0;
+
+/// Headers of IP and TCP with timestamps in bytes: Linux counts them in the pace, and only the payload in what it spaces.
+const HEADERS: f64 = 52.0;
 
 /// Bursts are as long as the pace sends in this time: 2^-12 s in Linux (`prague_burst_shift`).
 const BURST_S: f64 = 1.0 / 4096.0;
@@ -184,7 +188,7 @@ impl Prague {
 
     /// Smallest fraction of a window: that of the smallest pace.
     fn least(&self) -> f64 {
-        (LEAST_RATE / self.mss * self.srtt.as_secs()).clamp(0.01, MIN_SSTHRESH)
+        (LEAST_RATE / (self.mss + HEADERS) * self.srtt.as_secs()).clamp(0.01, MIN_SSTHRESH)
     }
 
     fn keep(&mut self, share: f64) {
@@ -261,7 +265,7 @@ impl CongestionControl for Prague {
     fn pacing_rate(&self) -> Option<f64> {
         let rtt = if self.srtt == Span::ZERO { Span::millis(1) } else { self.srtt };
         let factor = if self.cwnd < 0.5 * self.ssthresh { 2.0 } else { 1.0 };
-        Some(factor * self.cwnd / rtt.as_secs())
+        Some(factor * (1.0 + HEADERS / self.mss) * self.cwnd / rtt.as_secs())
     }
 
     fn burst(&self) -> u32 {
@@ -301,8 +305,8 @@ mod tests {
         let (mut sent, mut counted) = (0, 0.0);
         while now < end {
             sent += 1;
-            now = now + Span::from_secs(rtt.as_secs() / law.cwnd);
-            let marked = scrambled(sent) as f64 / 2.0_f64.powi(64) < p;
+            now += Span::from_secs(rtt.as_secs() / law.cwnd);
+            let marked = (scrambled(sent) as f64) < p * u64::MAX as f64;
             let round_start = now.since(round) >= rtt;
             if round_start {
                 round = now;
@@ -418,19 +422,20 @@ mod tests {
     #[test]
     fn the_pace_follows_the_fraction_of_a_window_below_two() {
         let mut law = in_avoidance(&Params::default());
-        law.set_mss(1250);
+        law.set_mss(1198);
         law.on_ack(&AckSample::plain(Time(1), Span::millis(10)));
         law.alpha = 1.0;
         for n in 1..30 {
             law.rounds = 0;
             event(&mut law, Time::ZERO + Span::secs(n), Signal::Ecn);
         }
-        // 100 kbit/s is ten segments of 1250 bytes in a second.
-        assert_eq!((law.cwnd(), law.pacing_rate()), (2.0, Some(10.0)));
+        // 100 kbit/s is ten packets of 1250 bytes in a second, which are spaced as segments of 1198.
+        let rate = law.pacing_rate().unwrap() * 1198.0;
+        assert!(law.cwnd() == 2.0 && (rate - 12_500.0).abs() < 1e-6, "{rate}");
         assert_eq!(law.burst(), 1);
         law.cwnd = 1000.0;
-        // 100,000 segments per second for 244 us.
-        assert_eq!(law.burst(), 24);
+        // 104,341 segments per second for 244 us.
+        assert_eq!(law.burst(), 25);
     }
 
     #[test]
