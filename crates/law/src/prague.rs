@@ -8,9 +8,9 @@
 //! Version 0.6 is RTT-independent from the 500th round trip on and takes all segments for marked at first (`rtt_transition`,
 //! `initial_alpha`); the versions of 2020 were not RTT-independent by default (`rtt_independence`).
 //! The pace exceeds the window in a round-trip time by the share of headers in packets, so that the window is what holds back.
-//! Differs from Linux: the window falls at once, not by a segment with each ACK; the pace does not vary by 3 %, and follows the
-//! window alone; segments keep their size at low rates; there is no fallback for classic queues that mark, which version 0.7 has
-//! dropped and version 0.6 leaves off. Before the first round-trip sample the window is paced for a nominal millisecond.
+//! Differs from Linux: the window falls at once, not by a segment with each ACK; the pace does not vary by 3 %, and follows
+//! the window alone; segments keep their size at low rates; there is no fallback for classic queues that mark, which version
+//! 0.7 has dropped and version 0.6 leaves off. Before the first round-trip sample the window is paced for a nominal millisecond.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Controller, MIN_SSTHRESH, Needs, Signal};
 use base::param::ParamType;
@@ -321,8 +321,8 @@ mod tests {
         counted / end.since(half).as_secs()
     }
 
-    /// Window of a flow whose segments are marked with probability `p`: from one cut to the next it takes a round trip, and then
-    /// 1/p segments until a mark. With q = 1 - p, x = p w and alpha = p, growth q (1 + 1/x) equals the cut x/2.
+    /// Window of a flow whose segments are marked with probability `p`: from one cut to the next it takes a round trip, and
+    /// then 1/p segments until a mark. With q = 1 - p, x = p w and alpha = p, growth q (1 + 1/x) equals the cut x/2.
     fn window(p: f64) -> f64 {
         let q = 1.0 - p;
         (q + (q * q + 2.0 * q).sqrt()) / p
