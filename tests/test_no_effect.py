@@ -156,7 +156,7 @@ def takes_away(need: Need, place: str) -> Changes:
 
 OTHER = {
     "drr": "start-time", "weighted": "time-shifted", "time-shifted": "weighted", "pareto": "exponential",
-    "none": "1 Mbit/s", "dynamic": "static",
+    "none": "1 Mbit/s", "dynamic": "static", "rate": "none",
 }  # fmt: skip
 """Another value beside the one that a need names."""
 

@@ -18,7 +18,7 @@ LAWS = [card["name"] for card in catalog("laws")]
 PROMISED = {
     "reno", "highspeed", "ghstcp", "nr-hstcp", "constant-rate", "scalable", "fast", "htcp", "bic", "vegas", "cubic",
     "westwood", "illinois", "yeah", "hybla", "compound", "dctcp", "bbr3", "bbr1", "xcp",
-    "packet-pair",
+    "packet-pair", "prague",
 }  # fmt: skip
 
 

@@ -313,7 +313,7 @@ def test_laws_and_queues_that_need_each_other_are_said(law: str, queue: str, say
 
 
 def test_a_fitting_pair_needs_no_word() -> None:
-    for law, queue in (("dctcp", "dualpi2"), ("dctcp", "pie"), ("packet-pair", "drr"), ("xcp", "xcp")):
+    for law, queue in (("prague", "dualpi2"), ("dctcp", "pie"), ("packet-pair", "drr"), ("xcp", "xcp")):
         scenario = SMALL.replace({"flows[0].control": law, "links[0].queue": queue})
         chosen = Candidate(law, queue, 10, True, None, variant("x").samples)
         assert not any(law in line for line in caveats(scenario.network, 0, 0, chosen, 3))

@@ -242,7 +242,7 @@ mod tests {
             Box::leak(Box::new(Library { version, law_size, built_with, unwinds, begin, law }))
         };
         let error = LawLibrary::of(table(VERSION + 1, 1)).unwrap_err();
-        assert!(error.contains(", version 3 of the interface of laws; this elephan has version 2"), "{error}");
+        assert!(error.contains(", version 4 of the interface of laws; this elephan has version 3"), "{error}");
         assert!(LawLibrary::of(table(VERSION, 0)).unwrap_err().contains("panic = \"abort\""));
         assert!(LawLibrary::of(table(VERSION, 1)).unwrap().laws.is_empty());
     }

@@ -5,7 +5,7 @@ use law::{AckSample, CongestionEvent, Delivery, Lost, Needs, Restart, Signal, St
 use std::ffi::{c_char, c_void};
 
 /// The version of this interface.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The symbol under which a library has its [`Library`].
 pub const SYMBOL: &std::ffi::CStr = c"ELEPHAN_LAWS";
@@ -215,13 +215,22 @@ pub struct Law {
 unsafe impl Sync for Law {}
 
 pub(crate) fn needs_to_bits(needs: Needs) -> u32 {
-    let Needs { rounds, every_rtt, deliveries, marks, headers } = needs;
-    [rounds, every_rtt, deliveries, marks, headers].into_iter().rev().fold(0, |bits, bit| bits << 1 | u32::from(bit))
+    let Needs { rounds, every_rtt, deliveries, marks, headers, own_recovery, l4s } = needs;
+    let all = [rounds, every_rtt, deliveries, marks, headers, own_recovery, l4s];
+    all.into_iter().rev().fold(0, |bits, bit| bits << 1 | u32::from(bit))
 }
 
 pub(crate) fn needs_of_bits(bits: u32) -> Needs {
     let has = |place: u32| bits >> place & 1 == 1;
-    Needs { rounds: has(0), every_rtt: has(1), deliveries: has(2), marks: has(3), headers: has(4) }
+    Needs {
+        rounds: has(0),
+        every_rtt: has(1),
+        deliveries: has(2),
+        marks: has(3),
+        headers: has(4),
+        own_recovery: has(5),
+        l4s: has(6),
+    }
 }
 
 /// A type that crosses as a number.
@@ -357,17 +366,17 @@ mod tests {
         for signal in [Signal::Loss, Signal::Ecn, Signal::Timeout] {
             assert_eq!(Signal::back(signal.out()), signal);
         }
-        for bits in 0..32 {
+        for bits in 0..128 {
             assert_eq!(needs_to_bits(needs_of_bits(bits)), bits);
         }
     }
 
     #[test]
-    fn sizes_are_those_of_version_2() {
+    fn sizes_are_those_of_version_3() {
         // Another size is another version.
         let sizes = [size_of::<Ack>(), size_of::<Event>(), size_of::<Delivered>(), size_of::<LostSegment>()];
         assert_eq!(sizes, [88, 64, 112, 48]);
         let sizes = [size_of::<Restarted>(), size_of::<State>(), size_of::<Site>(), size_of::<Law>()];
-        assert_eq!((VERSION, sizes), (2, [32, 64, 80, 168]));
+        assert_eq!((VERSION, sizes), (3, [32, 64, 80, 168]));
     }
 }

@@ -66,7 +66,7 @@ impl fmt::Display for Need {
             Self::Crossed => f.write_str("a group that has it on its path or return"),
             Self::Marks => f.write_str("a queue on the path that marks"),
             Self::EctFlows => f.write_str("flows with tcp.ecn or a law of marks across the link"),
-            Self::L4sFlows => f.write_str("flows with tcp.ecn = l4s across the link"),
+            Self::L4sFlows => f.write_str("flows with tcp.ecn = l4s or the law prague across the link"),
             Self::XcpRouter => f.write_str("a link on the path with the queue xcp"),
             Self::XcpFlows => f.write_str("flows under the law xcp across the link"),
             Self::SlowStart => f.write_str("a law that has a slow start"),
@@ -113,7 +113,7 @@ mod tests {
     fn says_what_it_needs_after_the_meaning() {
         let needs: &[Need] = crate::needs![Is("scheduler", "drr"), L4sFlows];
         assert_eq!(with_needs("What.", &[]), "What.");
-        let said = "What. Needs scheduler = drr, and flows with tcp.ecn = l4s across the link.";
+        let said = "What. Needs scheduler = drr, and flows with tcp.ecn = l4s or the law prague across the link.";
         assert_eq!(with_needs("What.", needs), said);
     }
 }

@@ -210,7 +210,15 @@ mod tests {
         }
     }
 
-    const NEEDS: Needs = Needs { rounds: true, every_rtt: true, deliveries: true, marks: true, headers: true };
+    const NEEDS: Needs = Needs {
+        rounds: true,
+        every_rtt: true,
+        deliveries: true,
+        marks: true,
+        headers: true,
+        own_recovery: true,
+        l4s: true,
+    };
     const STEP: Step = Step { gain: 1.0, below: 2.0, acks: 3 };
 
     impl CongestionControl for Noting<0> {

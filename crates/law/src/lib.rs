@@ -58,6 +58,7 @@ base::registry! {
         Bbr1 = bbr1,
         Xcp = xcp,
         PacketPair = packet_pair,
+        Prague = prague,
         Bpf = bpf,
     }
 }

@@ -18,6 +18,10 @@ pub struct Needs {
     pub marks: bool,
     /// A header on every data packet, with the feedback of routers ([`crate::CongestionControl::on_feedback`]).
     pub headers: bool,
+    /// No proportional rate reduction: the window holds at once after a loss or mark (Linux: `cong_control`).
+    pub own_recovery: bool,
+    /// ECT(1) on data, which asks routers for the treatment of scalable controls (RFC 9331, Section 4.1): turns ECN on.
+    pub l4s: bool,
 }
 
 impl Needs {
@@ -30,6 +34,8 @@ impl Needs {
             deliveries: self.deliveries || other.deliveries,
             marks: self.marks || other.marks,
             headers: self.headers || other.headers,
+            own_recovery: self.own_recovery || other.own_recovery,
+            l4s: self.l4s || other.l4s,
         }
     }
 }
@@ -216,6 +222,8 @@ mod tests {
             Needs { deliveries: true, ..none },
             Needs { marks: true, ..none },
             Needs { headers: true, ..none },
+            Needs { own_recovery: true, ..none },
+            Needs { l4s: true, ..none },
         ];
         for one in each {
             assert_eq!((one.or(none), none.or(one), one.or(one), none.or(none)), (one, one, one, none));

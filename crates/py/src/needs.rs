@@ -65,7 +65,7 @@ impl Met {
         let path = group.path.iter().map(|hop| hop.link);
         let gives = |link: usize, need| scenario.links[link].queue.gives() == Some(need);
         Self {
-            flags: needs.map_or(Flags::NONE, |needs| group.tcp.ecn.flags(needs.marks)),
+            flags: needs.map_or(Flags::NONE, |needs| group.tcp.ecn.flags(needs)),
             asks: needs.is_some_and(|needs| needs.headers),
             marking: path.clone().filter(|&link| gives(link, Need::Marks)).collect(),
             is_answered: path.clone().any(|link| gives(link, Need::XcpRouter)),

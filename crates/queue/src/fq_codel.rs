@@ -31,6 +31,8 @@ base::params! {
         ecn: bool = true, "", needs [EctFlows];
         /// Delay above which every ECN-capable packet is marked; 0 for never.
         ce_threshold: Span = Span::ZERO, "", needs [EctFlows];
+        /// Whether that threshold is for ECT(1) alone, as Linux's `ce_threshold_selector 0x1/0x1`.
+        ce_threshold_ect1: bool = false, "", needs [Not("ce_threshold", "0 s"), EctFlows];
         /// Packets that one overflow takes from the fattest queue at most.
         drop_batch_size: u32 = 64, "packets";
         /// Second limit, on the backlog in bytes, besides the buffer's limit; 0 for none.
@@ -148,7 +150,7 @@ impl Rule for FqCodel {
             memory: if memory == 0 { Limit::Unlimited } else { Limit::Bytes(Bytes(memory)) },
             batch: p.drop_batch_size,
             quantum,
-            setting: Setting::new(p.target, p.interval, bytes(p.mtu), p.ecn, p.ce_threshold)?,
+            setting: Setting::new(p.target, p.interval, bytes(p.mtu), p.ecn, p.ce_threshold)?.for_ect1(p.ce_threshold_ect1),
             salt: chance.next_u64(),
             queues: vec![Queue::IDLE; p.flows as usize],
             new: List::EMPTY,
@@ -166,8 +168,11 @@ impl Rule for FqCodel {
             bytes => format!(" memory_limit {bytes}"),
         };
         let codel = control::words(control::at_least_a_packet(p.target, port), p.interval, p.ecn, p.ce_threshold)?;
+        let selector = if p.ce_threshold > Span::ZERO && p.ce_threshold_ect1 { " ce_threshold_selector 0x1/0x1" } else { "" };
         let (flows, quantum, batch) = (p.flows, bytes(p.quantum), p.drop_batch_size);
-        Some(format!("fq_codel limit {limit} flows {flows} quantum {quantum} {codel}{memory} drop_batch {batch}"))
+        Some(format!(
+            "fq_codel limit {limit} flows {flows} quantum {quantum} {codel}{selector}{memory} drop_batch {batch}"
+        ))
     }
 }
 

@@ -130,6 +130,7 @@ pub const PROFILES: &[Profile] = &[
             mtu = "1514 B", FQ_CODEL;
             ecn = "true", FQ_CODEL;
             ce_threshold = "0 s", CODEL;
+            ce_threshold_ect1 = "false", FQ_CODEL;
             drop_batch_size = "64", FQ_CODEL;
             memory_limit = "32 MiB", FQ_CODEL;
         },

@@ -186,6 +186,9 @@ fn is_said_in_the_words_of_tc() {
     let port = Port::new(Limit::Packets(10_240), Rate(8_000_000), 1000.0);
     let words = FqCodel::tc(&resolved(Params::default(), &port), &port).unwrap();
     assert_eq!(words, "fq_codel limit 10240 flows 1024 quantum 1514 target 5000us interval 100000us ecn drop_batch 64");
+    let params = Params { ce_threshold: Span::millis(1), ce_threshold_ect1: true, ..Params::default() };
+    let words = FqCodel::tc(&resolved(params, &port), &port).unwrap();
+    assert!(words.ends_with(" ecn ce_threshold 1000us ce_threshold_selector 0x1/0x1 drop_batch 64"), "{words}");
     // 1000 bytes at 500 kbit/s.
     let slow = Port { rate: Rate(500_000), ..port };
     let words = FqCodel::tc(&resolved(Params::default(), &slow), &slow).unwrap();

@@ -126,7 +126,7 @@ words! {
             }
             let control = Control::find(table, &Key { name: "control", ..Key::default() }, None)?;
             let built = control.law.build(&control.slow_start, 2.0, f64::INFINITY);
-            let rules = built.is_ok_and(|control| control.needs().deliveries);
+            let rules = built.is_ok_and(|control| control.needs().deliveries || control.needs().own_recovery);
             Ok(if is_linux(table) || rules { Self::Rack } else { default.unwrap_or(Self::Sack) })
         }
         fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {

@@ -445,7 +445,7 @@ fn senders() {
 + law = "higspeed"
 ! flows[0].control.law: unknown law "higspeed"; did you mean "highspeed"?
 + law = "quic"
-! flows[0].control.law: unknown law "quic"; available: reno, highspeed, ghstcp, nr-hstcp, constant-rate, scalable, fast, htcp, bic, vegas, cubic, westwood, illinois, yeah, hybla, compound, dctcp, tabulated, bbr3, bbr1, xcp, packet-pair, bpf
+! flows[0].control.law: unknown law "quic"; available: reno, highspeed, ghstcp, nr-hstcp, constant-rate, scalable, fast, htcp, bic, vegas, cubic, westwood, illinois, yeah, hybla, compound, dctcp, tabulated, bbr3, bbr1, xcp, packet-pair, prague, bpf
 + law = 3
 ! flows[0].control.law: must be text such as "highspeed", not a bare number
 - low_window = 38

@@ -1,6 +1,7 @@
 //! TCP options of a scenario besides the law: the recovery, and the keys of `tcp = {…}`.
 
 use base::{Bytes, Flags, Span};
+use law::Needs;
 use std::ops::RangeInclusive;
 
 /// ECN codepoint of data segments.
@@ -24,11 +25,12 @@ impl Ecn {
         Self::ALL.iter().find(|row| row.1 == name).map(|row| row.0)
     }
 
-    /// The flags of data from a sender whose law `needs` marks or does not.
+    /// The flags of data from a sender whose law has these `needs`.
     #[must_use]
-    pub fn flags(self, needs: bool) -> Flags {
+    pub fn flags(self, needs: Needs) -> Flags {
         match self {
-            Self::Off if !needs => Flags::NONE,
+            _ if needs.l4s => Flags::ECT.with(Flags::L4S),
+            Self::Off if !needs.marks => Flags::NONE,
             Self::Off | Self::On => Flags::ECT,
             Self::L4s => Flags::ECT.with(Flags::L4S),
         }

@@ -171,7 +171,7 @@ impl Pacer {
     pub fn counts_as_full(&self, control: &impl CongestionControl, waits: bool) -> bool {
         let usage = &self.pace.usage;
         match self.pace.spacing {
-            Spacing::Even => self.bursts.is_some() && usage.limited,
+            Spacing::Even => waits || (self.bursts.is_some() && usage.limited),
             _ => self.pace.counts_as_full((control.cwnd(), control.ssthresh()), waits),
         }
     }
@@ -313,12 +313,11 @@ impl Pace {
     #[must_use]
     pub fn counts_as_full(&self, (cwnd, ssthresh): (f64, f64), waits: bool) -> bool {
         match self.spacing {
-            Spacing::Even => false,
             Spacing::None | Spacing::Linux(_) => {
                 self.usage.limited || (cwnd < ssthresh && cwnd < 2.0 * f64::from(self.usage.most))
             }
-            // RFC 9002, 7.8: what the pace holds back is no sign of an idle application.
-            Spacing::Quic => waits,
+            // What the pace holds back is no sign of an idle application (RFC 9002, 7.8).
+            Spacing::Even | Spacing::Quic => waits,
         }
     }
 

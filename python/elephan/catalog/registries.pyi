@@ -283,6 +283,20 @@ class _LawsPacketPair(RegistryEntry):
         self, *, setpoint: float | str = 5.0, gain: float | str = 0.25, slow_start: Any = None
     ) -> dict[str, Any]: ...
 
+class _LawsPrague(RegistryEntry):
+    """TCP Prague. draft-briscoe-iccrg-prague-congestion-control; tcp_prague 0.7."""
+
+    def __call__(
+        self,
+        *,
+        g: float | str = 0.0625,
+        initial_alpha: float | str = 0.0,
+        rtt_independence: Any = "rate",
+        reference_rtt: Any = "25 ms",
+        rtt_transition: float | str = 4.0,
+        slow_start: Any = None,
+    ) -> dict[str, Any]: ...
+
 class _LawsBpf(RegistryEntry):
     """A congestion control compiled for the Linux kernel. RFC 9669 (BPF); Linux 6.18, struct tcp_congestion_ops."""
 
@@ -311,6 +325,7 @@ class _Laws(Registry[RegistryEntry]):
     bbr1: _LawsBbr1
     xcp: _LawsXcp
     packet_pair: _LawsPacketPair
+    prague: _LawsPrague
     bpf: _LawsBpf
 
 laws: _Laws
@@ -656,6 +671,7 @@ class _QueuesFqCodel(RegistryEntry):
         mtu: Any = "auto",
         ecn: bool = True,
         ce_threshold: Any = "0 s",
+        ce_threshold_ect1: bool = False,
         drop_batch_size: float | str = 64.0,
         memory_limit: Any = "0 packets",
         limit: Any = None,

@@ -50,7 +50,7 @@ TUNED = 310
 DELIVERIES = frozenset({"bbr3", "bbr1", "packet-pair"})
 """Laws that measure the rate of delivery (`Needs::deliveries` in the crate `elephan-law`)."""
 
-EVERY_RTT = DELIVERIES | {"compound", "fast", "ghstcp", "illinois", "vegas", "xcp", "yeah"}
+EVERY_RTT = DELIVERIES | {"compound", "fast", "ghstcp", "illinois", "prague", "vegas", "xcp", "yeah"}
 """Laws that need more than one round-trip sample per round: also those with `Needs::every_rtt` or `Needs::headers`."""
 
 DELIVERED = 900

@@ -129,7 +129,7 @@ def _sender(network: Network, group: FlowGroup, sent: float) -> float:
     cost *= EVERY_ROUND_TRIP if law in EVERY_RTT else 1.0
     if law in DELIVERIES:
         cost *= RATES
-    elif group.tcp.get("pacing", "none") != "none":
+    elif law == "prague" or group.tcp.get("pacing", "none") != "none":
         cost *= PACED
     if law == "bpf" or group.control.get("arithmetic") == "kernel":
         cost *= KERNEL

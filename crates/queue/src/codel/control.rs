@@ -19,6 +19,8 @@ pub(crate) struct Setting {
     mtu: u64,
     ecn: bool,
     ce_threshold: u64,
+    /// Flags that a packet must have to be marked above `ce_threshold`.
+    ce_flags: Flags,
 }
 
 /// CoDel state of a queue.
@@ -40,7 +42,13 @@ impl Setting {
             return Err(ParamError::new("interval", "must be above 0, and a day at most"));
         }
         let ce_threshold = if ce_threshold.0 == 0 { u64::MAX } else { ce_threshold.0 };
-        Ok(Self { target: target.0, interval: interval.0, mtu, ecn, ce_threshold })
+        Ok(Self { target: target.0, interval: interval.0, mtu, ecn, ce_threshold, ce_flags: Flags::ECT })
+    }
+
+    /// The same with a `ce_threshold` for ECT(1) alone, if `alone`.
+    #[must_use]
+    pub fn for_ect1(self, alone: bool) -> Self {
+        Self { ce_flags: if alone { Flags::ECT.with(Flags::L4S) } else { Flags::ECT }, ..self }
     }
 
     /// The control law: the drop after that at `t`, `count` drops into the dropping state.
@@ -179,7 +187,7 @@ impl Control {
                 (head, _) = self.inspect(setting, now, queue)?;
             }
         }
-        if head.is_ect() && now.0 - head.arrived.0 > setting.ce_threshold {
+        if head.flags.has(setting.ce_flags) && now.0 - head.arrived.0 > setting.ce_threshold {
             mark = mark.or(Some(Cause::Early));
         }
         if let Some(cause) = mark {
@@ -394,5 +402,20 @@ mod tests {
         assert_eq!(trial.fates.marked, [1001, 1002].map(|ms| (ms, Cause::Early)));
         trial.serve(1098, 1099, 8);
         assert_eq!(trial.fates.marked[2..], [(1098, Cause::Sojourn)]);
+    }
+
+    #[test]
+    fn a_threshold_for_ect_1_alone_marks_no_others() {
+        let mut trial = Trial::new(true, 1);
+        trial.setting = trial.setting.for_ect1(true);
+        for (flags, marks) in [(Flags::NONE, 0), (Flags::ECT, 0), (Flags::ECT.with(Flags::L4S), 2)] {
+            trial.queue.flags = flags;
+            trial.serve(1000, 1002, 2);
+            assert_eq!(trial.fates.marked.len(), marks);
+        }
+        // CoDel's own marks are for all.
+        trial.queue.flags = Flags::ECT;
+        trial.serve(1002, 1110, 6);
+        assert_eq!(trial.fates.marked[2..], [(1102, Cause::Sojourn)]);
     }
 }

@@ -31,6 +31,7 @@ const LAWS: &[(&str, bool)] = &[
     ("bbr1", true),
     ("xcp", false),
     ("packet-pair", true),
+    ("prague", false),
 ];
 
 const RECOVERIES: &[&str] = &["tahoe", "reno", "newreno", "sack", "prr", "rack"];

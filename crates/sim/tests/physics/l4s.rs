@@ -6,19 +6,24 @@
 use crate::interval::{interval, more};
 use sim::{Engine, Options, Outcome, simulate};
 
+/// Two flows of a group under `control`, a name or table.
+fn flows(name: &str, rtt: &str, control: &str, ecn: &str) -> String {
+    format!(
+        "[[flows]]\nname = \"{name}\"\ncount = 2\npath = [\"l\"]\nrtt = \"{rtt}\"\npacket = \"1500 B\"\ncontrol = {control}\n\
+         access = {{ rate = \"1 Gbit/s\" }}\ntcp = {{ ecn = \"{ecn}\", send_jitter = \"100 us\" }}\n\
+         start = {{ from = \"0 s\", to = \"1 s\" }}\n"
+    )
+}
+
 fn runs(queue: &str, ecn: &str) -> Vec<Outcome> {
-    let flows = |name: &str, law: &str, ecn: &str| {
-        format!(
-            "[[flows]]\nname = \"{name}\"\ncount = 2\npath = [\"l\"]\nrtt = \"20 ms\"\npacket = \"1500 B\"\ncontrol = \"{law}\"\n\
-             access = {{ rate = \"1 Gbit/s\" }}\ntcp = {{ ecn = \"{ecn}\", send_jitter = \"100 us\" }}\n\
-             start = {{ from = \"0 s\", to = \"1 s\" }}\n"
-        )
-    };
+    beside(queue, &[flows("scalable", "20 ms", "\"dctcp\"", ecn), flows("classic", "20 ms", "\"reno\"", "off")])
+}
+
+fn beside(queue: &str, groups: &[String]) -> Vec<Outcome> {
     let text = format!(
         "duration = \"60 s\"\nwarmup = \"20 s\"\n[[links]]\nname = \"l\"\nrate = \"40 Mbit/s\"\ndelay = \"5 ms\"\n\
-         buffer = \"2000 packets\"\nqueue = \"{queue}\"\n{}{}",
-        flows("scalable", "dctcp", ecn),
-        flows("classic", "reno", "off")
+         buffer = \"2000 packets\"\nqueue = \"{queue}\"\n{}",
+        groups.concat()
     );
     let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let options = Options { engine: Engine::Window, series: false, hash: false, ..Options::default() };
@@ -54,4 +59,25 @@ fn without_ect_1_there_is_no_short_queue() {
     let (l4s, classic) = (of(&runs("dualpi2", "l4s"), 0).1, of(&runs("dualpi2", "on"), 0).1);
     let (longer, half) = interval(&more(&l4s, &classic));
     assert!(longer - half > 5.0, "{longer} +- {half} ms more");
+}
+
+#[test]
+fn prague_is_in_the_short_queue_and_shares_it_evenly_over_different_round_trips() {
+    let ratio = |control: &str| {
+        let groups = [flows("near", "10 ms", control, "off"), flows("far", "25 ms", control, "off")];
+        let runs = beside("dualpi2", &groups);
+        let ((near, short), (far, long)) = (of(&runs, 0), of(&runs, 1));
+        // Base round trips, at most the step of a millisecond, and the jitters.
+        for (srtt, base) in [(short, 10.0), (long, 25.0)] {
+            let (srtt, _) = interval(&srtt);
+            assert!((base..base + 1.5).contains(&srtt), "{control}: {srtt} ms");
+        }
+        interval(&near.iter().zip(&far).map(|(a, b)| a / b).collect::<Vec<_>>())
+    };
+    // At 10 ms cuts come 30 ms apart where each round trip is marked, not 25: up to 1.2 times the rate.
+    let (even, half) = ratio("\"prague\"");
+    assert!((0.9..1.3).contains(&even), "{even} +- {half}");
+    // Equal windows: rates as 1/RTT, with the queue 26 to 11 at least.
+    let (dctcp, half) = ratio("{ law = \"prague\", rtt_independence = \"none\" }");
+    assert!(dctcp - half > 2.0, "{dctcp} +- {half}");
 }

@@ -54,8 +54,8 @@ macro_rules! recoveries {
             /// Recovery of this kind, for a sender whose control has these needs.
             #[must_use]
             pub fn new(recovery: Recovery, needs: Needs) -> Self {
-                // A control that asks for every delivery rules its own window in recovery.
-                let proportional = !needs.deliveries;
+                // A control that asks for every delivery rules its own window in recovery, too.
+                let proportional = !(needs.deliveries || needs.own_recovery);
                 match recovery {
                     $($(Recovery::$Name)|+ => Self::$State(Box::new($State::new(recovery, proportional)))),+
                 }

@@ -46,7 +46,7 @@ impl<C: CongestionControl> Core<C> {
                 timers: Timers::new(),
                 rtt: Rtt::new(Arc::new(TimerOptions::new(options))),
                 phase: Phase::Open,
-                ecn: EcnSender::new(options.ecn.flags(needs.marks), if needs.marks { 2 } else { options.ecn_floor }),
+                ecn: EcnSender::new(options.ecn.flags(needs), if needs.marks { 2 } else { options.ecn_floor }),
                 habits: Habits::new(options, needs),
                 receive_window: window.unwrap_or(MAX_OUTSTANDING),
                 control,
