@@ -70,6 +70,9 @@ class Answer:
         Expressions whose intervals must overlap with those of a repetition.
     sure : str
         Further remark on the certainty.
+    longer : str
+        The key that a longer repetition multiplies: ``"duration"``, or ``"replications"`` if the question is about a
+        time of the run.
     judged : str
         The judged data set that is nearest; empty if none is near.
     picture : Picture or None
@@ -88,6 +91,7 @@ class Answer:
     claims: tuple[tuple[str, str, str, str], ...] = ()
     stays: tuple[str, ...] = ()
     sure: str = ""
+    longer: str = "duration"
     judged: str = ""
     picture: Picture | None = None
 

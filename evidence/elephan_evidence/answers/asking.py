@@ -36,7 +36,7 @@ SHORTEST_S = 2.0
 """Duration below which runs are not shortened [s]."""
 
 LONGER = 4
-"""Factor of the duration of a repetition."""
+"""Factor of the duration, or of the number of replications, of a repetition."""
 
 
 class Outcome(NamedTuple):
@@ -84,8 +84,10 @@ def ask(answer: Answer, store: Path, more: Sequence[str] = ()) -> Outcome:
 
 
 def longer(answer: Answer) -> tuple[str, ...]:
-    """Return the words that make the command simulate `LONGER` times as long; empty if it cannot."""
+    """Return the words that make the command simulate `LONGER` times as much; empty if it cannot."""
     duration = _duration(answer)
+    if answer.longer == "replications":
+        return ("--set", f"replications={LONGER * _scenario(answer)['replications']}")
     return ("--set", f'duration="{LONGER * duration:g} s"') if duration else ()
 
 

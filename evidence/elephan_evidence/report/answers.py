@@ -34,8 +34,9 @@ command, which anyone can repeat: `elephan answer ID --ask`. Senders are those o
 CUBIC, offload of 64 KiB, a receive window of 3 MiB) unless an answer says otherwise. A verdict is what 95 % intervals
 allow: where they do not exclude the opposite, the answer says *not decided* and how long a run would decide.
 
-*Asked again* is the outcome of a repetition with four times the duration and with another seed: *stays* means that each
-claim is decided as before and that the intervals overlap. Times are processor times; two cores take half.
+*Asked again* is the outcome of a repetition with four times the duration (or the replications) and with another seed:
+*stays* means that each claim is decided as before and that the intervals overlap. Times are processor times; two cores
+take half.
 """
 
 
