@@ -311,7 +311,11 @@ mod tests {
             if round_start {
                 round = now;
             }
-            law.on_ack(&AckSample { ce_marked: f64::from(u8::from(marked)), round_start, ..AckSample::plain(now, rtt) });
+            law.on_ack(&AckSample {
+                ce_marked: f64::from(u8::from(marked)),
+                round_start,
+                ..AckSample::plain(now, rtt)
+            });
             if marked && now.since(answered) >= rtt {
                 event(&mut law, now, Signal::Ecn);
                 answered = now;

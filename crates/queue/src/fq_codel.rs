@@ -150,7 +150,8 @@ impl Rule for FqCodel {
             memory: if memory == 0 { Limit::Unlimited } else { Limit::Bytes(Bytes(memory)) },
             batch: p.drop_batch_size,
             quantum,
-            setting: Setting::new(p.target, p.interval, bytes(p.mtu), p.ecn, p.ce_threshold)?.for_ect1(p.ce_threshold_ect1),
+            setting: Setting::new(p.target, p.interval, bytes(p.mtu), p.ecn, p.ce_threshold)?
+                .for_ect1(p.ce_threshold_ect1),
             salt: chance.next_u64(),
             queues: vec![Queue::IDLE; p.flows as usize],
             new: List::EMPTY,
@@ -168,7 +169,8 @@ impl Rule for FqCodel {
             bytes => format!(" memory_limit {bytes}"),
         };
         let codel = control::words(control::at_least_a_packet(p.target, port), p.interval, p.ecn, p.ce_threshold)?;
-        let selector = if p.ce_threshold > Span::ZERO && p.ce_threshold_ect1 { " ce_threshold_selector 0x1/0x1" } else { "" };
+        let selector =
+            if p.ce_threshold > Span::ZERO && p.ce_threshold_ect1 { " ce_threshold_selector 0x1/0x1" } else { "" };
         let (flows, quantum, batch) = (p.flows, bytes(p.quantum), p.drop_batch_size);
         Some(format!(
             "fq_codel limit {limit} flows {flows} quantum {quantum} {codel}{selector}{memory} drop_batch {batch}"
