@@ -371,3 +371,38 @@ def test_variants_of_models_that_were_not_checked_say_so(
     assert "?" in out
     assert "needs: smallest buffer; ?: by models that were not checked on such links" in joined(out)
     fits(out, width)
+
+
+@pytest.mark.parametrize("verb", ["run", "lint", "estimate", "size"])
+def test_a_sweep_in_the_place_of_a_scenario_is_called_one(elephan: Command, tmp_path: Path, verb: str) -> None:
+    sweep = tmp_path / "sweep.toml"
+    sweep.write_text('base = "both.toml"\n[over]\nseed = [1, 2]\n')
+    (tmp_path / "both.toml").write_text(BOTH_WAYS)
+    done = elephan(verb, sweep, *(["--target", "utilization=0.9"] if verb == "size" else []))
+    if verb == "estimate":
+        assert done.code == 0
+    else:
+        assert done.code == 2
+        assert done.err == f"{sweep}: is a sweep, not a scenario; elephan sweep runs it\n"
+
+
+def test_an_export_refuses_a_suffix_without_a_format(elephan: Command, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    assert elephan("run", write(tmp_path), "--store", store, "-q").code == 0
+    done = elephan("store", "export", "--store", store, "--out", tmp_path / "week.xlsx")
+    assert done.code == 2
+    assert "no format has the suffix .xlsx; give .csv, .parquet, .json, or --format" in done.err
+    assert not (tmp_path / "week.xlsx").exists()
+
+
+def write(folder: Path) -> Path:
+    path = folder / "short.toml"
+    path.write_text(BOTH_WAYS)
+    return path
+
+
+def test_the_classic_queue_of_dualpi2_holds_its_target_at_its_share_of_the_rate(elephan: Command, both: Path) -> None:
+    # 20 packets of 1,500 bytes take 24 ms at the rate of the link, and 240 ms at a tenth of it.
+    queue = ["--set", 'links[1].queue={ discipline = "dualpi2", target = "%s" }']
+    said = [elephan("lint", both, queue[0], queue[1] % target).out for target in ("15 ms", "100 ms", "300 ms")]
+    assert ["never acts on it" in text for text in said] == [False, False, True]

@@ -70,7 +70,7 @@ class Claim(NamedTuple):
     def text(self) -> str:
         """Format the claim as a part of a sentence, in Markdown."""
         if self.decided:
-            return self.says if self.holds else f"**not so**: {self.says}"
+            return self.says if self.holds else f"it is **not** so that {self.says}"
         times = math.ceil(self.factor) if self.factor < 1000 else 1000
         more = "over " if self.factor >= 1000 else "about "
         return f"**not decided** whether {self.says} ({more}{max(times, 2)} times the simulated time would decide)"

@@ -227,7 +227,8 @@ def _show(each: Answer, *, details: bool) -> None:
             print_lines(found.screen)
     print_wrapped(f"Command: {each.command}")
     took = f", {format_time(found.processor_s)} of processor" if found else ""
-    say(f"elephan answer {each.id} --ask repeats it{took}; --out DIR writes its files; --details says how sure")
+    more = "" if details else "; --details says how sure"
+    say(f"elephan answer {each.id} --ask repeats it{took}; --out DIR writes its files{more}")
 
 
 def repetitions(found: Record) -> str:
@@ -237,8 +238,9 @@ def repetitions(found: Record) -> str:
 
 
 def plain(text: str) -> str:
-    """Return Markdown without links, emphasis and marks of code."""
-    return re.sub(r"\*\*|`", "", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text))
+    """Return Markdown as plain text: a link is followed by its page, or by the command that shows the answer."""
+    text = re.sub(r"\]\(([\w-]+)\.md\)", r"](elephan answer \1)", text.replace("](../guide/", "](docs/guide/"))
+    return re.sub(r"\*\*|`", "", re.sub(r"\[([^]]*)\]\(([^)]*)\)", r"\1 (\2)", text))
 
 
 def _document(each: Answer) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def infer(
     if changed is not None:
         print_wrapped(*_change_lines(what_if or "", changed))
     if out is not None and not quiet:
-        say(f"{out} is written; next: elephan size {out} --queues drop-tail,fq-codel")
+        say(f"{out} is written; next: elephan size {out} --target utilization=0.95")
 
 
 def _known(rate: str | None, rtt: str | None, beside: str | None, control: str | None):  # type: ignore[no-untyped-def]

@@ -261,6 +261,10 @@ def export(
         suffix = "" if out is None else out.suffix.removeprefix(".").lower()
         from elephan.results.formats import FORMATS  # noqa: PLC0415 (--help does without NumPy)
 
+        if suffix not in {*FORMATS, "", "txt"}:
+            known = ", ".join(f".{name}" for name in FORMATS)
+            message = f"--out {out}: no format has the suffix .{suffix}; give {known}, or --format"
+            raise InputError(message)
         format = suffix if suffix in FORMATS else "csv"  # noqa: A001 (as above)
     if format == "parquet" and out is None and sys.stdout.isatty():
         message = "--format parquet: is not for a terminal; give a file with --out"

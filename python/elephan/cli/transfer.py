@@ -68,7 +68,7 @@ def transfer(
     if json:
         print_json({"size": size, "rtt": rtt, "rate": rate, "after": after, "completion_time_s": found})
         return
-    print_wrapped(*_lines(found, size, after))
+    print_wrapped(*_lines(found, size, after), f"Buffer of the link: {buffer} (--buffer).")
 
 
 def _lines(found: dict[str, dict[str, Any]], size: str, after: str | None) -> Iterator[str]:

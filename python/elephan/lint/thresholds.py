@@ -37,7 +37,8 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
             )
         if limit is None:
             continue
-        drain_s = 8 * limit * size / link.rate_bps
+        # Beside a low-latency queue that is never empty, the classic one has only its share of the rate (RFC 9332).
+        drain_s = 8 * limit * size / link.rate_bps / link.queue.get("classic_share", 1.0)
         for name, wanted, most in _compared(link.queue, limit, drain_s, size):
             yield LintFinding(
                 f"links[{link.name}].queue.{name}",
