@@ -180,12 +180,13 @@ class Store(ResultTables):
             self.index.check(made)
         packed = result if isinstance(result, folders.PackedRun) else folders.pack(result)
         run_id = key or packed.key
+        place = folders.place(self.folder, run_id)
+        # Before the look at the index: what another process puts there in between is not replaced.
+        is_there = os.path.exists(place)  # noqa: PTH110 (as below)
         known = self._known(run_id, packed, sets)
         if known is not None:
             return known
         with reraise_as_store_error(self.folder):
-            place = folders.place(self.folder, run_id)
-            is_there = os.path.exists(place)  # noqa: PTH110 (as below)
             sets = self._labels_of(run_id, place, is_there=is_there) + sets
             with writing.named() as temporary:
                 written = folders.write(temporary, packed, run_id, *sets)
