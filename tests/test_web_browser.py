@@ -56,7 +56,7 @@ def visit(browser: Any, address: str, *, width: int = 1400, dark: bool = False) 
     said: list[str] = []
     asked: set[str] = set()
     page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("pageerror", lambda error: said.append(f"{error} {error.stack}"))
     page.on("request", lambda request: asked.add(urlsplit(request.url).netloc or request.url[:5]))
     try:
         yield page

@@ -85,6 +85,8 @@ ARGUMENTS: dict[tuple[str, ...], list[list[str]]] = {
     ("reproduce",): [["hsbuf.ref.T.p5e-4", "-q"]],
     ("conform",): [["bbr", "drain-time", "-q"]],
     ("judge",): [["l4s-classic-2020", "--quick", "-q"]],
+    ("answer",): [[], ["satellite"]],
+    ("transfer",): [["4MB", "--rtt", "200ms", "--rate", "50Mbit/s", "--after", "8s"]],
     ("import",): [["TRACE", "--rate", "Mbit/s"], ["tc", "QUEUES"]],
     ("infer",): [["MEASURED", "--control", "cubic"]],
     ("expect",): [["NET", "--replications", "3"], ["QUEUES", "--replications", "3", "--measured", "MEASURED"]],

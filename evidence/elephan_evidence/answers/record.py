@@ -99,7 +99,9 @@ class Record:
         """Return this record with the repetitions and the shortened runs of an earlier one."""
         if before is None:
             return self
-        return replace(self, longer=before.longer, seed=before.seed, shortened=before.shortened)
+        # Runs that were in the store already took no time now.
+        took = max(self.processor_s, before.processor_s)
+        return replace(self, processor_s=took, longer=before.longer, seed=before.seed, shortened=before.shortened)
 
     def differences(self, other: Record) -> str:
         """Compare the verdict and the intervals with those of a later run.

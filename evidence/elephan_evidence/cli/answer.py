@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elephan.cli.columns import terminal_width
 from elephan.cli.common import (
     DetailsOption,
     Interrupted,
@@ -35,6 +36,9 @@ EXAMPLE = """Example:  elephan answer
 elephan answer access-call
 elephan answer access-call --ask
 elephan answer policer --out policer/"""
+
+SCREEN = 80
+"""Width of recorded screens."""
 
 FEW = 5
 """Maximum number of changed answers that are named."""
@@ -224,7 +228,7 @@ def _show(each: Answer, *, details: bool) -> None:
         if details:
             print_wrapped(f"How sure: {plain(found.certainty)}", f"Asked again: {repetitions(found)}")
             print_wrapped(*([f"Asked by: {each.source}"] if each.source else []), nearest(each))
-            print_lines(found.screen)
+            print_lines(found.screen if terminal_width() >= SCREEN else f"(its screen needs {SCREEN} columns)")
     print_wrapped(f"Command: {each.command}")
     took = f", {format_time(found.processor_s)} of processor" if found else ""
     more = "" if details else "; --details says how sure"

@@ -297,7 +297,7 @@
     const [text, status, form, compare, drop] = ["text", "status", "keys", "compare", "drop"].map(byId);
     const panel = new Panel("run");
     main.append(panel.node);
-    let schema = null, mapping = null;
+    let schema = null, mapping = null, checks = 0;
     const acts = {
       run: () => panel.start({ kind: "run", text: text.value }),
       size: () => panel.start({ kind: "curve", text: text.value, target: byId("target").value }),
@@ -310,7 +310,9 @@
     // Check a scenario, given as text or as the mapping of the form; the answer has it in both forms.
     async function check(body) {
       const failed = (error) => ({ ok: false, place: error.place, message: error.message });
+      const own = ++checks;
       const found = await post("api/check", body).catch(failed);
+      if (own !== checks) return; // what was changed meanwhile is checked, too
       for (const each of drop.querySelectorAll(".needs-scenario")) each.disabled = !found.ok;
       const [kind, words] = found.ok ? ["final", "Valid"] : ["failed", "Not a scenario"];
       const chip = el("span", { class: `chip ${kind}` }, words);
@@ -333,6 +335,7 @@
       const open = [...form.querySelectorAll("details[open]")].map(place);
       const focused = form.contains(document.activeElement) ? place(document.activeElement) : null;
       form.hidden = false;
+      if (!mapping) return; // the check that runs makes the form
       const edited = structuredClone(mapping);
       form.replaceChildren(el("h2", {}, "All keys"), note("An empty field has its default, shown in grey."),
         fields(schema, schema, edited, "", () => check({ mapping: edited })));
@@ -354,7 +357,9 @@
       drop.classList.toggle("over", event.type === "dragover");
       if (event.type === "drop") take(event.dataTransfer.files);
     };
-    text.value = mine.text || scenarioOf(await post("api/fill", { kind: "run", card: FIRST }));
+    const first = mine.text || scenarioOf(await post("api/fill", { kind: "run", card: FIRST }));
+    // A file may have been opened meanwhile.
+    text.value = text.value || first;
     await check({ text: text.value });
   }
 
