@@ -175,20 +175,18 @@ def test_no_program_is_started_while_a_lock_is_held(
 
 
 @pytest.mark.slow
-def test_a_run_that_another_process_puts_meanwhile_is_not_replaced(
-    tmp_path: Path, result: RunResult, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_another_process_puts_meanwhile_is_not_replaced(tmp_path: Path, result: RunResult) -> None:
     with Store(tmp_path) as one, Store(tmp_path) as other:
         known = one._known
 
         def late(*words: Any) -> Any:
             found = known(*words)
-            monkeypatch.setattr(one, "_known", known)
+            one._known = known  # type: ignore[method-assign]
             other._flushed = time.monotonic()  # its row waits for others
             other.put(dataclasses.replace(result, wall_s=9.0), key="a" * 64)
             return found
 
-        monkeypatch.setattr(one, "_known", late)
+        one._known = late  # type: ignore[method-assign]
         one.put(result, key="a" * 64)
         one.flush()  # the row of the other is the last
     with Store(tmp_path) as store:

@@ -115,6 +115,8 @@ def with_kind(message: str, path: str | Path, what: str) -> str:
     >>> with_kind("README.md: line 3: no value", "README.md", "scenario file (TOML)")
     'README.md: line 3: no value; give the path of a scenario file (TOML)'
     """
+    if what.startswith("scenario") and re.search(r": (base|over|zip|cases): unknown key", message):
+        return f"{path}: is a sweep, not a scenario; elephan sweep runs it"
     expected = what in message or Path(path).suffix not in _NOT_TOML
     return message if expected else f"{message}; give the path of a {what}"
 

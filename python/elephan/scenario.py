@@ -138,10 +138,7 @@ class Scenario:
         try:
             return cls.from_text(read_text(path, what), str(path), Path(path).parent)
         except InputError as error:
-            message = str(error)
-            if re.search(r": (base|over|zip|cases): unknown key", message):
-                message = f"{path}: is a sweep, not a scenario; elephan sweep runs it"
-            raise ScenarioError(with_kind(message, path, what)) from None
+            raise ScenarioError(with_kind(str(error), path, what)) from None
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any], origin: str = "scenario") -> Scenario:
