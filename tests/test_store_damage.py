@@ -186,7 +186,7 @@ def test_a_run_that_another_process_puts_meanwhile_is_not_replaced(tmp_path: Pat
             other.put(dataclasses.replace(result, wall_s=9.0), key="a" * 64)
             return found
 
-        one._known = late  # type: ignore[method-assign]
+        one._known = late  # type: ignore[method-assign,assignment]
         one.put(result, key="a" * 64)
         one.flush()  # the row of the other is the last
     with Store(tmp_path) as store:
