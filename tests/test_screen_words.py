@@ -1,4 +1,4 @@
-"""What screens say beside their numbers: what a number is of, what was set, what is missing and how to see it."""
+"""Words of screens beside their numbers: the measured thing, changed settings, and the way to what is left out."""
 
 from __future__ import annotations
 

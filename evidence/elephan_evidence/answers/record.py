@@ -103,6 +103,12 @@ class Record:
         took = max(self.processor_s, before.processor_s)
         return replace(self, processor_s=took, longer=before.longer, seed=before.seed, shortened=before.shortened)
 
+    @property
+    def repetitions(self) -> str:
+        """Outcomes of the repetitions in a sentence."""
+        words = (("four times as long", self.longer), ("with another seed", self.seed))
+        return "; ".join(f"{name}: {outcome or 'not yet'}" for name, outcome in words)
+
     def differences(self, other: Record) -> str:
         """Compare the verdict and the intervals with those of a later run.
 

@@ -30,7 +30,7 @@ from elephan.units import format_time
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elephan_evidence.answers import Answer, Record
+    from elephan_evidence.answers import Answer
 
 EXAMPLE = """Example:  elephan answer
 elephan answer access-call
@@ -102,7 +102,7 @@ def answer(
         raise InputError(message)
     changed: list[str] = []
     if ask or repeat or quick:
-        run = {"ask": _ask, "repeat": _repeat, "quick": _quick}["ask" if ask else "repeat" if repeat else "quick"]
+        run = _ask if ask else _repeat if repeat else _quick
         try:
             changed = run(chosen or answers(), store, bless=bless, quiet=quiet)
         except KeyboardInterrupt:
@@ -176,11 +176,10 @@ def _quick(chosen: Sequence[Answer], store: Path, *, bless: bool, quiet: bool) -
     from elephan_evidence.answers import Record, shortened  # noqa: PLC0415 (--help does without NumPy)
 
     changed = []
-    done = 0
     with ProgressLine("answer", quiet=quiet, of="answers") as line, ThreadPoolExecutor(2) as threads:
-        for each, values in zip(chosen, threads.map(lambda each: shortened(each, store), chosen), strict=True):
-            done += 1
-            line.update(done, len(chosen))
+        found = threads.map(lambda each: shortened(each, store), chosen)
+        for n, (each, values) in enumerate(zip(chosen, found, strict=True), start=1):
+            line.update(n, len(chosen))
             before = Record.read(each)
             if before is None:
                 changed.append(each.id)
@@ -226,19 +225,13 @@ def _show(each: Answer, *, details: bool) -> None:
             plain(found.sentence), f"Valid for: {plain(found.senders)}", f"Would change it: {plain(found.changes)}"
         )
         if details:
-            print_wrapped(f"How sure: {plain(found.certainty)}", f"Asked again: {repetitions(found)}")
+            print_wrapped(f"How sure: {plain(found.certainty)}", f"Asked again: {found.repetitions}")
             print_wrapped(*([f"Asked by: {each.source}"] if each.source else []), nearest(each))
             print_lines(found.screen if terminal_width() >= SCREEN else f"(its screen needs {SCREEN} columns)")
     print_wrapped(f"Command: {each.command}")
     took = f", {format_time(found.processor_s)} of processor" if found else ""
     more = "" if details else "; --details says how sure"
     say(f"elephan answer {each.id} --ask repeats it{took}; --out DIR writes its files{more}")
-
-
-def repetitions(found: Record) -> str:
-    """Return the outcomes of the repetitions in a sentence."""
-    words = (("four times as long", found.longer), ("with another seed", found.seed))
-    return "; ".join(f"{name}: {outcome or 'not yet'}" for name, outcome in words)
 
 
 def plain(text: str) -> str:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 INDEX, PICTURES = "README.md", "pictures"
 JUDGED = "../judged/"
-NOT_YET = "not yet"
 
 GENERATED = "<!-- Written by `elephan answer --pages`; what is changed here is lost. -->"
 
@@ -81,9 +80,8 @@ def _tables(topics: dict[str, list[tuple[Answer, Record | None]]]) -> Iterator[s
             if record is None:
                 rows.append([each.question, "not asked yet", "", ""])
             else:
-                again = f"longer: {record.longer or NOT_YET}; seed: {record.seed or NOT_YET}"
                 took = format_time(record.processor_s)
-                rows.append([f"[{each.question}]({each.id}.md)", record.sentence, took, again])
+                rows.append([f"[{each.question}]({each.id}.md)", record.sentence, took, record.repetitions])
         yield from table(heads, rows, [False, False, True, False])
 
 
@@ -99,7 +97,7 @@ def page(each: Answer, record: Record) -> str:
         f"- Valid for: {record.senders}",
         f"- Would change it: {record.changes}",
         f"- How sure: {record.certainty}",
-        f"- Asked again: four times as long: {record.longer or NOT_YET}; with another seed: {record.seed or NOT_YET}.",
+        f"- Asked again: {record.repetitions}.",
         f"- {nearest(each, link=JUDGED)}",
         *([f"- Asked by: {each.source}"] if each.source else []),
         "",

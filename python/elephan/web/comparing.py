@@ -184,7 +184,7 @@ def options_pictures(runs: Mapping[str, StoredRun | RunResult]) -> list[Figure]:
     """Return the picture of utilization against delay, a point for each option."""
     lines, said = [], []
     for i, (name, run) in enumerate(runs.items()):
-        busy, delay = (_mean(quantities(run)[label]) for label in list(quantities(run))[:2])
+        busy, delay = map(_mean, list(quantities(run).values())[:2])
         x, y = (np.array([each["mean"]], dtype=float) for each in (delay, busy))
         half = busy["ci95"] or 0.0
         hollow = i >= len(COLOURS)
