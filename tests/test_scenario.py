@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elephan import InputError, Scenario, ScenarioError, _native, flow_files
-from elephan.scenario import EXAMPLE, parse_assignment
+from elephan.assignments import parse_assignment
+from elephan.scenario import EXAMPLE
 
 
 @pytest.fixture
@@ -145,3 +146,10 @@ def test_a_key_can_be_set_beside_a_name_that_stands_for_a_table(
 ) -> None:
     base = Scenario.from_text(EXAMPLE).replace(name)
     assert base.replace({place: value}).id == base.replace({next(iter(name)): table}).id
+
+
+def test_a_broken_inline_table_is_not_taken_as_text() -> None:
+    with pytest.raises(ScenarioError, match=r"--set flows\[0\]\.tcp: not an inline table of TOML, which ends with }"):
+        parse_assignment('flows[0].tcp={ profile = "linux"')
+    with pytest.raises(ScenarioError, match=r"not an inline table of TOML \(Expected '='"):
+        parse_assignment("flows[0].tcp={ profile: linux }")

@@ -9,7 +9,8 @@ import pytest
 import elephan as package
 from conftest import Command
 from elephan.scenario import EXAMPLE
-from elephan.sizing.quantities import FAR, quantity
+from elephan.sizing.quantities import FAR, PARTS, quantity
+from elephan.sizing.targets import BufferSample
 from elephan.theory import reno, synchronised
 
 pytestmark = pytest.mark.slow
@@ -143,3 +144,23 @@ def test_a_receive_window_that_limits_is_said_where_it_may_be_the_answer(
     done = elephan("size", file, "--target", "utilization=0.5", "--find", "rtt", "-q", "--replications", "2")
     assert "receive_window" in done.out
     assert len(done.out.splitlines()) <= 15
+
+
+def test_a_shorter_path_that_misses_the_target_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search assumes that utilization falls with the RTT; where it does not, the answer says so."""
+
+    class Dented:
+        """Measures 0.97 between half and a third of the file's path, 0.99 on other paths up to it and 0.5 beyond."""
+
+        packets = 0
+
+        def __init__(self, *_: object, **__: object) -> None: ...
+
+        def __call__(self, pairs: list[tuple[int, int]], _: object) -> list[BufferSample]:
+            used = [0.97 if 2 * PARTS <= c < 3 * PARTS else 0.99 if c >= PARTS else 0.5 for c, _ in pairs]
+            return [BufferSample(each, 0.0, 0.01) for each in used]
+
+    monkeypatch.setattr("elephan.sizing.inverse.LinkSimulations", Dented)
+    found = package.size_limit(SMALL, "utilization=0.98", "rtt", replications=2)
+    assert found.amount == pytest.approx(0.08, rel=0.05)
+    assert "a shorter path can miss the target: with 40 ms the link is 97 % busy" in found.note

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import ScenarioError, suggest
+from elephan.input_files import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,6 +26,71 @@ def usual_place(place: str) -> str:
     ('links[0].buffer', 'links[core].schedule.rates[2]')
     """
     return _DOTTED.sub(r"[\1]", place.strip())
+
+
+def parse_assignments(texts: Iterable[str] | None, **more: object) -> dict[str, object]:
+    """Parse assignments, and add values of options that set places.
+
+    Parameters
+    ----------
+    texts : iterable of str, optional
+        As `parse_assignment` takes them.
+    **more : object
+        Put over them; what is None was not given.
+
+    Returns
+    -------
+    dict of str to value
+        As `Scenario.replace` takes it.
+
+    Raises
+    ------
+    ScenarioError
+        As `parse_assignment`.
+
+    Examples
+    --------
+    >>> parse_assignments(["seed=3", "duration=9 s"], seed=7, replications=None)
+    {'seed': 7, 'duration': '9 s'}
+    """
+    given = {name: value for name, value in more.items() if value is not None}
+    return dict(parse_assignment(text) for text in texts or ()) | given
+
+
+def parse_assignment(text: str) -> tuple[str, object]:
+    """Parse ``place=value`` from a command line.
+
+    Parameters
+    ----------
+    text : str
+        The value is TOML; what is not TOML is taken as text, so quotes may be left out. ``links.0`` is ``links[0]``.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no ``=``, or the value begins as an inline table and is not one.
+
+    Examples
+    --------
+    >>> parse_assignment("links[0].buffer=0.1 bdp")
+    ('links[0].buffer', '0.1 bdp')
+    >>> parse_assignment('flows.0.control={law = "reno"}')
+    ('flows[0].control', {'law': 'reno'})
+    """
+    place, equals, value = text.partition("=")
+    if not equals or not place.strip():
+        message = f'--set: "{text}" is not of the form place=value, such as links[0].buffer="0.1 bdp"'
+        raise ScenarioError(message)
+    place = usual_place(place)
+    try:
+        return place, parse_toml(f"value = {value}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError) as error:
+        if value.lstrip().startswith("{"):
+            end = "" if value.rstrip().endswith("}") else ", which ends with }"
+            example = 'queue={ discipline = "red", limit = 100 }'
+            message = f"--set {place}: not an inline table of TOML{end} ({error}); write for example {example}"
+            raise ScenarioError(message) from None
+        return place, value.strip()
 
 
 def top_keys(places: Iterable[str]) -> set[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native, flow_files, object_files, own_laws, trace_files
-from elephan.assignments import assign, top_keys, usual_place
+from elephan.assignments import assign, parse_assignments, top_keys
 from elephan.catalog.registries import plain
 from elephan.display import joined, note, table
 from elephan.errors import InputError, ScenarioError, suggest
@@ -22,7 +22,7 @@ from elephan.network import ScenarioTables, read_network
 from elephan.units import format_bytes, format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from elephan.network import Network
     from elephan.own_laws import AnyOwnLaw
@@ -492,66 +492,6 @@ packet = "1000 B"
 start  = { from = "0 s", to = "0.1 s" }
 """
 """A small scenario for examples."""
-
-
-def parse_assignments(texts: Iterable[str] | None, **more: object) -> dict[str, object]:
-    """Parse assignments, and add values of options that set places.
-
-    Parameters
-    ----------
-    texts : iterable of str, optional
-        As `parse_assignment` takes them.
-    **more : object
-        Put over them; what is None was not given.
-
-    Returns
-    -------
-    dict of str to value
-        As `Scenario.replace` takes it.
-
-    Raises
-    ------
-    ScenarioError
-        As `parse_assignment`.
-
-    Examples
-    --------
-    >>> parse_assignments(["seed=3", "duration=9 s"], seed=7, replications=None)
-    {'seed': 7, 'duration': '9 s'}
-    """
-    given = {name: value for name, value in more.items() if value is not None}
-    return dict(parse_assignment(text) for text in texts or ()) | given
-
-
-def parse_assignment(text: str) -> tuple[str, object]:
-    """Parse ``place=value`` from a command line.
-
-    Parameters
-    ----------
-    text : str
-        The value is TOML; what is not TOML is taken as text, so quotes may be left out. ``links.0`` is ``links[0]``.
-
-    Raises
-    ------
-    ScenarioError
-        If there is no ``=``.
-
-    Examples
-    --------
-    >>> parse_assignment("links[0].buffer=0.1 bdp")
-    ('links[0].buffer', '0.1 bdp')
-    >>> parse_assignment('flows.0.control={law = "reno"}')
-    ('flows[0].control', {'law': 'reno'})
-    """
-    place, equals, value = text.partition("=")
-    if not equals or not place.strip():
-        message = f'--set: "{text}" is not of the form place=value, such as links[0].buffer="0.1 bdp"'
-        raise ScenarioError(message)
-    place = usual_place(place)
-    try:
-        return place, parse_toml(f"value = {value}")["value"]
-    except (tomllib.TOMLDecodeError, KeyError):
-        return place, value.strip()
 
 
 def _without_auto(text: str) -> str | None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from elephan.errors import InputError, ScenarioError, UnitError
 from elephan.flow_files import dumps
 from elephan.input_files import decoded, form_of, parse_if_named, read_bytes, unpacked
-from elephan.units import format_time, seconds
+from elephan.units import count, format_time, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -296,7 +296,7 @@ def table_rows(text: str, mark: str = ",") -> Iterator[tuple[int, list[str]]]:
                 continue
             width = width or len(fields)
             if len(fields) != width:
-                message = f"line {rows.line_num}: has {len(fields)} fields, not {width}"
+                message = f"line {rows.line_num}: has {count(len(fields), 'field')}, not {width}"
                 raise ValueError(message)
             yield rows.line_num, fields
     except csv.Error as error:
@@ -374,7 +374,7 @@ def blank_rows(text: str) -> Iterator[tuple[int, list[str]]]:
         # A header has one name for a time that a blank parts.
         is_header = i == rows[0][0] and not any(map(is_number, fields))
         if len(fields) != width and not is_header:
-            message = f"line {i}: has {len(fields)} fields, not {width}"
+            message = f"line {i}: has {count(len(fields), 'field')}, not {width}"
             raise ValueError(message)
         yield i, fields
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elephan.assignments import parse_assignments
 from elephan.cli.columns import text_table
 from elephan.cli.common import (
     DetailsOption,
@@ -25,7 +26,6 @@ from elephan.cli.common import (
     writing,
 )
 from elephan.cli.progress import ProgressLine
-from elephan.scenario import parse_assignments
 from elephan.units import format_time
 from elephan_evidence.cli.conform_tcp import SCRIPTS, refuse_options, show_scripts
 

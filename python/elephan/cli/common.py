@@ -194,7 +194,7 @@ def titled(title: str, assignments: Sequence[str] | None) -> str:
     >>> titled("Two flows", ["seed=1", "links[0].rate=1 Gbit/s", "flows[0].count=2", "duration=9 s"])
     'Two flows, but seed = 1, links[0].rate = 1 Gbit/s and 2 more places set'
     """
-    from elephan.scenario import parse_assignments  # noqa: PLC0415 (--help does without)
+    from elephan.assignments import parse_assignments  # noqa: PLC0415 (--help does without)
 
     changes = parse_assignments(assignments)
     if not changes or "title" in changes:

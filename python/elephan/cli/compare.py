@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from elephan.assignments import parse_assignments
 from elephan.cli.columns import GAP, GAP_HEAD, LINES, Column, table_lines, terminal_width, wrapped
 from elephan.cli.common import (
     AttemptsOption,
@@ -37,7 +38,6 @@ from elephan.cli.estimate import announce, announce_testbed, check_sweep
 from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.results.axes import short
-from elephan.scenario import parse_assignments
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elephan.assignments import parse_assignments
 from elephan.cli.common import (
     JsonOption,
     LawOption,
@@ -20,7 +21,6 @@ from elephan.cli.common import (
     titled,
 )
 from elephan.own_laws import declare
-from elephan.scenario import parse_assignments
 from elephan.units import count, format_bytes, format_long_time, format_number, format_time
 
 if TYPE_CHECKING:

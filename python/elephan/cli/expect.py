@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elephan import traffic_control
+from elephan.assignments import parse_assignments
 from elephan.cli.common import JsonOption, SetOption, fitted_table, print_json, print_tables, print_wrapped, say
 from elephan.cli.importing import around
 from elephan.errors import InputError
 from elephan.input_files import read_text
 from elephan.measurements import read
-from elephan.scenario import Scenario, parse_assignments
+from elephan.scenario import Scenario
 from elephan.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:

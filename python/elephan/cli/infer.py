@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from elephan.assignments import parse_assignments
 from elephan.cli.common import JsonOption, QuietOption, print_json, print_wrapped, say, write_new
 from elephan.errors import InputError
 from elephan.measurements import read
-from elephan.scenario import parse_assignments
 from elephan.units import bits_per_second, format_rate, format_time, seconds
 
 if TYPE_CHECKING:

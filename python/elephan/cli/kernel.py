@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from elephan.assignments import parse_assignments
 from elephan.cli.common import JsonOption, fitted_table, print_json, print_lines, print_tables, say
 from elephan.cli.help import CommandHelp
-from elephan.scenario import parse_assignments
 
 app = typer.Typer(
     name="kernel",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from elephan.assignments import parse_assignments
 from elephan.cli.common import (
     JsonOption,
     LawOption,
@@ -14,7 +15,7 @@ from elephan.cli.common import (
     warn,
 )
 from elephan.own_laws import declare
-from elephan.scenario import Scenario, parse_assignments
+from elephan.scenario import Scenario
 
 EXAMPLE = 'Example:  elephan lint scenarios/hstcp-1g.toml --set links.0.buffer="1 bdp" --strict'
 

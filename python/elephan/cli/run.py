@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import elephan
+from elephan.assignments import parse_assignments
 from elephan.catalog import catalog
 from elephan.cli.columns import command_lines, wrapped
 from elephan.cli.common import (
@@ -52,7 +53,7 @@ from elephan.cli.run_screen import screen, whole
 from elephan.errors import InputError, suggest
 from elephan.extras import require
 from elephan.own_laws import declare
-from elephan.scenario import AUTO, parse_assignments
+from elephan.scenario import AUTO
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

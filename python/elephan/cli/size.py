@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import elephan
+from elephan.assignments import parse_assignments
 from elephan.cli.common import (
     PARQUET,
     DetailsOption,
@@ -46,7 +47,6 @@ from elephan.cli.size_screen import size_screen
 from elephan.costs.check import check_memory
 from elephan.errors import InputError
 from elephan.own_laws import declare
-from elephan.scenario import parse_assignments
 from elephan.units import share
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elephan.assignments import parse_assignments
 from elephan.cli.columns import LINES, Column, cut_table, left_out, table_lines, terminal_width, text_table, wrapped
 from elephan.cli.common import (
     DetailsOption,
@@ -29,7 +30,6 @@ from elephan.cli.help import CommandHelp
 from elephan.cli.run import print_document
 from elephan.errors import InputError, suggest
 from elephan.results.axes import short
-from elephan.scenario import parse_assignments
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.assignments import usual_place
+from elephan.assignments import parse_assignments, usual_place
 from elephan.cli.columns import deciding
 from elephan.cli.common import (
     METRIC_HEADS,
@@ -50,7 +50,6 @@ from elephan.cli.sweep_screen import labelled_rows, sweep_screen
 from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.results.axes import short
-from elephan.scenario import parse_assignments
 from elephan.units import format_number
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from elephan.assignments import parse_assignments
 from elephan.cli.common import (
     AttemptsOption,
     JsonOption,
@@ -26,7 +27,7 @@ from elephan.cli.common import (
 from elephan.cli.estimate import announce_testbed
 from elephan.cli.help import CommandHelp
 from elephan.cli.run import print_document
-from elephan.scenario import Scenario, parse_assignments
+from elephan.scenario import Scenario
 from elephan.units import format_time
 
 app = typer.Typer(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.extras import require
 from elephan.measurements.series import MOST_ROWS, MeasuredFlow, Measurement, differences, flow_of, number
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -246,8 +247,12 @@ def read_csv(text: str, path: Path) -> Measurement:
     rows = csv.reader(text.splitlines(), delimiter=mark)
     try:
         names = [name.strip() for name in next(rows, [])]
-        if len(names) < 2:
-            message = "is none of iperf3 --json, ss -tin, flent, pcap, TCP_INFO, and no table with named columns"
+        if len(names) < 2 or not any(_meaning(name) for name in names):
+            begins = first[:30].encode("unicode_escape").decode()
+            message = (
+                "is none of iperf3 --json, ss -tin, flent, pcap, TCP_INFO, and no table with columns such as time_s "
+                f'and rtt_ms; it begins with "{begins}"'
+            )
             raise ValueError(message)
         return _table(names, rows, path, "table")
     except csv.Error as error:
@@ -291,7 +296,9 @@ def _table(names: Sequence[str], rows: Iterator[Sequence[Any]] | Any, path: Path
             message = f"has more than {MOST_ROWS:,} rows"
             raise ValueError(message)
         if len(row) != len(names):
-            message = f"line {line}: has {len(row)} fields, not {len(names)} as the header; the file may be cut off"
+            message = (
+                f"line {line}: has {count(len(row), 'field')}, not {len(names)} as the header; the file may be cut off"
+            )
             raise ValueError(message)
         for field, found in zip(row, meanings, strict=True):
             if found is not None:

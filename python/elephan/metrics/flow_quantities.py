@@ -255,6 +255,7 @@ declare(
         applies=lambda transfers: transfers.has_pages,
         compute=lambda transfers: transfers.mean("page_sum_s", "pages"),
         column="page_time",
+        shown=Shown(10, "page", 1, 4, unit="s"),
     ),
     *(
         Quantity(
@@ -265,6 +266,7 @@ declare(
             applies=lambda transfers: transfers.has_pages,
             compute=_of_transfers("page_ps", p, 1e-12),
             column=f"page_time_p{p}" if p != 99 else "",
+            shown=Shown(11, "95 %", 1, 4, unit="s") if p == 95 else None,
         )
         for p in PERCENTILES
     ),

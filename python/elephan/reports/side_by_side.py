@@ -131,15 +131,34 @@ LEAST = {"s": 1.1, "%": 1.01}
 """Smallest ratio of the largest to the smallest value that makes a difference the page's headline, by unit."""
 
 
+DECIDES = 0.02
+"""Difference of utilizations from which they decide before the delay: a link that is idle that long was paid for."""
+
+
 def _headline(runs: Sequence[NamedRun], found: Sequence[ComparedQuantity]) -> str:
-    """Return the headline: the most important difference that the intervals do not explain."""
+    """Return the headline: the most important differences that the intervals do not explain."""
+    said: dict[str, tuple[tuple[int, int], list[float]]] = {}
     for quantity in found:
         if quantity.says and (ends := quantity.ends) is not None:
-            low, high = (quantity.values[i]["mean"] or 0.0 for i in ends)
-            if high > LEAST[quantity.unit] * low:
-                least, most = ((plain(x, quantity.unit), runs[i].name) for x, i in zip((low, high), ends, strict=True))
-                return quantity.says.format(*least, *most)
-    return f"The {count(len(runs), 'run')} do not differ beyond their intervals"
+            values = [quantity.values[i]["mean"] or 0.0 for i in ends]
+            if values[1] > LEAST[quantity.unit] * values[0]:
+                said[quantity.key] = ends, values
+    used, wait = said.get("utilization"), said.get("queueing_delay_s")
+    leads = used is not None and used[1][1] - used[1][0] > DECIDES
+    first = next((each for each in found if each.key in said and (each.key == "utilization" or not leads)), None)
+    if first is None:
+        return f"The {count(len(runs), 'run')} do not differ beyond their intervals"
+    ends, values = said[first.key]
+    headline = first.says.format(
+        *(word for i, x in zip(ends, values, strict=True) for word in _with(runs[i], x, first))
+    )
+    if leads and wait is not None and wait[0] == ends:
+        headline += f"; packets wait {' and '.join(plain(x, 's') for x in wait[1])}"
+    return headline
+
+
+def _with(run: NamedRun, value: float, of: ComparedQuantity) -> tuple[str, str]:
+    return plain(value, of.unit), run.name
 
 
 def _sentence(runs: Sequence[NamedRun], found: Sequence[ComparedQuantity]) -> str:

@@ -17,6 +17,7 @@ from elephan.errors import InputError
 from elephan.lint import lint
 from elephan.results.files import TableColumns, write_files
 from elephan.scenario import Scenario
+from elephan.sizing.limit_words import said
 from elephan.sizing.limits import too_short, why_not
 from elephan.sizing.measuring import LinkSimulations
 from elephan.sizing.quantities import drop_tail, quantity
@@ -33,6 +34,21 @@ if TYPE_CHECKING:
 
 MEASURED = ("utilization", "loss_ratio", "queueing_delay_s", "queueing_delay_p95_s", "jain")
 """Metrics that are shown for every value of the searched quantity."""
+
+
+BEYOND = (2, 4, 8)
+"""Factors on the count found at which it is checked that the targets are still met: the search assumes it."""
+
+
+EASIER = {
+    "rtt": "a shorter path",
+    "rate": "a lower rate",
+    "flows": "more flows",
+    "red": "higher thresholds",
+    "pool": "a larger pool",
+    "alpha": "a larger alpha",
+}
+"""Change of each quantity that should keep a link busier."""
 
 
 BESIDE = 3
@@ -294,7 +310,7 @@ def size_limit(
     if count is None:
         best = search.curve.buffers[-1]
         used = search.curve.estimate(best, "utilization").mean
-        note = f"even {_said(found, best)} give {100 * used:.3g} %"
+        note = f"even with {_said(found, best)} the link is {100 * used:.3g} % busy"
         at_best = found.make(best).network
         if others := why_not(at_best, index, deciding) or too_short(at_best):
             note = f"{others[0].text}; {note}"
@@ -302,7 +318,14 @@ def size_limit(
         ends = search.curve.interval(list(deciding), count)
         if ends is not None:
             interval = tuple(sorted(found.amount(end) if math.isfinite(end) else math.inf for end in ends))
+        search.measure_also({min(found.most, count * factor) for factor in BEYOND}, scenario.replications)
+        missed = [c for c in search.curve.buffers if c > count and not _meets(search.curve, deciding, c)]
         note = _rest(search.curve, targets, count)
+        if missed:
+            used = search.curve.estimate(missed[-1], "utilization").mean
+            at = f"with {_said(found, missed[-1])} the link is {100 * used:.3g} % busy"
+            wrong = f"{EASIER[found.name]} can miss the target: {at}"
+            note = f"{note}; " * bool(note) + wrong
         if count == search.curve.buffers[0] and count == found.least:
             note = f"{note}; " * bool(note) + f"the search ends at {_said(found, count)}"
     return LimitAnswer(
@@ -322,10 +345,14 @@ def size_limit(
 
 
 def _said(found: LinkQuantity, count: int) -> str:
-    return f"{found.amount(count):.4g} {found.unit or found.name}"
+    return said(found.name, found.amount(count))
+
+
+def _meets(curve: BufferCurve, targets: Iterable[Target], count: int) -> bool:
+    return all(target.meets(curve.estimate(count, target.metric).mean) for target in targets)
 
 
 def _rest(curve: BufferCurve, targets: Iterable[Target], count: int) -> str:
     """Return a clause that names the other targets that are not met."""
-    missed = [target for target in targets if not target.meets(curve.estimate(count, target.metric).mean)]
+    missed = [target for target in targets if not _meets(curve, [target], count)]
     return f"there {' and '.join(map(str, missed))} is not met" if missed else ""

@@ -167,6 +167,9 @@ _KINDS = {
 _OF_GROUPS = {key.removesuffix("_s"): key for key in GROUP_DELAYS}
 """Names of targets of a group of timed datagrams, and the fields of `GroupSample` they are about."""
 
+_SWEPT = ("page_time", "completion_time", "slowdown", "goodput")
+"""Columns of sweeps that are no targets."""
+
 _KEYS = {kind.metric: kind.key for kind in _KINDS.values()}
 
 
@@ -267,6 +270,13 @@ def _kind(name: str) -> _Kind:
         return _Kind(key, key, at_least=False, rises=True)
     if base in _OF_GROUPS and base not in _KINDS:
         message = f"target: {name}: is of a group of pings; write for example {base}[ping]=50ms"
+        raise TargetError(message)
+    if base.removesuffix("_p95") in _SWEPT:
+        column = f"{base}[{group.removesuffix(']') or 'web'}]"
+        message = (
+            f"target: {name}: is not searched for, as it may rise and fall with the buffer; compare buffers: elephan "
+            f"sweep FILE --over 'links[0].buffer=0.1,0.5,1 bdp' --columns utilization,{column}"
+        )
         raise TargetError(message)
     if name not in _KINDS:
         # One spelling of two, so that the beginning of both means it.

@@ -160,7 +160,7 @@ def _unsuited(link: Bottleneck) -> str:
     if reason := mixed_laws(link):
         return reason
     if link.law_name not in LAWS:
-        return f"the growth of {link.law} is no function of its window"
+        return f"the growth of {link.law} is not a function of its window; laws that it knows: {', '.join(LAWS)}"
     if link.discipline != "drop-tail" and _STEPS * link.mean_rtt_s / 10 < _LEAST_S:
         rtt = f"{1e3 * link.mean_rtt_s:.3g} ms"
         return f"with round trips of {rtt} it follows too short a time for {link.discipline} to settle"
