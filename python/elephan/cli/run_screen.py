@@ -231,7 +231,7 @@ def _cells(rows: Sequence[Row], key: str, scale: float, digits: int, *, bare: bo
     found = []
     for row in rows:
         part = row[of] if of else row
-        value = None if part is None else part[key]
+        value = None if part is None else part.get(key)
         if value is None:
             found.append("-")
         else:
@@ -262,6 +262,8 @@ def _columns(rows: Sequence[Row], intervals: bool, *kinds: str) -> list[Column]:
         assert each.shown is not None
         unit, scale = each.shown_unit
         of = each.of if each.of == quantity.TRANSFERS else ""
+        if not any(each.name in ((row[of] if of else row) or {}) for row in rows):
+            continue  # Only transfers that are pages have their times.
         cells = _cells(rows, each.name, scale, each.shown.digits, bare=not intervals, of=of)
         found.append(Column(each.shown.head, unit, cells, each.shown.rank))
     return found
