@@ -354,10 +354,8 @@ def format_interval(
     ----------
     digits : int
         Significant digits without an interval.
-    joint : str
-        Between the two.
-    thousands : str
-        Between thousands, such as a comma.
+    joint, thousands : str
+        Between the two, and between thousands, such as a comma.
     limits : tuple of float
         Smallest and largest value that the quantity can have.
 
@@ -448,19 +446,21 @@ def format_measured(
 
     Examples
     --------
-    >>> format_measured({"mean": 0.7, "ci95": 1.3}, of="jain", flows=2)
-    '0.7 (0.5 to 1)'
     >>> format_measured({"mean": 0.9123, "ci95": 0.0}, 1e3, of="page_time_p95_s")
     '912 ± 14'
+    >>> format_measured({"mean": 0.09771, "ci95": 2e-5}, 100, of="utilization")
+    '9.771 ± 0.005'
     """
-    mean, half = quantity["mean"], quantity["ci95"]
-    ends = EVERYWHERE
+    mean, half, ends = quantity["mean"], quantity["ci95"], EVERYWHERE
     if of and mean is not None:
         low, high = limits(of, flows)
         ends = (low * scale, high * scale)
         if of == "utilization":
-            # To a packet more or less at the ends of what is measured.
-            mean, half = round(mean, SHARE_PLACES), None if half is None else round(half, SHARE_PLACES)
+            # To a packet more or less at the ends of what is measured; a small interval is not shown as none.
+            if half and round(half, SHARE_PLACES) == 0 and round(mean, SHARE_PLACES) < 1:
+                half = 0.5 * 10**-SHARE_PLACES
+            else:
+                mean, half = round(mean, SHARE_PLACES), None if half is None else round(half, SHARE_PLACES)
         elif resolution(of):
             digits, half = min(digits, QUANTILE_DIGITS), resolved(quantity, of)["ci95"]
     return format_interval(
