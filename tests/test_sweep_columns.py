@@ -24,6 +24,7 @@ from elephan.sweeps.columns import (
     difference,
     is_paired,
     parse_columns,
+    varied_link,
 )
 from elephan.templates import template
 from elephan.units import resolved
@@ -218,3 +219,20 @@ def test_a_column_without_a_link_is_of_the_one_that_the_head_names() -> None:
     assert base.links[0]["name"] == "server"
     for column in default_columns(base.network)[:3]:
         assert column.of == base.links[base.link_index(None)]["name"] == "bottleneck"
+
+
+def test_a_sweep_of_one_links_buffer_shows_that_link() -> None:
+    network = package.Scenario.from_text(template("two-way"), "two-way").network
+    assert [link.name for link in network.links] == ["east", "west"]
+    # Two links whose keys vary leave the default.
+    for places, of in (
+        (["links[1].buffer", "seed"], "west"),
+        (["links[west].rate", "links[1].buffer"], "west"),
+        (["links[east].buffer", "links[west].buffer"], "east"),
+        (["flows[0].count"], "east"),
+    ):
+        link = varied_link(network, places)
+        assert network.links[link].name == of
+        assert [column.label for column in default_columns(network, link)][:3] == [
+            f"utilization[{of}]", f"loss[{of}]", f"delay[{of}]"
+        ]  # fmt: skip

@@ -32,7 +32,7 @@ from elephan.errors import InputError, suggest
 from elephan.results.axes import short
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from elephan.store import DamageReport, Store
     from elephan.store.described import DescribedColumn
@@ -53,6 +53,12 @@ WhereOption = Annotated[
 LEAST_ROWS = 6
 """Minimum number of lines of a table that is cut."""
 
+VALUES = 8
+"""Maximum number of values of a label that are named where none is the one that is wanted."""
+
+SHOWN = {"written": 20, "engine_version": 20, "commit": 10}
+"""What is shown of the provenance of a run, and up to which letter; the JSON document has all of it."""
+
 _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*(min|h|d|w)")
 _SECONDS = {"min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 
@@ -67,11 +73,16 @@ def ls(
 ) -> None:
     """List runs, a row for each set of labels."""
     with _reading(store) as opened:
-        table = opened.table(_labels(where, opened), ("labels", "summary")).arrow
+        wanted = _labels(where, opened)
+        table = opened.table(wanted, ("labels", "summary")).arrow
         labels = set(opened.index.names("labels"))
+        none = _why_none(wanted, opened) if wanted and not table.num_rows else []
         failed = opened.failures() if not where else []
     if json:
         print_json(table.to_pylist())
+        return
+    if none:
+        print_wrapped(*none)
         return
     chosen = [name for name in table.column_names if name in labels]
     chosen += ["replications"] if "replications" not in chosen else []
@@ -82,6 +93,18 @@ def ls(
     say(f"{_count(table.num_rows, 'row')}{f', {more} more with --limit 0' if more else ''}")
     for failure in failed:
         say(f"failed: {labelled(failure['labels'])}: {failure['error']}")
+
+
+def _why_none(wanted: Mapping[str, Any], opened: Store) -> list[str]:
+    """Say which values the labels have of which no run has the one that is wanted."""
+    if not opened.index.names("labels"):
+        return ["no run has a label"]
+    kept, found = opened.table(None, ("labels",)).arrow, []
+    for name, value in wanted.items():
+        if value not in (values := dict.fromkeys(kept.column(name).to_pylist())):
+            others = ", ".join(_cell(each) for each in list(values)[:VALUES] if each is not None)
+            found.append(f"no run has {name} = {_cell(value)}; runs have {others}{', ...' * (len(values) > VALUES)}")
+    return found or [f"no run has {labelled(dict(wanted))} together"]
 
 
 def _listed(rows: Sequence[dict[str, Any]], names: Sequence[str], labels: Collection[str]) -> list[str]:
@@ -127,7 +150,8 @@ def show(
     print_document(document, stored.scenario)
     print_wrapped(
         *(f"labels: {labelled(labels)}" for labels in sets),
-        "origin: " + ", ".join(f"{name.replace('_', ' ')} {_cell(value)}" for name, value in where.items()),
+        "origin: "
+        + ", ".join(f"{name.replace('_', ' ')} {_cell(where[name])[:n]}" for name, n in SHOWN.items() if name in where),
         f"folder: {stored.folder}",
     )
     warn(warnings, quiet=quiet)

@@ -51,12 +51,12 @@ def sweep_screen(
     -------
     list of str
     """
-    from elephan.sweeps.columns import default_columns  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.sweeps.columns import default_columns, varied_link  # noqa: PLC0415 (--help does without NumPy)
 
     base, width = swept.sweep.base, terminal_width()
-    link = base.links[base.link_index(None)]["name"]
-    head = wrapped(f"{title} (link {link}, {_replications(swept)}, seed {base.seed})", width)
-    chosen = default_columns(base.network) if columns is None else list(columns)
+    link = varied_link(base.network, swept.label_names)
+    head = wrapped(f"{title} (link {base.links[link]['name']}, {_replications(swept)}, seed {base.seed})", width)
+    chosen = default_columns(base.network, link) if columns is None else list(columns)
     if differences:
         head += wrapped(f"Below the first row: what a point has more than the first{_pairing(swept, chosen)}.", width)
     if not swept.points:
@@ -84,11 +84,13 @@ def _more_than_a_link(
     swept: SweepResult, chosen: Sequence[SweepColumn], found: Sequence[Row], said: Sequence[str]
 ) -> list[str]:
     """Explain a total above the rate of the link that the other columns are of; empty where there is none."""
+    from elephan.sweeps.columns import varied_link  # noqa: PLC0415 (--help does without NumPy)
+
     base = swept.sweep.base
     label = next((column.label for column in chosen if column.name == "total"), None)
     if len(base.links) < 2 or label is None or any("total" in text for text in said):
         return []
-    link = base.link_index(None)
+    link = varied_link(base.network, swept.label_names)
     rates = [point.document["links"][link]["rate_bps"] for point in swept.points]
     if all((row[label]["mean"] or 0.0) <= rate for row, rate in zip(found, rates, strict=True)):
         return []
@@ -129,9 +131,10 @@ def _said(parts: Sequence[str], width: int) -> list[str]:
 
 def labelled_rows(swept: SweepResult, columns: Sequence[SweepColumn] | None, *, differences: bool) -> list[Row]:
     """Return the values of columns at all points, each with its labels; by default of the default columns."""
-    from elephan.sweeps.columns import column_rows, default_columns  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.sweeps.columns import column_rows, default_columns, varied_link  # noqa: PLC0415 (as above)
 
-    chosen = default_columns(swept.sweep.base.network) if columns is None else columns
+    network = swept.sweep.base.network
+    chosen = default_columns(network, varied_link(network, swept.label_names)) if columns is None else columns
     rows = column_rows(chosen, swept.points, differences=differences)
     return [{"labels": point.labels, **row} for point, row in zip(swept.points, rows, strict=True)]
 

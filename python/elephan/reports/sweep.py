@@ -16,6 +16,7 @@ from elephan.results.axes import run_names
 from elephan.runs.side_by_side import chosen, laid_over, named_runs
 from elephan.scenario import Scenario
 from elephan.store.labels import as_value, short
+from elephan.sweeps.columns import varied_link
 from elephan.sweeps.saved import read_sweep
 from elephan.units import count, format_time
 
@@ -58,7 +59,7 @@ def page(folder: Path) -> ReportPage:
     return ReportPage(
         kind="Sweep",
         title=document["title"] or base.title,
-        question=(_question(names, points, failures), set_up(base, _first(base))),
+        question=(_question(names, points, failures), set_up(base, base.links[varied_link(base.network, names)])),
         headline=count(total, "point") if not failures else f"{len(points):,} of {count(total, 'point')}",
         sentence=_sentence(points, failures, found),
         tone="bad" if failures else "plain",
@@ -90,10 +91,6 @@ def _over_time(folder: Path) -> list[PageSection]:
     figures = laid_over(named_runs({name: point.stored for name, point in zip(names, shown, strict=True)}))
     some = f"{len(shown)} of the {count(len(kept), 'point')}, replication 1 of each"
     return [PageSection("Over time", (f"{some}; the pictures are zoomed together along time.",), figures)]
-
-
-def _first(scenario: Scenario) -> dict[str, Any]:
-    return scenario.links[scenario.link_index(None)]
 
 
 def _value_text(key: str, value: object) -> str:

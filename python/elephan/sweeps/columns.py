@@ -19,7 +19,7 @@ from elephan.stats import estimate, paired
 from elephan.units import resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from elephan.metrics.quantity import Quantity
     from elephan.network import Network
@@ -239,10 +239,34 @@ def _column(name: str, of: str | None, network: Network) -> SweepColumn:
     raise InputError(message)
 
 
-def default_columns(network: Network) -> list[SweepColumn]:
+def varied_link(network: Network, places: Iterable[str]) -> int:
+    """Return the index of the link that a sweep is about: the only one whose keys vary, or else the default link.
+
+    Parameters
+    ----------
+    places : iterable of str
+        Places in the scenario file, such as ``links[1].buffer`` or ``links[core].rate``.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> varied_link(Scenario.from_text(EXAMPLE).network, ["links[core].buffer", "flows[0].rtt"])
+    0
+    """
+    named = {found[1] for place in places if (found := re.match(r"links\[([^\]]+)\]", place))}
+    varied = {link.index for link in network.links if link.flows and named & {link.name, str(link.index)}}
+    return varied.pop() if len(varied) == 1 else network.first_link
+
+
+def default_columns(network: Network, link: int | None = None) -> list[SweepColumn]:
     """Return the columns that are shown by default.
 
     With several groups, each has its goodput, or its page times if it has pages; pings have their round trip.
+
+    Parameters
+    ----------
+    link : int, optional
+        Index of the link; by default `Network.first_link`.
 
     Examples
     --------
@@ -250,7 +274,8 @@ def default_columns(network: Network) -> list[SweepColumn]:
     >>> [column.label for column in default_columns(Scenario.from_text(EXAMPLE).network)]
     ['utilization[core]', 'loss[core]', 'delay[core]', 'total', 'jain']
     """
-    found = [_column(name, None, network) for name in ("utilization", "loss", "delay")]
+    of = None if link is None else network.links[link].name
+    found = [_column(name, of, network) for name in ("utilization", "loss", "delay")]
     if len(network.groups) == 1:
         found.append(_column("total", None, network))
     else:
