@@ -219,6 +219,6 @@ def test_a_label_that_no_run_has_is_named_with_those_that_there_are(
     elephan: Command, small: Path, tmp_path: Path
 ) -> None:
     store = tmp_path / "store"
-    assert elephan("sweep", small, "--over", "links[0].buffer=9,12 packets", "--store", store, "-q").code == 0
+    assert elephan("sweep", small, "--over", "links[0].buffer=10,12 packets", "--store", store, "-q").code == 0
     found = elephan("store", "ls", "--store", store, "--where", "buffer=7 packets")
-    assert found.out.splitlines() == ["no run has links[0].buffer = 7 packets; runs have 9 packets, 12 packets"]
+    assert found.out.splitlines() == ["no run has links[0].buffer = 7 packets; runs have 10 packets, 12 packets"]

@@ -222,7 +222,7 @@ def test_a_column_without_a_link_is_of_the_one_that_the_head_names() -> None:
 
 
 def test_a_sweep_of_one_links_buffer_shows_that_link() -> None:
-    network = package.Scenario.from_text(template("two-way"), "two-way").network
+    network = package.Scenario.from_text(template("two-way", {}), "two-way").network
     assert [link.name for link in network.links] == ["east", "west"]
     # Two links whose keys vary leave the default.
     for places, of in (
