@@ -101,7 +101,7 @@ def bench(
 
 def _tables(document: dict[str, Any]) -> list[Table | str]:
     """Return the answer: each workload relative to the memory floor of the same run, which machines have in common."""
-    table = new_table("", "ns/packet", "floor", "x floor", "must", "heap", "peak MB")
+    table = new_table("", "ns/packet", "floor", "x floor", "at most", "heap", "peak MB")
     for name, row in document["workloads"].items():
         table.add_row(
             name,
@@ -125,7 +125,7 @@ def _how(document: dict[str, Any]) -> str:
 
 def _detailed(document: dict[str, Any]) -> list[Table | str]:
     """Return all measurements."""
-    columns = ("ns/packet", "median", "floor", "x floor", "must", "extreme", "heap", "ratio", "ns-2", "ratio", "MB")
+    columns = ("ns/packet", "median", "floor", "x floor", "at most", "extreme", "heap", "ratio", "ns-2", "ratio", "MB")
     table = new_table("", *columns, "packets")
     peers = document["peers"].get("ns2", {})
     for name, row in document["workloads"].items():
@@ -150,7 +150,7 @@ def _detailed(document: dict[str, Any]) -> list[Table | str]:
 
 def _variant_tables(document: dict[str, Any], kind: str) -> list[Table | str]:
     ours = ("ns/packet", "median")
-    columns = (*ours, "over highspeed") if kind == "laws" else (*ours, "over drop-tail", "more ns", "must")
+    columns = (*ours, "over highspeed") if kind == "laws" else (*ours, "over drop-tail", "more ns", "at most")
     table = new_table("", *columns)
     for name, row in document[kind].items():
         numbers = [_number(row["ns_per_packet"], 2), _number(row["median_ns_per_packet"], 2)]

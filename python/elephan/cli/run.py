@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -312,7 +313,9 @@ def _queues(document: Mapping[str, Any]) -> list[str]:
         values = {key: (as_text(link["queue"][key]), as_text(usual)) for key, usual in defaults[discipline].items()}
         chosen = [f"{key} = {value}" for key, (value, usual) in values.items() if value != usual]
         if chosen:
-            lines += wrapped(f"{link['name']}: {discipline} with {', '.join(chosen)}")
+            # Values that a file gives in other units have as many digits as a double.
+            short = re.sub(r"\d+\.\d{5,}", lambda found: f"{float(found[0]):.5g}", ", ".join(chosen))
+            lines += wrapped(f"{link['name']}: {discipline} with {short}")
         if link["tc"]:
             lines += command_lines(link["tc"], f"{link['name']}, on Linux: ")
     return lines

@@ -190,7 +190,7 @@ impl Settings {
         if self.max_th.is_nan() || self.max_th - self.min_th < 1e-9 {
             return Err(ParamError::new(
                 "max_th",
-                format!("must be above min_th, which is {:.3} packets", self.min_th),
+                format!("must be above min_th, which is {} packets", (self.min_th * 1e3).round() / 1e3),
             ));
         }
         if !(self.w_q > 0.0 && self.w_q <= 1.0) {
