@@ -23,6 +23,7 @@ from elephan.store import Store
 from elephan.sweeps import SweepResult
 from elephan.theory.models import model as model_named
 from elephan.theory.models.links import suited
+from elephan.units import limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -144,7 +145,7 @@ def xy(
             colour = COLOURS[i % len(COLOURS)]
             for name, style in zip(chosen, STYLES * len(chosen), strict=False):
                 _line(axes, *_as_points(name, one, x, y), colour, style)
-            handle = _points(axes, one, MARKERS[i % len(MARKERS)], colour, lines=not chosen)
+            handle = _points(axes, one, MARKERS[i % len(MARKERS)], colour, limits(y), lines=not chosen)
             if one.label not in [label for _, label in handles]:
                 handles.append((handle, one.label))
         for name, style in zip(chosen, STYLES * len(chosen), strict=False):
@@ -333,11 +334,14 @@ def _line(axes: Axes, x: NDArray[np.float64], y: NDArray[np.float64], colour: st
 _MODEL = "model"
 
 
-def _points(axes: Axes, series: _Series, marker: str, colour: str, *, lines: bool) -> Handle:
+def _points(axes: Axes, series: _Series, marker: str, colour: str, ends: tuple[float, float], *, lines: bool) -> Handle:
+    """Draw points with bars that end at the smallest and the largest value that the quantity can have."""
+    half = np.nan_to_num(series.half)
+    room = (np.abs(np.nan_to_num(series.y) - end) for end in ends)
     return axes.errorbar(
         series.x,
         series.y,
-        np.nan_to_num(series.half),
+        [np.minimum(half, each) for each in room],
         fmt=f"{marker}{'-' if lines else ''}",
         color=colour,
         ms=4.5,
