@@ -137,16 +137,16 @@ def test_drops_are_markers_where_they_were() -> None:
 def test_files_are_written_where_they_are_asked_for(elephan: Command, tmp_path: Path) -> None:
     file = tmp_path / "one.toml"
     file.write_text(TEXT.replace("LAW", "bbr3"), encoding="utf-8")
-    done = elephan("run", str(file), "--out", str(tmp_path / "out"), "--qlog", "--replications", "2", "-q")
+    done = elephan("run", str(file), "--out", str(tmp_path / "out"), "--also", "qlog", "--replications", "2", "-q")
     assert done.code == 0
     assert {path.name for path in (tmp_path / "out").glob("*.sqlog")} == {"one-0-r0.sqlog", "one-0-r1.sqlog"}
     [alone] = write_qlog(made("bbr3"), tmp_path)
     assert alone.name == "one-0.sqlog"
     for words, said in (
-        (("--qlog",), "--qlog: where to? Give a folder with --out DIR"),
+        (("--also", "qlog"), "--also: where to? Give a folder with --out DIR"),
         (
-            ("--qlog", "--out", str(tmp_path / "none"), "--set", "record.trace=[]"),
-            '--qlog: no flow is recorded ACK by ACK; give --set record.trace=["one[0]"]',
+            ("--also", "qlog", "--out", str(tmp_path / "none"), "--set", "record.trace=[]"),
+            "--also qlog: no flow is recorded ACK by ACK; give --set 'record.trace=[\"one[0]\"]'",
         ),
     ):
         done = elephan("run", str(file), *words)
@@ -192,7 +192,7 @@ def test_names_of_a_scenario_never_lead_out_of_the_folder_that_was_named(tmp_pat
     inner.mkdir(parents=True)
     file = inner / "s.toml"
     file.write_text(text)
-    done = elephan("run", file, "--out", inner / "o", "--qlog", "--plot")
+    done = elephan("run", file, "--out", inner / "o", "--also", "qlog", "--plot")
     assert done.code == 0, done.err
     files = {path for path in tmp_path.rglob("*") if path.is_file()}
     assert {path.parent for path in files} == {inner, inner / "o"}
@@ -275,7 +275,7 @@ def test_no_verb_writes_outside_of_the_folder_that_it_is_given(verb: str, tmp_pa
         assert done.returncode in (0, 1), done.stderr
 
     if verb == "report":
-        elephan("run", str(file), "--out", str(ran), "--qlog", "-q")
+        elephan("run", str(file), "--out", str(ran), "--also", "qlog", "-q")
     before = {path for path in tmp_path.rglob("*") if path.is_file()}
     elephan(*[word.format(file=file, out=out, law=law, ran=ran) for word in VERBS[verb]])
     new = {path for path in tmp_path.rglob("*") if path.is_file()} - before

@@ -57,7 +57,7 @@ from elephan.own_laws import declare
 from elephan.scenario import AUTO
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from rich.table import Table
@@ -96,9 +96,15 @@ def run(
     workers: WorkersOption = None,
     out: OutOption = None,
     tables: TablesOption = PARQUET,
-    qlog: Annotated[
-        bool, typer.Option("--qlog", help="Write each flow of record.trace as qlog, too, into --out.")
-    ] = False,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--also",
+            metavar="FORMAT",
+            help="Files for other tools, too, into --out: qlog, iperf3 and flent hold the flows of record.trace, "
+            "pcapng (Wireshark) the packets of record.packets; repeatable.",
+        ),
+    ] = None,
     plot: Annotated[
         bool,
         typer.Option("--plot", help="Draw cwnd, backlog, srtt, utilization, distributions and packets into --out."),
@@ -120,7 +126,7 @@ def run(
     check_tables(tables)
     if plot:
         require("--plot", "matplotlib")
-    _check_folder(out, {"--plot": plot, "--qlog": qlog})
+    _check_folder(out, {"--plot": plot, "--also": bool(also)})
     if engine not in ENGINES:
         message = f'--engine: there is no "{engine}"; {suggest(engine, ENGINES, "use window or reference")}'
         raise InputError(message)
@@ -131,8 +137,8 @@ def run(
         read = read.replace(changes)
     check_laws(read.own_laws)
     metrics = _metrics(metric or [], read)
-    if qlog:
-        _check_traced(read)
+    for name in also or []:
+        _check_also(read, name)
     series = out is not None or needs_series(metrics)
     if strict:
         warn(lint(read), strict=True)
@@ -145,8 +151,8 @@ def run(
             kept = stack.enter_context(Store(store))
         asked: dict[str, Any] = {"engine": engine, "precision": precision, "max_replications": most}
         key = kept.key(read, **asked) if kept is not None else ""
-        # Pictures and qlog are made of what a run leaves in memory.
-        found = kept.find(key, series=series) if kept is not None and not (plot or qlog) else None
+        # Pictures and files for other tools are made of what a run leaves in memory.
+        found = kept.find(key, series=series) if kept is not None and not (plot or also) else None
         with writing(out):
             if found is not None:
                 if not quiet:
@@ -159,7 +165,7 @@ def run(
                 made = _simulate(read, workers, quiet, asked | {"series": series, "metrics": metric or []})
                 if kept is not None:
                     kept.put(made, key=key)
-                written = _written(made, out, tables, plot=plot, qlog=qlog)
+                written = _written(made, out, tables, plot=plot, also=also or [])
         document: dict[str, Any] = {**made.to_json()}
         document |= {"metrics": found.measured(metrics)} if found is not None and metrics else {}
         warnings = made.warnings
@@ -213,23 +219,27 @@ def _check_folder(out: Path | None, asked: Mapping[str, bool]) -> None:
             raise InputError(message)
 
 
-def _check_traced(read: Scenario) -> None:
-    """Refuse qlog for a scenario that traces no flow."""
-    if not read.resolved.get("record", {}).get("trace"):
-        first = read.groups[0]["name"]
-        message = f'--qlog: no flow is recorded ACK by ACK; give --set record.trace=["{first}[0]"]'
+def _check_also(read: Scenario, name: str) -> None:
+    """Refuse a format for other tools that is not known, or for which nothing is recorded."""
+    from elephan.runs.elsewhere import FORMATS, check_recorded  # noqa: PLC0415 (few runs want it)
+
+    if name not in FORMATS:
+        known = f"known: {', '.join(FORMATS)}"
+        message = f'--also: there is no format "{name}"; {suggest(name, list(FORMATS), known)}'
         raise InputError(message)
+    check_recorded(read, name)
 
 
-def _written(result: RunResult, out: Path | None, tables: str, *, plot: bool, qlog: bool) -> list[Path]:
-    """Write the files of ``--out``, ``--qlog`` and ``--plot``."""
+def _written(result: RunResult, out: Path | None, tables: str, *, plot: bool, also: Collection[str]) -> list[Path]:
+    """Write the files of ``--out``, ``--also`` and ``--plot``."""
     if out is None:
         return []
     written = result.write(out, tables)
-    if qlog:
-        from elephan.runs.qlog import write_qlog  # noqa: PLC0415 (few runs want it)
+    if also:
+        from elephan.runs.elsewhere import FORMATS  # noqa: PLC0415 (few runs want it)
 
-        written += write_qlog(result, out)
+        for name in dict.fromkeys(also):
+            written += FORMATS[name](result, out)
     if plot:
         from elephan.plots.run import draw_run  # noqa: PLC0415 (matplotlib is slow to import)
 

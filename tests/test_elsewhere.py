@@ -1,0 +1,133 @@
+"""Runs in the formats of other tools are read by those tools' readers and by ours, with the numbers of the run."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import dpkt
+import numpy as np
+import pytest
+
+import elephan as package
+from conftest import Command
+from elephan.measurements import read
+from elephan.runs.elsewhere import FORMATS, flent, iperf3
+from elephan.runs.result import RunResult
+from elephan.scenario import EXAMPLE
+
+TEXT = (
+    EXAMPLE
+    + """
+[[flows]]
+name    = "ping"
+path    = ["core"]
+rtt     = "80 ms"
+traffic = "ping"
+
+[record]
+every   = "100 ms"
+trace   = ["bulk[0]", "bulk[1]"]
+packets = [{ link = "core", from = "0 s", to = "4 s" }]
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def result() -> RunResult:
+    return package.run(package.Scenario.from_text(TEXT), series=True)
+
+
+def test_iperf3s_document_adds_up_to_what_was_acknowledged(result: RunResult, tmp_path: Path) -> None:
+    document = iperf3(result)
+    assert len(document["intervals"]) == 40
+    outcome = result.outcomes[0]
+    for i, trace in enumerate(outcome.traces):
+        streams = [interval["streams"][i] for interval in document["intervals"]]
+        assert sum(one["bytes"] for one in streams) == 960 * int(trace["una"][-1])
+        assert sum(one["retransmits"] for one in streams) == trace["drop_time_s"].size
+        # srtt in whole microseconds, and the window in bytes.
+        assert streams[-1]["rtt"] == round(1e6 * trace["srtt_s"][-1])
+        assert streams[-1]["snd_cwnd"] == int(trace["cwnd_segments"][-1] * 960)
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(document))
+    measured = read(path)
+    assert len(measured.flows) == 2
+    assert measured.flows[0].law == "reno"
+    assert measured.flows[0].mss_bytes == 960
+
+
+def test_flents_file_has_the_rates_of_iperf3s(result: RunResult, tmp_path: Path) -> None:
+    document, other = flent(result), iperf3(result)
+    for i in (0, 1):
+        rates = [interval["streams"][i]["bits_per_second"] / 1e6 for interval in other["intervals"]]
+        ours = document["results"][f"TCP upload::{i + 1}"]
+        assert ours[10:] == pytest.approx(rates[10:])
+    # Its own loader takes a file without raw values for an empty one.
+    assert len(document["raw_values"]["TCP upload::1"]) > 30
+    path = tmp_path / "run.flent"
+    path.write_text(json.dumps(document))
+    assert [flow.law for flow in read(path).flows] == ["reno", "reno"]
+
+
+def test_a_capture_has_every_packet_with_its_time_and_sequence_number(result: RunResult, tmp_path: Path) -> None:
+    [path] = FORMATS["pcapng"](result, tmp_path)
+    assert path.name == "core.pcapng"
+    outcome = result.outcomes[0]
+    recorded = outcome.packets[0]
+    flows: Counter[int] = Counter()
+    data: list[tuple[float, int]] = []
+    datagrams = acks = 0
+    with path.open("rb") as file:
+        for time_s, raw in dpkt.pcapng.Reader(file):
+            frame = dpkt.ethernet.Ethernet(raw)
+            packet = frame.data
+            # A header with its checksum adds up to zero.
+            assert dpkt.in_cksum(raw[14:34]) == 0
+            if isinstance(packet.data, dpkt.udp.UDP):
+                datagrams += 1
+                assert packet.len == packet.data.ulen + 20
+            elif packet.data.dport == 5201:
+                flows[packet.data.sport - 40000] += 1
+                if packet.data.sport == 40000:
+                    data.append((float(time_s), packet.data.seq))
+            else:
+                acks += 1
+    assert flows == Counter(recorded["flow"][recorded["flow"] < 2].tolist())
+    assert datagrams == int((recorded["flow"] == 2).sum()) > 0
+    assert acks > 1000
+    mine = recorded["flow"] == 0
+    assert [seq for _, seq in data] == (1 + 960 * recorded["segment"][mine].astype(int)).tolist()
+    # To the nanosecond.
+    assert np.allclose([time_s for time_s, _ in data], recorded["time_s"][mine], atol=1e-9, rtol=0)
+
+
+def test_dropped_packets_are_on_an_interface_of_their_own(result: RunResult, tmp_path: Path) -> None:
+    [path] = FORMATS["pcapng"](result, tmp_path)
+    content = path.read_bytes()
+    assert b"core (dropped)" in content
+    at, interfaces = 0, Counter[int]()
+    while at < len(content):
+        kind, total = np.frombuffer(content, "<u4", 2, at).tolist()
+        if kind == 6:
+            interfaces[int(np.frombuffer(content, "<u4", 1, at + 8)[0])] += 1
+        # Blocks end with their length again.
+        assert np.frombuffer(content, "<u4", 1, at + total - 4)[0] == total
+        at += total
+    assert interfaces[1] == int(result.outcomes[0].packets[0]["dropped"].sum()) > 0
+
+
+def test_the_command_writes_each_and_refuses_what_is_not_recorded(elephan: Command, tmp_path: Path) -> None:
+    file, out = tmp_path / "net.toml", tmp_path / "out"
+    file.write_text(TEXT)
+    also = [word for name in FORMATS for word in ("--also", name)]
+    assert elephan("run", file, "--out", out, *also, "-q").code == 0
+    assert {"run.iperf3.json", "run.flent", "core.pcapng", "bulk-0.sqlog"} <= {path.name for path in out.iterdir()}
+    for words, said in (
+        (("--also", "pcap"), '--also: there is no format "pcap"; did you mean "pcapng"?'),
+        (("--also", "flent", "--set", "record.trace=[]"), "--also flent: no flow is recorded ACK by ACK; give --set"),
+        (("--also", "pcapng", "--set", "record.packets=[]"), "--also pcapng: no packet is recorded; give --set"),
+    ):
+        done = elephan("run", file, "--out", tmp_path / "none", *words)
+        assert done.code == 2
+        assert done.err.startswith(said)
+        assert not (tmp_path / "none").exists()
