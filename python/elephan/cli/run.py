@@ -101,8 +101,8 @@ def run(
         typer.Option(
             "--also",
             metavar="FORMAT",
-            help="Files for other tools, too, into --out: qlog, iperf3 and flent hold the flows of record.trace, "
-            "pcapng (Wireshark) the packets of record.packets; repeatable.",
+            help="Files for other tools, too, into --out: iperf3 and flent, qlog (flows of record.trace), pcapng for "
+            "Wireshark (packets of record.packets); repeatable.",
         ),
     ] = None,
     plot: Annotated[

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _IF_WEB = "only of pages (`web`)"
+_OF_SIMULATIONS = "only of simulated TCP"
 
 
 def _delay(k: int) -> Callable[[GroupValues], Sequence[float]]:
@@ -328,6 +329,10 @@ declare(
     Quantity(
         FLOW_SAMPLES, "srtt_s", "smoothed round-trip time; of timed datagrams the delay of the one that arrived last"
     ),
+    Quantity(FLOW_SAMPLES, "rttvar_s", "mean deviation of the round-trip time, rttvar of ss", only=_OF_SIMULATIONS),
+    Quantity(FLOW_SAMPLES, "min_rtt_s", "smallest round-trip time, minrtt of ss", only=_OF_SIMULATIONS),
+    Quantity(FLOW_SAMPLES, "delivered_segments", "segments delivered since the start", only=_OF_SIMULATIONS),
+    Quantity(FLOW_SAMPLES, "retrans_segments", "segments sent again since the start", only=_OF_SIMULATIONS),
     Quantity(COMPARED, "period_s", "mean time between cuts of a window", compared=True),
     Quantity(COMPARED, "cwnd_high_segments", "mean window before a cut", compared=True),
     Quantity(COMPARED, "cwnd_low_segments", "mean window after recovery from a cut", compared=True),

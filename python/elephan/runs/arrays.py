@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from elephan.metrics.quantity import FAIRNESS, quantities
 from elephan.results.parts import FlowName, RunArrays
 from elephan.runs.fairness import fairness_values
+from elephan.runs.files import flow_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -88,9 +90,13 @@ def _link_samples(outcomes: Sequence[ReplicationOutcome], links: int) -> Arrays:
 def _flow_samples(outcomes: Sequence[ReplicationOutcome]) -> Arrays:
     if not outcomes[0].samples["cwnd_segments"].size:
         return {}
-    cwnd, srtt = (np.stack([o.samples[name] for o in outcomes]) for name in ("cwnd_segments", "srtt_s"))
-    # Before the first measurement there is none.
-    return {"cwnd_segments": cwnd, "srtt_s": np.where(srtt > 0, srtt, np.float32(np.nan))}
+    found = [flow_samples(outcome) for outcome in outcomes]
+    return {name: np.stack([np.ma.filled(each[name], _missing(each[name])) for each in found]) for name in found[0]}
+
+
+def _missing(values: NDArray[Any]) -> float:
+    """Value of what is unknown: NaN, or 0 of a counter."""
+    return math.nan if values.dtype.kind == "f" else 0
 
 
 def buffer_packets(link: dict[str, Any]) -> float | None:

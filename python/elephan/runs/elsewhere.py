@@ -1,10 +1,11 @@
 """Runs in the formats of other tools: iperf3's JSON and flent's data files.
 
-Both hold the flows of ``record.trace``, in intervals of ``record.every``: acknowledged bytes, window, smoothed RTT.
+Both hold the flows that ``record.trace`` names, or else the first `STREAMS` with TCP, in the intervals of
+``record.every``: delivered bytes, retransmissions, window, smoothed RTT and its deviation, from the samples of the run.
 
 Source: the documents of iperf3 3.12 to 3.17 and the data files of flent 2 (version 4), as they write them.
-Differs from them: an interval's retransmissions are its drops, which are sent again a round trip later. There is no
-``rttvar``. Times are those of the simulation, and the date is the epoch, so that the same run gives the same bytes.
+Differs from them: times are those of the simulation, and the date is the epoch, so that the same run gives the same
+bytes.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 SERVER_PORT = 5201
 """Port of iperf3."""
 
-EVERY_S = 0.1
-"""Length of intervals where the scenario samples nothing."""
+STREAMS = 128
+"""Maximum number of streams, as iperf3 has it."""
 
 HEADER_B = 40
 """Bytes of IP and TCP header without options, where the scenario states none."""
@@ -41,8 +42,8 @@ HEADER_B = 40
 EPOCH = "1970-01-01T00:00:00.000000Z"
 
 
-class _TracedFlow(NamedTuple):
-    """A traced flow in intervals: shape (intervals,) each."""
+class _Stream(NamedTuple):
+    """A flow in intervals: shape (intervals,) each."""
 
     name: str
     law: str
@@ -51,57 +52,54 @@ class _TracedFlow(NamedTuple):
     end_s: NDArray[np.float64]
     length_s: NDArray[np.float64]
     bytes: NDArray[np.int64]
+    retransmits: NDArray[np.int64]
     cwnd: NDArray[np.float64]
     srtt_s: NDArray[np.float64]
-    drops: NDArray[np.int64]
+    rttvar_s: NDArray[np.float64]
 
 
-def _flows(result: RunResult, replication: int) -> list[_TracedFlow]:
+def _streams(result: RunResult, replication: int) -> list[_Stream]:
     scenario, outcome = result.scenario, result.outcomes[replication]
-    resolved = scenario.resolved
-    every_s = 1e-12 * (resolved.get("record", {}).get("every_ps") or EVERY_S * 1e12)
-    duration_s = 1e-12 * resolved["duration_ps"]
-    edges = np.append(np.arange(0, duration_s - every_s / 2, every_s), duration_s)
+    seen, flows = outcome.samples, outcome.flows
+    time_s = seen["time_s"]
+    tcp = [i for i, group in enumerate(flows["group"].tolist()) if scenario.groups[group]["law"] is not None]
+    chosen = [trace["flow"] for trace in outcome.traces] or tcp[:STREAMS]
     found = []
-    for trace in outcome.traces:
-        flow = trace["flow"]
-        group = int(outcome.flows["group"][flow])
-        facts, tcp = scenario.groups[group], resolved["flows"][group].get("tcp", {})
-        mss = int(facts["packet_bytes"]) - int(tcp.get("header_bytes", HEADER_B))
-        # The state after the last ACK of each interval; before the first one there is none.
-        last = np.searchsorted(trace["time_s"], edges, side="right") - 1
-        known = np.where(last >= 0, trace["una"][last.clip(0)], 0).astype(np.int64)
-        begun = last[1:] >= 0
-        at = last[1:].clip(0)
+    for flow in chosen:
+        group = int(flows["group"][flow])
+        facts, header = scenario.groups[group], scenario.resolved["flows"][group].get("tcp", {}).get("header_bytes")
+        mss = int(facts["packet_bytes"]) - int(header or HEADER_B)
+        known = seen["srtt_s"][flow] > 0
         found.append(
-            _TracedFlow(
-                f"{facts['name']}[{int(outcome.flows['index'][flow])}]",
+            _Stream(
+                f"{facts['name']}[{int(flows['index'][flow])}]",
                 facts["law"],
                 int(facts["packet_bytes"]),
                 mss,
-                edges[1:],
-                np.diff(edges),
-                np.diff(known) * mss,
-                np.where(begun, trace["cwnd_segments"][at], 0.0),
-                np.where(begun, trace["srtt_s"][at], 0.0),
-                np.histogram(trace["drop_time_s"], edges)[0],
+                time_s[1:],
+                np.diff(time_s),
+                np.diff(seen["delivered_segments"][flow].astype(np.int64)) * mss,
+                np.diff(seen["retrans_segments"][flow].astype(np.int64)),
+                np.where(known, seen["cwnd_segments"][flow], 0.0)[1:],
+                np.where(known, seen["srtt_s"][flow], 0.0)[1:],
+                np.where(known, seen["rttvar_s"][flow], 0.0)[1:],
             )
         )
     return found
 
 
 def iperf3(result: RunResult, replication: int = 0) -> dict[str, Any]:
-    """Return the traced flows of a replication as the document of ``iperf3 --json``, a stream each.
+    """Return the flows of a replication as the document of ``iperf3 --json``, a stream each.
 
     Parameters
     ----------
     result : RunResult
-        Of a scenario with ``record.trace``.
+        With samples.
     """
-    flows = _flows(result, replication)
+    flows = _streams(result, replication)
     sockets = [5 + 2 * i for i in range(len(flows))]
 
-    def row(socket: int, flow: _TracedFlow, start: float, end: float, of: slice) -> dict[str, Any]:
+    def row(socket: int, flow: _Stream, start: float, end: float, of: slice) -> dict[str, Any]:
         sent = int(flow.bytes[of].sum())
         return {
             "socket": socket,
@@ -110,7 +108,7 @@ def iperf3(result: RunResult, replication: int = 0) -> dict[str, Any]:
             "seconds": end - start,
             "bytes": sent,
             "bits_per_second": 8 * sent / (end - start),
-            "retransmits": int(flow.drops[of].sum()),
+            "retransmits": int(flow.retransmits[of].sum()),
             "sender": True,
         }
 
@@ -121,6 +119,7 @@ def iperf3(result: RunResult, replication: int = 0) -> dict[str, Any]:
             state = {
                 "snd_cwnd": int(flow.cwnd[i] * flow.mss),
                 "rtt": round(1e6 * flow.srtt_s[i]),
+                "rttvar": round(1e6 * flow.rttvar_s[i]),
                 "pmtu": flow.packet,
                 "omitted": False,
             }
@@ -175,14 +174,14 @@ def _sum(streams: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def flent(result: RunResult, replication: int = 0) -> dict[str, Any]:
-    """Return the traced flows of a replication as a data file of flent's test ``tcp_nup``.
+    """Return the flows of a replication as a data file of flent's test ``tcp_nup``.
 
     Parameters
     ----------
     result : RunResult
-        Of a scenario with ``record.trace``.
+        With samples.
     """
-    flows = _flows(result, replication)
+    flows = _streams(result, replication)
     results: dict[str, list[float | None]] = {}
     for i, flow in enumerate(flows, 1):
         name = f"TCP upload::{i}"
@@ -191,6 +190,7 @@ def flent(result: RunResult, replication: int = 0) -> dict[str, Any]:
             name: _known(8e-6 * flow.bytes / flow.length_s, begun),
             f"{name}::tcp_cwnd": _known(flow.cwnd, begun),
             f"{name}::tcp_rtt": _known(1e3 * flow.srtt_s, begun),
+            f"{name}::tcp_rtt_var": _known(1e3 * flow.rttvar_s, begun),
         }
     rates = [results[f"TCP upload::{i + 1}"] for i in range(len(flows))]
     results["TCP upload sum"] = [sum(x or 0.0 for x in at) for at in zip(*rates, strict=True)]
@@ -277,7 +277,14 @@ def check_recorded(scenario: Scenario, name: str) -> None:
             example = f'{{ link = "{link}", from = "0 s", to = "1 s" }}'
             message = f"--also pcapng: no packet is recorded; give --set 'record.packets=[{example}]'"
             raise InputError(message)
-    elif not record.get("trace"):
-        first = scenario.groups[0]["name"]
-        message = f"--also {name}: no flow is recorded ACK by ACK; give --set 'record.trace=[\"{first}[0]\"]'"
+    elif name == "qlog":
+        if not record.get("trace"):
+            first = scenario.groups[0]["name"]
+            message = f"--also qlog: no flow is recorded ACK by ACK; give --set 'record.trace=[\"{first}[0]\"]'"
+            raise InputError(message)
+    elif all(group["law"] is None for group in scenario.groups):
+        message = f"--also {name}: no flow has TCP"
+        raise InputError(message)
+    elif not record.get("every_ps"):
+        message = f"--also {name}: nothing is sampled; give --set 'record.every=100 ms'"
         raise InputError(message)

@@ -19,6 +19,9 @@ from elephan.results.files import write_text as write_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from elephan.runs.outcome import ReplicationOutcome
     from elephan.runs.result import RunResult
     from elephan.scenario import Scenario
 
@@ -154,6 +157,10 @@ def _joined(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
     return {name: parts[0] if len(parts) == 1 else np.concatenate(parts) for name, parts in columns.items()}
 
 
+COUNTERS = {"rttvar_s": "float", "min_rtt_s": "float", "delivered_segments": "uint64", "retrans_segments": "uint32"}
+"""Samples of simulated TCP senders that a testbed has not, and their types in files."""
+
+
 def sample_columns(result: RunResult) -> dict[str, Any]:
     """Return one row per replication, instant and flow or link; null where a column does not apply.
 
@@ -168,6 +175,7 @@ def sample_columns(result: RunResult) -> dict[str, Any]:
 
     links = [link["name"] for link in result.scenario.links]
     groups = [group["name"] for group in result.scenario.groups]
+    counters = {name: kind for name, kind in COUNTERS.items() if name in result.outcomes[0].samples}
     names = (
         "replication",
         "time_s",
@@ -176,13 +184,14 @@ def sample_columns(result: RunResult) -> dict[str, Any]:
         "index",
         "cwnd_segments",
         "srtt_s",
+        *counters,
         "backlog_packets",
         "begun_bytes",
     )
     gauges = sorted({name for outcome in result.outcomes for shown in outcome.queue_gauges for name in shown})
     columns: dict[str, list[Any]] = {name: [] for name in (*names, *(f"queue_{name}" for name in gauges))}
     floats = (*(f"queue_{name}" for name in gauges), "cwnd_segments", "srtt_s")
-    types = dict.fromkeys(floats, "float") | {"backlog_packets": "uint32", "begun_bytes": "uint64"}
+    types = dict.fromkeys(floats, "float") | counters | {"backlog_packets": "uint32", "begun_bytes": "uint64"}
 
     def append(replication: int, time_s: Any, kind: str, named: list[str], index: Any, values: dict[str, Any]) -> None:
         rows, samples = len(named), time_s.size
@@ -192,15 +201,18 @@ def sample_columns(result: RunResult) -> dict[str, Any]:
         columns["name"].append(pa.array(np.repeat(np.array(named, dtype=object), samples), type=pa.string()))
         columns["index"].append(pa.array(np.repeat(np.asarray(index, dtype=np.uint32), samples)))
         for name, kind_of in types.items():
-            made = pa.array(values[name].ravel(), from_pandas=True) if name in values else pa.nulls(rows * samples)
+            if (at := values.get(name)) is None:
+                made = pa.nulls(rows * samples)
+            else:
+                mask = np.ma.getmaskarray(at).ravel() if isinstance(at, np.ma.MaskedArray) else None
+                made = pa.array(np.ma.getdata(at).ravel(), mask=mask, from_pandas=True)
             columns[name].append(made.cast(kind_of))
 
     for replication, outcome in enumerate(result.outcomes):
         time_s = outcome.samples["time_s"]
         if outcome.samples["cwnd_segments"].size:
             named = [groups[g] for g in outcome.flows["group"]]
-            srtt_s = outcome.samples["srtt_s"]
-            values = {"cwnd_segments": outcome.samples["cwnd_segments"], "srtt_s": np.where(srtt_s > 0, srtt_s, np.nan)}
+            values = flow_samples(outcome)
             append(replication, time_s, "flow", named, outcome.flows["index"], values)
         if outcome.samples["backlog_packets"].size:
             values = {name: outcome.samples[name] for name in ("backlog_packets", "begun_bytes")}
@@ -210,6 +222,24 @@ def sample_columns(result: RunResult) -> dict[str, Any]:
                 values[f"queue_{name}"] = np.array(rows)
             append(replication, time_s, "link", links, np.arange(len(links)), values)
     return {name: pa.chunked_array(parts) for name, parts in columns.items()}
+
+
+def flow_samples(outcome: ReplicationOutcome) -> dict[str, NDArray[Any]]:
+    """Return the samples of the flows of a replication, shape (flows, samples); NaN or masked where there is none.
+
+    Round-trip times are unknown before the first measurement, and datagrams have no window and no counters.
+    """
+    seen = outcome.samples
+    unknown = ~(seen["srtt_s"] > 0)
+    found = {"cwnd_segments": seen["cwnd_segments"], "srtt_s": np.where(unknown, np.float32(np.nan), seen["srtt_s"])}
+    datagrams = np.isnan(seen["cwnd_segments"])
+    for name, kind in COUNTERS.items():
+        if name in seen:
+            missing = datagrams if kind != "float" else datagrams | unknown
+            # A handshake gives a smoothed round-trip time, and no smallest one.
+            missing = missing | ~(seen[name] > 0) if name == "min_rtt_s" else missing
+            found[name] = np.ma.masked_array(seen[name], missing)
+    return found
 
 
 def _transfers(result: RunResult, rows: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from elephan.metrics.quantity import LINKS, quantities
 from elephan.results import ResultPart, ResultTables, RunDocument
 from elephan.results.formats import FORMATS, read_table, table_path
 from elephan.runs.arrays import run_arrays
+from elephan.runs.files import COUNTERS
 from elephan.runs.measures import as_table, check_metrics, measure, parse_metrics
 from elephan.runs.notebook import page
 from elephan.runs.outcome import ReplicationOutcome
@@ -323,8 +324,9 @@ def _rows(columns: Mapping[str, NDArray[Any]], chosen: NDArray[Any], without: Se
 def _samples(samples: Columns | None, number: int, flows: int, links: int) -> tuple[Columns, list[Columns]]:
     """Return the samples of a replication in the shapes of an outcome, and the gauges of each queue."""
     # Columns that hold nothing for half of the rows come as floating-point numbers.
+    counters = {name: _KINDS[kind] for name, kind in COUNTERS.items() if samples is not None and name in samples}
     kinds: dict[str, tuple[int, dict[str, type]]] = {
-        "flow": (flows, {"cwnd_segments": np.float32, "srtt_s": np.float32}),
+        "flow": (flows, {"cwnd_segments": np.float32, "srtt_s": np.float32} | counters),
         "link": (links, {"backlog_packets": np.uint32, "begun_bytes": np.uint64}),
     }
     found: Columns = {"time_s": np.empty(0)}
@@ -335,13 +337,21 @@ def _samples(samples: Columns | None, number: int, flows: int, links: int) -> tu
             chosen = (samples["kind"] == kind) & (samples["replication"] == number)
             if chosen.any():
                 found["time_s"] = samples["time_s"][chosen].reshape(rows, -1)[0]
-                mine = {name: samples[name][chosen].astype(to).reshape(rows, -1) for name, to in names.items()}
+                mine = {name: _typed(samples[name][chosen], to).reshape(rows, -1) for name, to in names.items()}
                 if kind == "link":
                     gauges = _gauges(
                         {n: v[chosen].reshape(rows, -1) for n, v in samples.items() if n.startswith("queue_")}
                     )
         found |= mine
     return found, gauges or [{} for _ in range(links)]
+
+
+_KINDS: dict[str, type] = {"float": np.float32, "uint64": np.uint64, "uint32": np.uint32}
+
+
+def _typed(values: NDArray[Any], to: type) -> NDArray[Any]:
+    """Convert a column; datagrams, which have no counters, have zero in memory."""
+    return values.astype(to) if to is np.float32 else np.nan_to_num(values).astype(to)
 
 
 def _gauges(columns: Columns) -> list[Columns]:
