@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +10,11 @@ from typing import Any
 
 import pytest
 
+import elephan as package
 from conftest import Command
 from elephan.errors import InputError
 from elephan_evidence.answers import STAYS, Answer, Record, answer, answers, asking, record
+from elephan_evidence.answers.near import nearest
 from elephan_evidence.answers.values import Claim, Values
 from elephan_evidence.report.answers import write_pages
 
@@ -238,3 +241,32 @@ def test_senders_are_those_of_a_default_host(file: Path) -> None:
         assert profile == "linux"
         assert more <= OF_THE_QUESTION
         assert not {"recovery", "start_threshold"} & set(flows)
+
+
+@pytest.mark.parametrize(
+    ("name", "cited"),
+    [
+        ("access-call", "access-call"),
+        ("fixed-buffer", "fixed-buffer"),
+        ("highspeed", "highspeed-pacing"),
+        ("policer", "policer"),
+        ("root-of-n", "root-of-n"),
+        ("satellite", "satellite"),
+        ("shared-memory", "shared-memory"),
+        ("transit-mix", "transit-mix"),
+        ("web-elephants", "web-beside-elephants"),
+        # Transfers of a given size have no answer about buffers.
+        ("after-silence", None),
+    ],
+)
+def test_a_size_cites_the_answer_nearest_to_it(name: str, cited: str | None) -> None:
+    file = Path(package.__file__).parent / "examples/operators" / f"{name}.toml"
+    scenario = package.Scenario.from_file(file)
+    assert nearest(scenario, scenario.link_index(None)) == cited
+
+
+def test_a_size_without_the_answers_cites_none(elephan: Command, small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ("size", small, "--target", "utilization=0.8", "--model-only")
+    assert re.search(r"see elephan\s+answer\s+root-of-n", elephan(*asked).out)
+    monkeypatch.setattr("elephan.plugins.entry_points", lambda **_: ())
+    assert "see elephan" not in elephan(*asked).out

@@ -82,6 +82,11 @@ def hook(name: str, what: str) -> Any:
     raise InputError(absent(what))
 
 
+def optional_hook(name: str) -> Any:
+    """Import a part of one of elephan's verbs that may be absent; None if no distribution has it."""
+    return next((load(entry) for entry in entry_points(group=HOOKS, name=name)), None)
+
+
 def absent(what: str) -> str:
     """Return the message about something that is in `EVIDENCE`, if that is not installed.
 

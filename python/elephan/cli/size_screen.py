@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.cli.columns import GAP, LINES, Column, command_lines, fitting, table_lines, terminal_width, wrapped
 from elephan.cli.common import shown
 from elephan.cli.no_tc import why_no_tc
+from elephan.plugins import optional_hook
 from elephan.sizing.wording import interval_words
 from elephan.units import count, format_bytes, format_packets, format_rate, format_time, scaled
 
@@ -312,7 +313,14 @@ def footer(answer: SizeAnswer, document: Mapping[str, Any], rest: str) -> str:
     else:
         ran = "nothing simulated"
     warned = f"{count(len(document['warnings']), 'warning')}, " if document["warnings"] else ""
-    return f"({ran}; {warned}{rest}: --details)"
+    return f"({ran}; {warned}{rest}: --details{_cited(answer)})"
+
+
+def _cited(answer: SizeAnswer) -> str:
+    """Name the published answer that is nearest to the scenario, if they are installed and one is near."""
+    nearest = optional_hook("size.cites")
+    found = nearest(answer.scenario, answer.link) if nearest is not None else None
+    return f"; see elephan answer {found}" if found else ""
 
 
 def no_line(answer: SizeAnswer, buffer: int) -> list[str]:
