@@ -1,4 +1,4 @@
-"""What iperf3 should show over a path, with intervals, and where a measurement lies.
+"""Expected results of iperf3 over a path, with intervals, and where a measurement lies.
 
 The path is simulated several times with other starts. A measurement outside of the interval is compared with variants
 of the hosts and of the queue: which of them would give it?
@@ -62,7 +62,7 @@ class Expected:
 
     @property
     def place(self) -> str:
-        """Where the measured value lies: "below", "inside", "above", or empty."""
+        """Position of the measured value: "below", "inside", "above", or empty."""
         if not math.isfinite(self.measured):
             return ""
         return "below" if self.measured < self.low else "above" if self.measured > self.high else "inside"
@@ -70,7 +70,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What iperf3 should show.
+    """Expected results of iperf3.
 
     Parameters
     ----------

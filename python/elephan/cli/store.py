@@ -57,7 +57,7 @@ VALUES = 8
 """Maximum number of values of a label that are named where none is the one that is wanted."""
 
 SHOWN = {"written": 20, "engine_version": 20, "commit": 10}
-"""What is shown of the provenance of a run, and up to which letter; the JSON document has all of it."""
+"""Shown parts of the provenance of a run, and their maximum length; the JSON document has all of it."""
 
 _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*(min|h|d|w)")
 _SECONDS = {"min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}

@@ -47,7 +47,7 @@ SUM_ONLY = "the queue never drains: base RTT and buffer are told apart by their 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a path besides its measurements.
+    """Facts about a path besides its measurements.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Answer:
-    """What can be said of a path.
+    """Conclusions about a path.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class Answer:
 
     @property
     def region(self) -> Region:
-        """Where to simulate."""
+        """Start of a search by simulation."""
         one = self.observation
         sets = self.discipline_set, self.beside_set
         shares = self.disciplines, self.beside

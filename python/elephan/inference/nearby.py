@@ -72,7 +72,7 @@ SEED = 20261128
 
 @dataclass(frozen=True)
 class Region:
-    """Where to simulate: a measurement, and what the network says of it.
+    """Start of a search by simulation: a measurement, and the estimate of the network.
 
     Parameters
     ----------

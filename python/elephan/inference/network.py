@@ -64,7 +64,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the network says of a measurement.
+    """Estimate of the network from a measurement.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class Observation:
     notes : tuple of str
         Doubts that do not end it.
     bound_s : float [s]
-        The buffer is at least this; NaN if the answer is no bound.
+        The buffer is at least this; NaN if the answer is not a bound.
     why : str
         Why there is only a bound; empty if there is more.
     streams : int

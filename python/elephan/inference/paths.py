@@ -47,7 +47,7 @@ LEAD_S = 3.0
 
 @dataclass(frozen=True)
 class Hosts:
-    """What end hosts do to packets, in the terms of a scenario's `tcp` table.
+    """Effect of end hosts on packets, in the terms of a scenario's `tcp` table.
 
     Parameters
     ----------

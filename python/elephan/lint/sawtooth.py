@@ -1,8 +1,8 @@
 """Time of a flow from one loss to the next: the scale for warm-ups and run lengths.
 
-Source: Reno adds a segment per round trip, so W/2 round trips. Of the other laws the law itself is asked, round trip
-by round trip on a path of its own, until the window is back where it was lost (very large windows: a fluid, from loss
-to loss); for HighSpeed that is the recovery time of RFC 3649. Laws that follow delay, marks or routers have no such
+Source: Reno adds a segment per round trip, so W/2 round trips. Other laws are evaluated round trip by round trip on a
+path of their own, until the window is back where it was lost (very large windows: a fluid, from loss to loss); for
+HighSpeed that is the recovery time of RFC 3649. Laws that follow delay, marks or routers have no such
 sawtooth, and no period.
 """
 

@@ -28,7 +28,7 @@ _LIMITED = re.compile(r"\b(busy|rwnd_limited|sndbuf_limited):([0-9]+)ms")
 _UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 _INFO = re.compile(r"\brtt:[0-9.]+/[0-9.]+")
-"""What marks the line of a socket's TCP information."""
+"""Pattern of the line of a socket's TCP information."""
 
 LONGEST_LINE = 100_000
 """Maximum length of a line [characters]."""

@@ -30,7 +30,7 @@ BELOW = 1 - 1e-9
 LEAST_OF_RUN = 0.05
 """Minimum share of the measured time that a start-up must take to count as a limit, whatever the target."""
 
-NO_BOTTLENECK = "it is no bottleneck, and this says nothing about its buffer"
+NO_BOTTLENECK = "it is not a bottleneck, and this says nothing about its buffer"
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def limits(network: Network, link: int) -> tuple[LinkLimit, ...]:
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> policed = {"links[0].policer": {"rate": "2 Mbit/s", "burst": "20 kB"}}
     >>> limits(Scenario.from_text(EXAMPLE).replace(policed).network, 0)[0].text
-    'the policer lets 2 Mbit/s through, 20 % of the 10 Mbit/s of this link: the link is no bottleneck, and this says
+    'the policer lets 2 Mbit/s through, 20 % of the 10 Mbit/s of this link: the link is not a bottleneck, and this says
     nothing about its buffer'
     >>> limits(Scenario.from_text(EXAMPLE).network, 0)
     ()

@@ -35,7 +35,7 @@ class GroupSample(NamedTuple):
 
 
 LEAST_PERCENT = 50
-"""Number from which a share to be reached was meant in percent: nobody asks for a link that is 2 % busy."""
+"""Number from which a share to be reached was meant in percent: a target of 2 % is not meant."""
 
 GROUP_DELAYS = {"rtt_p95_s": "round trip, 95 %", "delay_p95_s": "one way, 95 %"}
 """Keys of the delays of timed datagrams, and their names in tables."""
@@ -168,7 +168,7 @@ _OF_GROUPS = {key.removesuffix("_s"): key for key in GROUP_DELAYS}
 """Names of targets of a group of timed datagrams, and the fields of `GroupSample` they are about."""
 
 _SWEPT = ("page_time", "completion_time", "slowdown", "goodput")
-"""Columns of sweeps that are no targets."""
+"""Columns of sweeps that are not targets."""
 
 _KEYS = {kind.metric: kind.key for kind in _KINDS.values()}
 

@@ -78,7 +78,7 @@ class Discipline:
 
 @dataclass
 class EmulatedPath:
-    """What a device does to the packets of a flow.
+    """Effect of a device on the packets of a flow.
 
     Parameters
     ----------
@@ -447,7 +447,7 @@ _READERS: dict[str, Callable[[Discipline, EmulatedPath], None]] = {
 
 @dataclass(frozen=True)
 class Around:
-    """What tc does not know of a path.
+    """Properties of a path that tc does not know.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a request asks for: the scenarios of a card, a lesson or a text, and lines that ask the same without a page."""
+"""Contents of a request: the scenarios of a card, a lesson or a text, and lines that ask the same without a page."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def read_text(text: object, origin: str = FILE) -> Scenario:
     Raises
     ------
     InputError
-        If it is no text, too long, or not a scenario.
+        If it is not a text, too long, or not a scenario.
     """
     if not isinstance(text, str):
         message = f"{origin}: must be the text of a scenario"

@@ -1,4 +1,4 @@
-"""What a request must be before the page answers it: its token, host, origin, method and size; and the page's policy.
+"""Conditions of a request that is answered: its token, host, origin, method and size; and the page's policy.
 
 A page of another site can send requests to this machine, and a name of another site can resolve to it. The token in the
 address, and the checks of Host (against rebinding) and Origin, keep both out.

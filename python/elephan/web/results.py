@@ -43,7 +43,7 @@ TYPES = {
         "application/vnd.apache.parquet",
     ),
 }
-"""What can be downloaded of a result, and its media type."""
+"""Files of a result that can be downloaded, and their media types."""
 
 
 LABELS = {"result.json": "JSON"} | {n: f"Parquet: {n.partition('.')[0]}" for n in TYPES if n.endswith(".parquet")}
