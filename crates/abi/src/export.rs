@@ -190,7 +190,7 @@ fn state_of(law: &impl CongestionControl) -> State {
 /// Changes an instance and writes its state.
 ///
 /// # Safety
-/// `law` is an instance of `C` that nobody else uses meanwhile.
+/// `law` is an instance of `C` that nothing else uses meanwhile.
 #[inline]
 #[expect(unsafe_code, reason = "a pointer that `make` gave")]
 unsafe fn act<C: Exported>(law: *mut c_void, state: &mut State, what: impl FnOnce(&mut C)) {

@@ -2,7 +2,7 @@
 //! meaning, and checked by the lint rule `no-effect`.
 //!
 //! Whatever is declared here must be true of every scenario: what is not met must leave results as they are, to the bit. What
-//! depends on how a run goes (a threshold that is never reached) is no need.
+//! depends on how a run goes (a threshold that is never reached) is not a need.
 
 use serde::{Serialize, Serializer};
 use std::fmt;

@@ -1,5 +1,5 @@
 //! The laws in the running kernel: what its compiler makes of them gives the bits of this machine's compiler; they come, are counted
-//! and go, and so does an object of somebody's own. Skipped, with the reason, where this machine cannot load laws.
+//! and go, and so does an object of the user's own. Skipped, with the reason, where this machine cannot load laws.
 
 #![cfg(feature = "load")]
 

@@ -1,7 +1,7 @@
 //! The interpreter.
 //!
 //! Source: RFC 9669. Differs from Linux: nothing is proved beforehand; each access is checked when it is made, and a
-//! call ends after so many steps.
+//! call ends after a bounded number of steps.
 
 use crate::error::Reason;
 use crate::host::{self, Host, LOOP};

@@ -3,7 +3,7 @@
 //!
 //! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it); N. Cardwell et al., BBR: Congestion-based congestion control, ACM Queue 14 (5), 2016.
 //! Differs from Linux: the first phase of a cycle is a hash of clock and deliveries; without a handshake the first window is paced for a
-//! nominal millisecond; segments that wait for their pace count as in flight; no repair is undone; times are no ticks. SACK is assumed.
+//! nominal millisecond; segments that wait for their pace count as in flight; no repair is undone; times are not in ticks. SACK is assumed.
 
 mod model;
 mod modes;

@@ -6,7 +6,7 @@
 //! `cwnd_event(CA_EVENT_LOSS)` in between.
 //! Differs from Linux: a window falls to its threshold at once, not in the course of a recovery (which may do so itself, with
 //! PRR); ACKs in recovery reach only `cong_control`; a reduction after a mark is complete with the next ACK; cuts are never
-//! undone; whoever has no `pkts_acked` hears of round-trip times by `srtt_us`, from one sample a round trip. Maps and variables are each flow's own.
+//! undone; a law without `pkts_acked` learns round-trip times by `srtt_us`, from one sample a round trip. Maps and variables are each flow's own.
 
 mod object;
 

@@ -1,7 +1,7 @@
 //! Control whose window and pace are set from outside between looks at the connection: by a learning agent, or a test.
 //!
-//! A loss changes nothing, as whoever holds it is told of losses and may answer them. A timeout leaves one segment (RFC 6298,
-//! Section 5): the network may carry nothing at all, and nobody may look for long.
+//! A loss changes nothing, as the agent that holds it is told of losses and may answer them. A timeout leaves one segment (RFC 6298,
+//! Section 5): the network may carry nothing at all, and the agent may not look for long.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, GRID_LIMIT, Needs, Signal, Step, on_grid};
 use base::{Span, Time};

@@ -40,7 +40,7 @@ pub struct Round {
 /// Takes `control` through `count` round trips on `path`. In the rounds of `events` all is acknowledged but one
 /// segment, and then the signal comes; the loss is repaired in the round after.
 ///
-/// A control with a pace has in flight what that pace sent in the round before, if its window allows so much.
+/// A control with a pace has in flight what that pace sent in the round before, if its window allows that.
 pub fn rounds(control: &mut Control, path: Path, events: &[(u32, Signal)], count: u32) -> Vec<Round> {
     rounds_monitored(control, path, events, count, &RunMonitor::default())
 }

@@ -1,7 +1,7 @@
 //! A window law under a slow start: the usual TCP sender.
 //!
 //! Source: RFC 5681 Section 3.1 (when to use which; the floor of two segments), RFC 6298 Section 5 (window of one after a
-//! timeout), RFC 3465 (growth counts acknowledged segments, in slow start so many per ACK at most).
+//! timeout), RFC 3465 (growth counts acknowledged segments, in slow start a limited number per ACK).
 
 use crate::{
     AckSample, CongestionControl, CongestionEvent, GRID_LIMIT, MIN_SSTHRESH, Needs, Opening, Restart, Signal,

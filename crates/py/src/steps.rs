@@ -203,7 +203,7 @@ impl SteppedRuns {
     }
 
     /// Sets windows (in segments) and rates (in segments per second) of shape (runs, flows), where they are not NaN, and goes on by
-    /// `seconds`, or by so many round trips. Returns what was measured, of shape (runs, flows, `len(MEASURED)`); of runs that do
+    /// `seconds`, or by that number of round trips. Returns what was measured, of shape (runs, flows, `len(MEASURED)`); of runs that do
     /// not go on, zeros.
     #[pyo3(signature = (windows, rates, goes, *, seconds = None, rounds = 1.0))]
     fn step<'py>(

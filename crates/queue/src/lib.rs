@@ -1,7 +1,7 @@
 //! Queue disciplines: what a router does with packets that it cannot send at once.
 //!
 //! Two levels. Most disciplines of the literature decide *on arrival* and then serve first-in first-out: they are an
-//! [`Admission`] inside one [`Fifo`]. Those that choose whom to serve, or decide at departure, implement
+//! [`Admission`] inside one [`Fifo`]. Those that choose the flow to serve, or decide at departure, implement
 //! [`QueueDiscipline`] themselves. No TCP, no clock: times arrive as arguments, and a [`Link`] serves simulated and real
 //! packets alike.
 

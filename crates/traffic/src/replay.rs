@@ -1,6 +1,6 @@
 //! Flows of a list: each opens at its time and holds what the list says.
 //!
-//! Source: the user's, who measured or made it. The n flows of a group share the list: the i-th takes every n-th entry from
+//! Source: a list that the user measured or made. The n flows of a group share the list: the i-th takes every n-th entry from
 //! the i-th on, with times counted from its own start. Python lets files write `file = "flows.csv"` (or Parquet) instead of
 //! `flows`: a table with the columns `start_s` and `size_bytes`.
 

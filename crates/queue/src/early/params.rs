@@ -151,7 +151,7 @@ pub(crate) fn weight_of_a_second(packets_per_s: f64) -> f64 {
     -libm::expm1(-1.0 / packets_per_s)
 }
 
-/// The largest power of two W up to 1/2 with burst + 1 - min <= (1 - (1-W)^burst) / W: so many mean packets at once
+/// The largest power of two W up to 1/2 with burst + 1 - min <= (1 - (1-W)^burst) / W: that many mean packets at once
 /// lift the average from 0 to `min` of them. Source: Floyd and Jacobson 1993, Section 6, as `tc` has it.
 fn weight_for(min: f64, burst: f64) -> Option<f64> {
     let room = burst + 1.0 - min;
