@@ -120,6 +120,39 @@ def test_each_set_is_whole() -> None:
                     data.scenario(cell, variant, quick=True)
 
 
+def test_a_column_scales_its_number_before_it_is_written() -> None:
+    data = DataSet.read(find("s2n-quic-cubic"))
+    [cell] = [one for one in data.cells if one.id == "loss-at-3mb/40"]
+    assert data.scenario(cell).facts["duration_s"] == pytest.approx(0.2 * 40 + 0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "segments"),
+    [
+        # Rounds are of 10, 20, 40, ... segments: the first one of rounds 8 and 6; 44,005 come before round 28.
+        ("s2n-quic-cubic", "loss-at-3mb/134", [2550]),
+        ("s2n-quic-cubic", "loss-at-3mb-and-2.75mb/119", [2550, 44005]),
+        ("s2n-quic-cubic", "app-limited-1mb/119", [630]),
+        ("neqo-cubic", "cubic-phase/6.5012", [597]),
+        ("neqo-cubic", "loss-in-slow-start/0.15", [1]),
+        ("neqo-cubic", "loss-in-avoidance/0.15", [1]),
+        ("neqo-cubic", "newreno-loss/0.15", [0]),
+        ("neqo-cubic", "newreno-two-losses/0.15", [0, 1]),
+    ],
+)
+def test_scripted_losses_hit_the_segments_of_the_source_also_under_a_wrong_law(
+    name: str, cell: str, segments: list[int]
+) -> None:
+    data = DataSet.read(find(name))
+    [one] = [each for each in data.cells if each.id == cell]
+    [found] = run(data.scenario(one)).outcomes
+    assert found.traces[0]["drop_segment"].tolist() == segments
+    for null in data.nulls:
+        if null.variant is not None and matches(one, null.variant.where):
+            [other] = run(data.scenario(one, null.variant)).outcomes
+            assert len(other.traces[0]["drop_segment"]) == len(segments), null.name
+
+
 def test_only_licensed_data_is_copied() -> None:
     # No licence: means alone. MIT captures: numbers computed from them.
     assert not (HOME / "l4s-pam-2025" / "LICENSE").exists()

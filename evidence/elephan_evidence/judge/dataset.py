@@ -168,7 +168,8 @@ class DataSet:
     testbed : str
         How the testbed was read: which statements of the source gave which value.
     columns : dict of str to mapping
-        For each key column its ``words`` (changes of the scenario by value), or its ``place`` and ``form``.
+        For each key column its ``words`` (changes of the scenario by value), or its ``place`` and ``form``, for the
+        number ``times`` a factor and ``plus`` an offset.
     sample : int
         Every how many cells are run again for unknowns and null variants.
     """
@@ -293,7 +294,7 @@ class DataSet:
         if form is not None and not isinstance(form, str):
             message = f'{self.folder / FILE}: columns.{column}.form: must be text such as "{{:.0f}} packets"'
             raise InputError(message)
-        number = MeasuredCell({}, {column: value}).number(column)
+        number = MeasuredCell({}, {column: value}).number(column) * about.get("times", 1) + about.get("plus", 0)
         text = int(number) if form is None else form.format(number)
         return dict.fromkeys([about["place"]] if isinstance(about["place"], str) else about["place"], text)
 

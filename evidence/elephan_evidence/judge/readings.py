@@ -98,6 +98,12 @@ def peak_spacing(run: RunResult) -> MeasuredQuantity:
     return MeasuredQuantity([windows.peaks(*each)[1] for each in _cwnd(run)])
 
 
+@READINGS
+def last_window(run: RunResult, *, plus: float = 0.0) -> MeasuredQuantity:
+    """Congestion window of the traced flow after its last ACK [segments], and `plus` more."""
+    return MeasuredQuantity([float(windows_[-1]) + plus for _, windows_ in _cwnd(run)])
+
+
 @MEASURED
 def interval(cell: MeasuredCell, *, low: str, high: str) -> MeasuredQuantity:
     """Middle of a stated interval, with its half-width."""

@@ -139,7 +139,8 @@ def picture(judged: JudgedSet, of: JudgedQuantity) -> Figure:
     ends = np.array([low, high])
     series.append(Series("equal", ends, ends, colour="ink", dashed=True))
     unit = f"share {quantity.unit}" if quantity.per else ""
-    scale = "log" if quantity.error == "factor" and low > 0 else "linear"
+    wide = quantity.error == "factor" or (quantity.error == "relative" and high > 100 * low)
+    scale = "log" if wide and low > 0 else "linear"
     null, share = of.best_null
     slug = re.sub(r"[^a-z0-9]+", "-", quantity.name.lower())
     alt = (
