@@ -268,7 +268,7 @@ EVERYWHERE = (-math.inf, math.inf)
 """Limits of a quantity without limits."""
 
 
-_SHARES = ("utilization", "loss_ratio", "_fraction", "jain", "jain_maxmin", "occupancy", "occupancy_max")
+_SHARES = ("utilization", "loss_ratio", "synchronization", "_fraction", "jain", "maxmin", "occupancy", "occupancy_max")
 _LEVELS = ("_s", "_bps", "_packets", "_segments", "_bytes")
 _COUNTS = (
     *("completed", "open", "opened", "refused", "pages", "timeouts", "loss_events", "marks", "drops", "rtt_ratio"),

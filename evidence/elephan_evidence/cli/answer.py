@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,8 +64,15 @@ def answer(
         bool, typer.Option("--repeat", help="Run it four times as long, and with another seed: does the answer stay?")
     ] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Run everything in short, to see whether an answer may have changed.")
+        bool,
+        typer.Option(
+            "--quick", help="Run everything in short, to see whether an answer may have changed; shows no numbers."
+        ),
     ] = False,
+    replications: Annotated[
+        int | None,
+        typer.Option("--replications", min=1, help="Of --ask: fewer, to see an answer with its numbers soon."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="Write the files of one answer, to change them."),
@@ -91,18 +99,15 @@ def answer(
     check_out(pages, "--pages", drawn=True)
     check_out(out)
     chosen = [find(name) for name in ids or ()]
-    if sum((ask, repeat, quick)) > 1:
-        message = "--ask, --repeat, --quick: choose one"
-        raise InputError(message)
-    if bless and not (ask or repeat or quick):
-        message = "--bless: records what was run; say --ask, --repeat or --quick, too"
-        raise InputError(message)
+    _check(ask, repeat, quick, bless=bless, replications=replications)
     if out is not None and len(chosen) != 1:
         message = "--out: name one answer; elephan answer lists all"
         raise InputError(message)
     changed: list[str] = []
     if ask or repeat or quick:
         run = _ask if ask else _repeat if repeat else _quick
+        if replications is not None:
+            run = partial(_ask, more=("--replications", str(replications)))
         try:
             changed = run(chosen or answers(), store, bless=bless, quiet=quiet)
         except KeyboardInterrupt:
@@ -126,23 +131,49 @@ def answer(
     raise typer.Exit(1 if changed and not bless else 0)
 
 
-def _ask(chosen: Sequence[Answer], store: Path, *, bless: bool, quiet: bool) -> list[str]:
-    """Run commands and compare the answers with the published ones; return the keys of those that differ."""
+def _check(*asked: bool, bless: bool, replications: int | None) -> None:
+    """Refuse options that contradict each other; `asked` are --ask, --repeat and --quick."""
+    from elephan.errors import InputError  # noqa: PLC0415 (--help does without NumPy)
+
+    if sum(asked) > 1:
+        message = "--ask, --repeat, --quick: choose one"
+        raise InputError(message)
+    if replications is not None and (not asked[0] or bless):
+        message = "--replications: shortens --ask, and what it finds is not published; leave out the other options"
+        raise InputError(message)
+    if bless and not any(asked):
+        message = "--bless: records what was run; say --ask, --repeat or --quick, too"
+        raise InputError(message)
+
+
+def _ask(chosen: Sequence[Answer], store: Path, *, bless: bool, quiet: bool, more: tuple[str, ...] = ()) -> list[str]:
+    """Run commands and compare the answers with the published ones; return the keys of those that differ.
+
+    Parameters
+    ----------
+    more : tuple of str
+        Further words of each command. What is found with them is shown, and not compared.
+    """
     from elephan_evidence.answers import STAYS, Record, ask  # noqa: PLC0415 (--help does without NumPy)
 
     changed = []
     with ProgressLine("answer", quiet=quiet, of="answers") as line:
         for n, each in enumerate(chosen):
             line.update(n, len(chosen))
-            before, now = Record.read(each), Record.of(each, ask(each, store))
-            if len(chosen) == 1:
+            before, now = Record.read(each), Record.of(each, ask(each, store, more))
+            if len(chosen) == 1 or more:
                 print_wrapped(plain(now.sentence))
+            if more:
+                continue
             differs = "was not published yet" if before is None else before.differences(now)
             if differs != STAYS:
                 changed.append(each.id)
                 say(f"{each.id}: {differs}")
             if bless:
                 now.with_repetitions_of(before).write(each)
+    if more:
+        say(f"asked with {' '.join(more).removeprefix('--')}, which the published answers were not: not compared")
+        return []
     say(f"{len(chosen)} asked, {len(changed)} differ from the published answers")
     return changed
 

@@ -10,17 +10,17 @@ import typer
 
 from elephan.assignments import parse_assignments
 from elephan.cli.common import JsonOption, QuietOption, print_json, print_wrapped, say, write_new
-from elephan.errors import InputError
+from elephan.errors import InputError, unknown
 from elephan.measurements import read
 from elephan.units import bits_per_second, format_rate, format_time, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from elephan.inference import Answer, Interval, Nearby, Observation
 
 EXAMPLE = """Example:  elephan infer iperf.json --out path.toml
-elephan infer iperf.json --simulate --what-if queues=fq-codel"""
+elephan infer iperf.json --simulate --what-if queue=fq-codel"""
 
 BESIDE = ("none", "some")
 
@@ -47,8 +47,13 @@ def infer(
         bool, typer.Option("--simulate", help="Simulate near the answer, some 10 s, which narrows it.")
     ] = False,
     what_if: Annotated[
-        str | None,
-        typer.Option("--what-if", metavar="KEY=VALUE", help='Run the path, and with a change: "queues=fq-codel".'),
+        list[str] | None,
+        typer.Option(
+            "--what-if",
+            metavar="KEY=VALUE",
+            help="Run the path, and with a change: queue=fq-codel, law=bbr, buffer='20 ms', rate, or any place of a "
+            "scenario, such as flows.0.count=2; repeatable.",
+        ),
     ] = None,
     plot: Annotated[
         Path | None,
@@ -83,7 +88,7 @@ def infer(
             raise InputError(message)
     if out is not None:
         write_new(out, answer.scenario(), force=force)
-    changed = _changed(answer, what_if) if what_if is not None else None
+    changed = _changed(answer, what_if) if what_if else None
     if plot is not None and answer.nearby is not None:
         _draw(answer, plot)
     if json:
@@ -91,7 +96,7 @@ def infer(
         return
     print_wrapped(*lines(answer))
     if changed is not None:
-        print_wrapped(*_change_lines(what_if or "", changed))
+        print_wrapped(*_change_lines(changed))
     if out is not None and not quiet:
         say(f"{out} is written; next: elephan size {out} --target utilization=0.95")
 
@@ -231,19 +236,34 @@ def _record(answer: Answer) -> list[str]:
     ]
 
 
-def _changed(answer: Answer, change: str) -> list[dict[str, object]]:
-    """Run the middle of the answer, without and with a change."""
+_SHORT = {
+    **dict.fromkeys(("queue", "queues"), "links.0.queue"),
+    **dict.fromkeys(("law", "laws", "control"), "flows.0.control"),
+    "buffer": "links.0.buffer",
+    "rate": "links.0.rate",
+}
+"""Places of a scenario that ``--what-if`` names by one word."""
+
+
+def _changed(answer: Answer, wanted: Sequence[str]) -> list[dict[str, object]]:
+    """Run the middle of the answer as it is, and with each change."""
     import elephan  # noqa: PLC0415 (the engine)
     from elephan.inference import what_if  # noqa: PLC0415 (as above)
 
-    key, _, value = change.partition("=")
-    if not value:
-        message = f'--what-if {change}: must be a key and a value, such as queues=fq-codel or links.0.buffer="20 ms"'
-        raise InputError(message)
-    short = {"queues": "links.0.queue", "queue": "links.0.queue", "buffer": "links.0.buffer", "law": "flows.0.control"}
-    changes = parse_assignments([f"{short.get(key, key)}={value}"])
+    variants = [("as it is", what_if(answer, {}))]
+    for change in wanted:
+        key, _, value = change.partition("=")
+        if not value:
+            message = f'--what-if {change}: must be a key and a value, such as queue=fq-codel or buffer="20 ms"'
+            raise InputError(message)
+        place = _SHORT.get(key, key)
+        if place == key and "." not in key and "[" not in key:
+            known = [name for name in _SHORT if name not in ("queues", "laws", "control")]
+            message = f"--what-if {key}: {unknown('key', key, known)}, or a place such as flows.0.count"
+            raise InputError(message)
+        variants.append((change, what_if(answer, parse_assignments([f"{place}={value}"]))))
     rows: list[dict[str, object]] = []
-    for name, scenario in (("as it is", what_if(answer, {})), (change, what_if(answer, changes))):
+    for name, scenario in variants:
         result = elephan.run(scenario)
         document = result.to_json()
         link, group = document["links"][0], document["groups"][0]
@@ -258,12 +278,15 @@ def _changed(answer: Answer, change: str) -> list[dict[str, object]]:
     return rows
 
 
-def _change_lines(change: str, rows: list[dict[str, object]]) -> list[str]:
-    def one(row: dict[str, object]) -> str:
+def _change_lines(rows: Sequence[Mapping[str, object]]) -> list[str]:
+    """Say what each change would do; one run of the middle of the answer has no interval."""
+
+    def one(row: Mapping[str, object]) -> str:
         rate, delay, loss = (float(str(row[name])) for name in ("goodput_bps", "queueing_delay_s", "loss_ratio"))
         return f"{format_rate(rate)}, queue {format_time(delay)}, loss {100 * loss:.2g} %"
 
-    return [f"What if {change}: {one(rows[1])}; as it is: {one(rows[0])}"]
+    changes = [f"What if {row['path']}: {one(row)}" for row in rows[1:]]
+    return [*changes, f"As it is: {one(rows[0])}; each is one run of the middle of the answer"]
 
 
 def _draw(answer: Answer, plot: Path) -> None:

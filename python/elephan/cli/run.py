@@ -126,6 +126,7 @@ def run(
     check_tables(tables)
     if plot:
         require("--plot", "matplotlib")
+    _check_formats(also or [])
     _check_folder(out, {"--plot": plot, "--also": bool(also)})
     if engine not in ENGINES:
         message = f'--engine: there is no "{engine}"; {suggest(engine, ENGINES, "use window or reference")}'
@@ -138,7 +139,9 @@ def run(
     check_laws(read.own_laws)
     metrics = _metrics(metric or [], read)
     for name in also or []:
-        _check_also(read, name)
+        from elephan.runs.elsewhere import check_recorded  # noqa: PLC0415 (few runs want it)
+
+        check_recorded(read, name)
     series = out is not None or needs_series(metrics)
     if strict:
         warn(lint(read), strict=True)
@@ -219,15 +222,17 @@ def _check_folder(out: Path | None, asked: Mapping[str, bool]) -> None:
             raise InputError(message)
 
 
-def _check_also(read: Scenario, name: str) -> None:
-    """Refuse a format for other tools that is not known, or for which nothing is recorded."""
-    from elephan.runs.elsewhere import FORMATS, check_recorded  # noqa: PLC0415 (few runs want it)
+def _check_formats(names: Sequence[str]) -> None:
+    """Refuse a format for other tools that is not known."""
+    if not names:
+        return
+    from elephan.runs.elsewhere import FORMATS  # noqa: PLC0415 (few runs want it)
 
-    if name not in FORMATS:
-        known = f"known: {', '.join(FORMATS)}"
-        message = f'--also: there is no format "{name}"; {suggest(name, list(FORMATS), known)}'
-        raise InputError(message)
-    check_recorded(read, name)
+    for name in names:
+        if name not in FORMATS:
+            known = f"known: {', '.join(FORMATS)}"
+            message = f'--also: there is no format "{name}"; {suggest(name, list(FORMATS), known)}'
+            raise InputError(message)
 
 
 def _written(result: RunResult, out: Path | None, tables: str, *, plot: bool, also: Collection[str]) -> list[Path]:
