@@ -272,7 +272,7 @@ NAMES: dict[str, list[str]] = {
     "import file": ["tc nosuch"],
     "infer files": ["nosuch"],
     **{f"infer --{option}": ["nosuch"] for option in ("rate", "rtt", "beside", "control", "every")},
-    "run --also": ["nosuch", "pcap"],
+    "run --also": ["nosuch"],
     "infer --what-if": ["nosuch", "nosuch=1", "queues=nosuch"],
     "expect path": ["nosuch"],
     **{f"expect --{option}": ["nosuch"] for option in ("measured", "time", "dev", "rtt", "link-rate")},
