@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import GAP, LINES, Column, command_lines, fitting, table_lines, terminal_width, wrapped
@@ -107,7 +108,9 @@ def paced_sentence(document: Mapping[str, Any]) -> str:
         return f"Paced as Linux does: no answer: {found['note']}."
     own = document["buffer_packets"]
     times = f", {found['buffer_packets'] / own:.2g} times as much" if own and own != found["buffer_packets"] else ""
-    bounds = found["buffer_interval_packets"]
+    bounds, other = found["buffer_interval_packets"], document["buffer_interval_packets"]
+    if times and bounds and other and bounds[0] <= (other[1] or math.inf) and other[0] <= (bounds[1] or math.inf):
+        times = "; which needs less is not decided"
     sure = "" if bounds is None else f" (95 %: {bounds[0]:,} {'or more' if bounds[1] is None else f'to {bounds[1]:,}'})"
     return f"Paced as Linux does: {format_packets(found['buffer_packets'])}{sure}{times}."
 

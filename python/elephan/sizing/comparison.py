@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 from elephan.catalog.entry import RegistryEntry
 from elephan.display import ColumnTable
 from elephan.errors import InputError, ScenarioError
+from elephan.lint import lint
 from elephan.lint.thresholds import CODELS
+from elephan.lint.thresholds import RULE as THRESHOLDS
 from elephan.profiles import profiled_queues
 from elephan.results import ResultPart, ResultTables
 from elephan.results.files import TableColumns
@@ -97,9 +99,23 @@ class SizedVariant:
         answer = self.answer
         if answer.limits and (not answer.is_met or answer.limits[0].is_certain):
             return answer.limits[0].text
+        if self.at_ample and answer.is_met and not self._is_ample and (why := self._never_acts):
+            return why
         if not answer.is_met or self._is_ample or answer.suggestion.buffer_packets is not None:
             return ""
         return "; ".join(answer.suggestion.dangers[:2]) or "no buffer of it is one to deploy"
+
+    @cached_property
+    def _never_acts(self) -> str:
+        """Why the discipline never acts in the buffer that meets the targets; empty if it does."""
+        buffer = self.deployed_packets
+        if buffer is None:
+            return ""
+        link = self.answer.scenario.links[self.answer.link]["name"]
+        found = lint(self.answer.scenario.with_buffer(self.answer.link, buffer))
+        where = f"links[{link}].queue"
+        said = [one.message for one in found if one.rule == THRESHOLDS.name and one.where.startswith(where)]
+        return f"it meets them with {format_packets(buffer)} only, where {said[0]}" if said else ""
 
     @cached_property
     def candidate(self) -> Candidate:
