@@ -12,6 +12,8 @@ from elephan.cli.common import (
     LawOption,
     OutOption,
     QuietOption,
+    RangeOption,
+    RunsOption,
     WorkersOption,
     check_laws,
     check_out,
@@ -27,22 +29,11 @@ from elephan.own_laws import declare
 EXAMPLE = """Example:  elephan attack bbr1 --harm starvation --out attacked/
 elephan attack cubic --harm utilization --range flows.0.rtt="50..100 ms" --range flows.1.count=1..5"""
 
-RangeOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--range",
-        metavar="PLACE=LOW..HIGH",
-        help="What is unknown: flows.0.rtt='20..200 ms', flows.0.control=reno,cubic; repeatable.",
-    ),
-]
-RunsOption = Annotated[
-    int | None,
-    typer.Option("--runs", min=1, help="Runs of an attack, a quarter of them random cases.", show_default="400"),
-]
-
 
 def attack(
-    law_name: Annotated[str, typer.Argument(metavar="LAW", help="Congestion control: bbr1, cubic.", show_default=False)],
+    law_name: Annotated[
+        str, typer.Argument(metavar="LAW", help="Congestion control: bbr1, cubic.", show_default=False)
+    ],
     harm: Annotated[
         str, typer.Option("--harm", metavar="utilization|starvation|delay|loss", help="Harm to look for.")
     ] = "starvation",
@@ -69,9 +60,7 @@ def attack(
     with ProgressLine(f"attack on {law_name}", quiet=quiet) as line:
         watch = WorstProgressDisplay(line)
         try:
-            found = search(
-                law_name, harm, range_ or [], runs=runs or RUNS, seed=seed, workers=workers, progress=watch
-            )
+            found = search(law_name, harm, range_ or [], runs=runs or RUNS, seed=seed, workers=workers, progress=watch)
             with writing(out):
                 written = [] if out is None else found.write(out)
         except KeyboardInterrupt:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import elephan
-from elephan.cli.attack import RangeOption, RunsOption
 from elephan.cli.common import (
     PARQUET,
     DetailsOption,
@@ -18,7 +17,9 @@ from elephan.cli.common import (
     LawOption,
     OutOption,
     QuietOption,
+    RangeOption,
     ReplicationsOption,
+    RunsOption,
     ScenarioArgument,
     SeedOption,
     SetOption,
@@ -142,11 +143,9 @@ def size(
     names = read_names("--laws", laws, "reno,highspeed"), read_names("--queues", queues, "drop-tail,fq")
     target = _checked(target, find=find, compared=any(names), model_only=model_only, whole_curve=whole_curve)
     parse_targets(target)
+    _check_pacing_both(pacing, compared=find is not None or any(names))
     others = find is not None or any(names) or model_only or whole_curve or pacing == BOTH
     _check_worst(others, worst_case=worst_case, given={"--range": range_, "--runs": runs})
-    if pacing == BOTH and (find is not None or any(names)):
-        message = "--pacing: both goes without --find, --laws and --queues; give none, linux or quic there"
-        raise InputError(message)
     declare(law or [])
     read = elephan.Scenario.from_file(scenario)
     counts = {"replications": replications, "seed": seed}
@@ -159,9 +158,12 @@ def size(
     if worst_case:
         check_memory(read, workers=workers, force=force)
         chosen = {"link": link, "precision": share(precision), "workers": workers}
-        texts = {"title": titled(read.title, set_), "out": out, "quiet": quiet, "json": json}
-        is_met = size_worst_case(read, target, range_ or [], runs=runs, options=chosen, **texts)
-        raise typer.Exit(0 if is_met else 1)
+        shown: dict[str, Any] = {"out": out, "quiet": quiet, "json": json, "details": details}
+        worst = size_worst_case(
+            read, target, range_ or [], title=titled(read.title, set_), runs=runs, options=chosen, **shown
+        )
+        warn(worst.nominal.warnings, strict=strict, quiet=quiet)
+        raise typer.Exit(0 if worst.is_met else 1)
     if not model_only:
         check_memory(read, workers=workers, force=force)
         if not quiet:
@@ -219,6 +221,15 @@ def _checked(
         message = "--find: goes without --laws, --queues, --model-only and --whole-curve; ask one thing at a time"
         raise InputError(message)
     return target
+
+
+def _check_pacing_both(pacing: str | None, *, compared: bool) -> None:
+    """Refuse ``--pacing both`` beside options that compare."""
+    from elephan.sizing.pacing import BOTH  # noqa: PLC0415 (--help does without NumPy)
+
+    if pacing == BOTH and compared:
+        message = "--pacing: both goes without --find, --laws and --queues; give none, linux or quic there"
+        raise InputError(message)
 
 
 def _check_worst(others: bool, *, worst_case: bool, given: dict[str, object]) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from elephan.scenario import Scenario
+    from elephan.worst import WorstSizing
 
 
 def size_worst_case(
@@ -24,8 +25,9 @@ def size_worst_case(
     out: Path | None,
     quiet: bool,
     json: bool,
+    details: bool,
     options: dict[str, Any],
-) -> bool:
+) -> WorstSizing:
     """Answer, print and write.
 
     Parameters
@@ -35,8 +37,7 @@ def size_worst_case(
 
     Returns
     -------
-    bool
-        Whether a buffer survived.
+    WorstSizing
     """
     from elephan.worst.sizing import RUNS, size_worst  # noqa: PLC0415 (--help does without NumPy)
 
@@ -48,7 +49,7 @@ def size_worst_case(
                 target,
                 ranges,
                 runs=runs or RUNS,
-                progress=lambda _, state: watch(state),
+                progress=watch,
                 begin=watch.begin,
                 **options,
             )
@@ -59,6 +60,6 @@ def size_worst_case(
     if json:
         print_json(found.to_json())
     else:
-        print_lines(*worst_screen(found, title, out))
+        print_lines(*worst_screen(found, title, out, details=details))
     say_written(written)
-    return found.is_met
+    return found

@@ -1,25 +1,26 @@
-"""Screens of ``elephan attack`` and of ``elephan size --worst-case``: the answer, the case, how far it is from proof."""
+"""Screens of ``elephan attack`` and ``elephan size --worst-case``: the answer, the case, how far it is from proof."""
 
 from __future__ import annotations
 
+import math
 import shlex
 from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import Column, command_lines, table_lines, wrapped
 from elephan.cli.common import labelled
-from elephan.cli.progress import ProgressLine
 from elephan.units import count, format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from elephan.cli.progress import ProgressLine
     from elephan.worst import Harm, LawAttack, SearchState, WorstSizing
 
 MOST_PLACES = 4
 """Maximum number of places of a counterexample, or of what matters, on the screen; the file has all."""
 
-NO_PROOF = "This is a search and no proof: a case that was not tried may be worse."
+NO_PROOF = "A search is no proof: untried cases may be worse."
 
 
 def write_value(harm: Harm, value: float) -> str:
@@ -44,23 +45,26 @@ def attack_screen(found: LawAttack, out: Path | None) -> list[str]:
         )
     others = {place: value for place, value in case.changes.items() if not place.endswith((".rtt", ".start"))}
     lines += wrapped(f"link: {format_rate(case.scenario.network.links[0].rate_bps)}, {labelled(others)}", mark="  ")
-    lines += _set_back(harm, found.matters)
+    lines += _set_back(harm, found.matters, "With one of these not varied")
     lines += _beside(document, harm)
     lines += wrapped(f"Varied: {found.unknowns}.")
     lines += wrapped(NO_PROOF + _ran(document["runs"], found.wall_s))
     return [*lines, *_replay(out)]
 
 
-def worst_screen(found: WorstSizing, title: str, out: Path | None) -> list[str]:
-    """Return the screen of a worst-case sizing."""
+def worst_screen(found: WorstSizing, title: str, out: Path | None, *, details: bool = False) -> list[str]:
+    """Return the screen of a worst-case sizing; with details the cases, and every place."""
     document = found.to_json()
     lines = [*wrapped(title), *wrapped(_sentence(found, document))]
     if not found.rounds:
         return lines
     harm = found.rounds[0].attack.harm
     lines += _table(document, harm)
-    first = found.rounds[0]
-    lines += _set_back(harm, found.matters, f"With {format_packets(first.buffer)} {harm.name} is worst at ")
+    if details:
+        for name, case in found.counterexamples.items():
+            lines += wrapped(f"{name}: {harm.name} {write_value(harm, case.value)} at {labelled(case.changes)}")
+    before = "The first worst case with one place as the file has it"
+    lines += _set_back(harm, found.matters, before, None if details else MOST_PLACES)
     lines += wrapped(_unseen(document["rounds"][-1]["random"]))
     lines += wrapped(f"Varied: {found.unknowns}; each case is one run.")
     lines += wrapped(NO_PROOF + _ran(document["runs"], found.wall_s))
@@ -91,7 +95,9 @@ def _table(document: Mapping[str, Any], harm: Harm) -> list[str]:
         Column("buffer\npackets", "", cells(lambda row: str(row["buffer_packets"]))),
         Column(f"{harm.name}\non average", "", cells(lambda row: write_value(harm, row["random"]["mean"]))),
         Column(
-            f"worst of\n{rows[0]['random']['cases']} random", "", cells(lambda row: write_value(harm, row["random"]["worst"]))
+            f"worst of\n{rows[0]['random']['cases']} random",
+            "",
+            cells(lambda row: write_value(harm, row["random"]["worst"])),
         ),
         Column("worst\nfound", "", cells(lambda row: write_value(harm, row["worst"]))),
         Column("1 in 10,000 random\ncases (estimate)", "", cells(lambda row: _estimate(row["one_in_10000"], harm))),
@@ -124,15 +130,10 @@ def _unseen(random: Mapping[str, Any]) -> str:
     return f"At most {share:.2g} % of random cases are worse than the worst of {random['cases']} (95 %)."
 
 
-def _set_back(harm: Harm, matters: Mapping[str, float], before: str = "") -> list[str]:
+def _set_back(harm: Harm, matters: Mapping[str, float], before: str, most: int | None = MOST_PLACES) -> list[str]:
     """Say which places matter: the value with one of them as it is in the file."""
-    first = list(matters.items())[:MOST_PLACES]
-    if not first:
-        return []
-    listed = ", ".join(f"{place} {write_value(harm, value)}" for place, value in first)
-    if before:
-        return wrapped(f"The first worst case with one place as the file has it: {listed}.")
-    return wrapped(f"With one of these not varied: {listed}.")
+    listed = ", ".join(f"{place} {write_value(harm, value)}" for place, value in list(matters.items())[:most])
+    return wrapped(f"{before}: {listed}.") if listed else []
 
 
 def _ran(runs: int, wall_s: float) -> str:
@@ -161,11 +162,11 @@ class WorstProgressDisplay:
     def __call__(self, state: SearchState) -> None:
         """Show the progress of an attack."""
         self.last = state
-        self.line.update(state.done, state.total, f"worst {state.worst:.4g}")
+        self.line.update(state.done, state.total, "" if math.isnan(state.worst) else f"worst {state.worst:.4g}")
 
     def summary(self) -> str:
         """Return the message after an interrupt."""
-        if self.last is None:
+        if self.last is None or math.isnan(self.last.worst):
             return "interrupted before the first case was run; nothing was written"
         return (
             f"interrupted: {self.last.done} of about {self.last.total} runs of this attack done, worst value "

@@ -119,7 +119,7 @@ class LawAttack:
             "unknown": {unknown.place: unknown.written for unknown in self.unknowns.all},
             **self.attack.to_json(),
             "usual": self.usual,
-            "counterexample": {"changes": case.changes, "value": case.value, "hash": f"{case.hash():016x}"},
+            "counterexample": {"changes": case.changes, "value": case.value, "hash": case.hash},
             "groups": list(self.groups),
             "set_back": self.matters,
             "wall_s": self.wall_s,
@@ -127,7 +127,9 @@ class LawAttack:
 
     def write(self, folder: Path) -> list[Path]:
         """Write the counterexample as a scenario file, and ``attack.json``."""
-        return write_cases(folder, {"worst-case": self.attack.worst}, self.to_json(), "attack.json")
+        return write_cases(
+            folder, {"worst-case": self.attack.worst}, self.attack.harm.name, self.to_json(), "attack.json"
+        )
 
 
 def attack(

@@ -7,6 +7,7 @@ any number of threads. A case is one run: replication 0 of the scenario with the
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -100,9 +101,10 @@ class FoundCase:
     changes: dict[str, Value]
     value: float
 
-    def hash(self) -> int:
-        """Return the rolling hash of its run: over every arrival and ACK."""
-        return simulate(self.scenario, 0, with_hash=True).hash
+    @cached_property
+    def hash(self) -> str:
+        """Rolling hash of its run, over every arrival and ACK."""
+        return f"{simulate(self.scenario, 0, with_hash=True).hash:016x}"
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,6 @@ class WorstSearch:
         first = self._found(points, values)
         pool = np.array([*begun, *points]).reshape(-1, self.unknowns.size)
         known = self.values(pool)
-        generations = (runs - number) // POPULATION
         order = np.argsort(self._costs(known), kind="stable")
         best = self._evolve(pool[order[:POPULATION]], (runs - number) // POPULATION)
         found = self._found(best, self.values(best))

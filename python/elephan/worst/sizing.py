@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
+from elephan.formats import stamped
 from elephan.runs import ReplicationJob, simulate_all
 from elephan.runs.warmup import settle_warmup
 from elephan.scenario import Scenario
@@ -14,7 +17,7 @@ from elephan.sizing import LARGEST_BDP, size
 from elephan.sizing.measuring import sample
 from elephan.sizing.search import finer
 from elephan.sizing.targets import parse_targets
-from elephan.worst.search import FEWEST_RUNS, Attack, FoundCase, Harm, WorstSearch
+from elephan.worst.search import FEWEST_RUNS, Attack, FoundCase, Harm, SearchState, WorstSearch
 from elephan.worst.unknowns import read_unknowns, usual_unknowns
 
 if TYPE_CHECKING:
@@ -22,8 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from elephan.sizing import SizeAnswer
+    from elephan.sizing.search import SearchProgress
     from elephan.sizing.targets import Target
-    from elephan.worst.search import SearchState
     from elephan.worst.unknowns import Unknowns
 
 RUNS = 400
@@ -102,7 +105,7 @@ class WorstSizing:
                 for each in self.rounds
             ],
             "counterexamples": {
-                name: {"changes": case.changes, "value": case.value, "hash": f"{case.hash():016x}"}
+                name: {"changes": case.changes, "value": case.value, "hash": case.hash}
                 for name, case in self.counterexamples.items()
             },
             "set_back": self.matters,
@@ -113,11 +116,11 @@ class WorstSizing:
 
     def write(self, folder: Path) -> list[Path]:
         """Write the counterexamples as scenario files, and ``worst.json``."""
-        return write_cases(folder, self.counterexamples, self.to_json(), "worst.json")
+        return write_cases(folder, self.counterexamples, self.target.name, self.to_json(), "worst.json")
 
 
 def write_cases(
-    folder: Path, cases: Mapping[str, FoundCase], document: Mapping[str, Any], name: str
+    folder: Path, cases: Mapping[str, FoundCase], harm: str, document: Mapping[str, Any], name: str
 ) -> list[Path]:
     """Write cases as scenario files that `elephan run` replays, and a document.
 
@@ -125,20 +128,22 @@ def write_cases(
     ----------
     cases : mapping of str to FoundCase
         By the name of the file, without its ending.
+    harm : str
+        Name of the value, for the comment in each file.
+    document : mapping
+    name : str
+        File of the document.
 
     Returns
     -------
     list of Path
     """
-    import json  # noqa: PLC0415 (only here)
-
-    from elephan.formats import stamped  # noqa: PLC0415 (as above)
-
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for each, case in cases.items():
         path = folder / f"{each}.toml"
-        path.write_text(case.scenario.text, encoding="utf-8")
+        head = f"# The worst case that a search found: {harm} {case.value:.6g}.\n# Hash of its run: {case.hash}.\n"
+        path.write_text(f"{head}{case.scenario.text.rstrip()}\n", encoding="utf-8")
         written.append(path)
     path = folder / name
     path.write_text(json.dumps(stamped(dict(document)), indent=1) + "\n", encoding="utf-8")
@@ -154,7 +159,7 @@ def size_worst(
     precision: float = 0.05,
     runs: int = RUNS,
     workers: int | None = None,
-    progress: Callable[[int, SearchState], None] | None = None,
+    progress: Callable[[SearchState], None] | None = None,
     begin: Callable[[str], None] | None = None,
     nominal: SizeAnswer | None = None,
 ) -> WorstSizing:
@@ -177,7 +182,7 @@ def size_worst(
     workers : int, optional
         Threads; the answer does not depend on it.
     progress : callable, optional
-        Called with the buffer [packets] and a `SearchState` after every run of an attack.
+        Called with a `SearchState` after every run.
     begin : callable, optional
         Called with the name of each stage.
     nominal : SizeAnswer, optional
@@ -202,10 +207,16 @@ def size_worst(
     check_runs(runs)
     index = read.link_index(link)
     unknowns = read_unknowns(read, ranges) if ranges else usual_unknowns(read, index)
+    _check_free(unknowns, read, index)
     say = begin or (lambda _: None)
     if nominal is None:
         say("the file as it is")
-        nominal = size(read, target, link=link, precision=precision, workers=workers)
+
+        def watch(state: SearchProgress) -> None:
+            if progress is not None:
+                progress(SearchState(state.done, state.expected, math.nan))
+
+        nominal = size(read, target, link=link, precision=precision, workers=workers, progress=watch)
     base = settle_warmup(read, workers)
     if nominal.buffer_packets is None:
         return WorstSizing(nominal, unknowns, wanted, (), nominal.note, {}, time.perf_counter() - begun)
@@ -218,8 +229,7 @@ def size_worst(
     while buffer is not None and len(rounds) < ROUNDS:
         here = buffer
         say(f"attack {len(rounds) + 1} on {here} packets")
-        watch = None if progress is None else lambda state, at=here: progress(at, state)
-        search = WorstSearch(base.with_buffer(index, here), unknowns, harm, workers, base.seed, watch)
+        search = WorstSearch(base.with_buffer(index, here), unknowns, harm, workers, base.seed, progress)
         attack = search.attack(runs, [case.point for case in cases])
         rounds.append(WorstRound(here, attack, wanted.meets(attack.worst.value)))
         if not cases:
@@ -235,6 +245,16 @@ def size_worst(
     elif not rounds[-1].survived:
         note = f"after {ROUNDS} attacks the search still finds a case that {rounds[-1].buffer} packets do not survive"
     return WorstSizing(nominal, unknowns, wanted, tuple(rounds), note, matters, time.perf_counter() - begun)
+
+
+def _check_free(unknowns: Unknowns, scenario: Scenario, link: int) -> None:
+    """Refuse a range for what is searched."""
+    own = {f"links[{link}]", f"links[{scenario.network.links[link].name}]"}
+    for unknown in unknowns.all:
+        table, _, key = unknown.place.partition(".")
+        if table in own and key == "buffer":
+            message = f"--range {unknown.place}: is the buffer that is searched; leave it out"
+            raise InputError(message)
 
 
 def check_runs(runs: int) -> None:

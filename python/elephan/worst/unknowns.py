@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from elephan.assignments import usual_place
 from elephan.errors import InputError
 from elephan.sweeps.lists import DIGITS, RangeEnds, Value, read_ends, read_words, write_number
-from elephan.units import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -204,7 +203,7 @@ def usual_unknowns(scenario: Scenario, link: int) -> Unknowns:
         if not group.is_tcp:
             continue
         low, high = _rtts(scenario, group)
-        given.append(f"flows[{group.index}].rtt={_ms(low)}..{_ms(high)}")
+        given.append(f"flows[{group.index}].rtt={1e3 * low:.4g}..{1e3 * high:.4g} ms")
         latest = min(max(STARTS_S, group.start_s[1]), warmup / 2)
         if group.stop_s is None and latest > group.start_s[0]:
             given.append(f"flows[{group.index}].start={group.start_s[0]:.4g}..{latest:.4g} s")
@@ -216,7 +215,3 @@ def _rtts(scenario: Scenario, group: FlowGroup) -> tuple[float, float]:
     links = scenario.network.links
     least = sum(links[i].delay_s for i in (*group.path, *group.return_path))
     return max(min(group.rtts_s) / FACTOR, least), max(max(group.rtts_s) * FACTOR, least)
-
-
-def _ms(time_s: float) -> str:
-    return format_time(float(f"{time_s:.4g}"))
