@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 TAIL = 0.25
-"""Share of the sample that is its tail: of 100 values 25, fewer of which leave the shape unknown."""
+"""Share of the sample that is its tail."""
 
-FEWEST = 12
-"""Smallest tail that is fitted."""
+FEWEST = 25
+"""Smallest tail that is fitted: fewer values leave its shape unknown."""
 
 RESAMPLES = 400
 """Bootstrap samples of the interval; its ends are their 2.5 % and 97.5 % quantiles."""
