@@ -189,9 +189,10 @@ survival: $(VENV)/.dev ## kill -9, a full disk, damage: failing system calls: wh
 	ELEPHAN_TESTBED_CYCLES=200 $(PY) -m pytest -q tests/test_testbed_leaves_nothing.py
 
 fuzz: INPUTS ?= 1000000
-fuzz: $(VENV)/.dev ## hostile files, command lines, stores, requests of elephan web, random networks and sequences of events (INPUTS=1000000): hours; goes on where it was, finds are kept in target/fuzz
+fuzz: $(VENV)/.dev ## hostile files, command lines, stores, requests of elephan web, random networks and sequences of events, searches for broken invariants (INPUTS=1000000): hours; goes on where it was, finds are kept in target/fuzz
 	cd tests && ../$(PY) -m fuzz --inputs $(INPUTS)
 	cd tests && ../$(PY) -m fuzz --kinds web --inputs $(INPUTS)
+	cd tests && ../$(PY) -m fuzz --kinds worst --inputs $$(($(INPUTS) / 5000))
 	FUZZ_NETWORKS=$$(($(INPUTS) / 100)) cargo test --package elephan-sim --test engines fuzz
 	PROPTEST_CASES=$$(($(INPUTS) / 10)) cargo test --workspace --exclude elephan-py --lib --tests
 	MUTANTS=$(INPUTS) cargo test --package elephan-ebpf --test objects million -- --ignored

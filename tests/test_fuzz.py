@@ -15,7 +15,7 @@ from fuzz import campaign, kinds
 from fuzz.campaign import KINDS
 from fuzz.kinds import CORPUS
 
-SOME = {"scenario": 150, "sweep": 60, "flows": 200, "command": 20, "store": 2, "web": 2000}
+SOME = {"scenario": 150, "sweep": 60, "flows": 200, "command": 20, "store": 2, "web": 2000, "worst": 1}
 """Inputs of each kind; they differ from day to day, as the day is their seed."""
 
 FOUND = sorted(CORPUS.glob("*/*"))

@@ -83,7 +83,7 @@ def read(words: list[str]) -> None:
         rest = [*getattr(context, "_protected_args", ()), *context.args]
 
 
-SMALL = {"size": ["--precision", "0.5", "--replications", "1"]}
+SMALL = {"size": ["--precision", "0.5", "--replications", "1"], "attack": ["--runs", "50"]}
 """Options added to commands that search, so that they stop soon."""
 
 
@@ -139,6 +139,7 @@ def test_commands_of_a_page_run(name: str, capsys: pytest.CaptureFixture[str]) -
             if block.is_run:
                 # 1: short runs may miss a target or a precision.
                 small = [] if "--model-only" in words else SMALL.get(words[0], [])
+                small = [*small, "--runs", "50"] if "--worst-case" in words else small
                 assert typed([*words, *small]) in (0, 1), (words, capsys.readouterr().err)
 
 

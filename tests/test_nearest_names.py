@@ -58,6 +58,13 @@ WRONG = [
         "lint {file} --strickt",
         "elephan lint: there is no option --strickt; did you mean --strict?; see elephan lint --help",
     ),
+    (
+        "size {file} --worstcase",
+        "elephan size: there is no option --worstcase; did you mean --worst-case?; see elephan size --help",
+    ),
+    ("attac cubic", 'elephan: there is no verb "attac"; did you mean "attack"?; see elephan --help'),
+    ("attack cubik", 'attack cubik: unknown law "cubik"; did you mean "cubic"?'),
+    ("attack cubic --harm starving", '--harm: there is no "starving"; did you mean "starvation"?'),
     # Kinds.
     ("list lwas", 'list: there is no "lwas"; did you mean "laws"?'),
     ("list law", 'list: there is no "law"; did you mean "laws"?'),
@@ -212,6 +219,7 @@ VERBS = {
     "store show": "store show 0",
     "store query": "store query nothing",
     "transfer": "transfer 1MB --rtt 40ms --rate 10Mbit/s",
+    "attack": "attack cubic",
 }
 """Words of a call without the tried option; other verbs need nothing else."""
 
@@ -235,6 +243,11 @@ NAMES: dict[str, list[str]] = {
     "size --queues": ["nosuch"],
     "size --find": ["nosuch"],
     "size --pacing": ["nosuch"],
+    "size --range": ["nosuch=1..2 --worst-case"],
+    "attack law_name": ["nosuch"],
+    "attack --harm": ["nosuch"],
+    "attack --law": ["nosuch={law}:Mine"],
+    "attack --range": ["nosuch=1..2", "links[nosuch].rate=1..2 Mbit/s"],
     "model --link": ["nosuch --scenario {file}"],
     "run --precision": ["nosuch=1%", "goodput[nosuch]=1%"],
     "sweep --precision": ["nosuch=1%", "goodput[nosuch]=1%"],

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from elephan.sweeps import sweep
     from elephan.tabulate import law_table
     from elephan.theory.models.registry import models
+    from elephan.worst import attack, size_worst
 
 __version__ = _native.version()
 
@@ -44,6 +45,7 @@ _FOUND = {
     "EXAMPLE": "elephan.scenario",
     "Scenario": "elephan.scenario",
     "Store": "elephan.store",
+    "attack": "elephan.worst",
     "compare": "elephan.comparisons",
     "estimate": "elephan.costs",
     "load": "elephan.loading",
@@ -54,6 +56,7 @@ _FOUND = {
     "size": "elephan.sizing",
     "size_limit": "elephan.sizing",
     "size_variants": "elephan.sizing",
+    "size_worst": "elephan.worst",
     "sweep": "elephan.sweeps",
     **dict.fromkeys(_REGISTRIES, "elephan.catalog.registries"),
 }
@@ -70,6 +73,7 @@ __all__ = [
     "UnitError",
     "UnknownNameError",
     "__version__",
+    "attack",
     "compare",
     "estimate",
     "law_table",
@@ -85,6 +89,7 @@ __all__ = [
     "size",
     "size_limit",
     "size_variants",
+    "size_worst",
     "slow_starts",
     "stats",
     "store",

@@ -22,9 +22,10 @@ from elephan import cli
 from fuzz.kinds import KINDS as OF_FILES
 from fuzz.kinds import ROOT, FoundError, Kind
 from fuzz.web import WebKind
+from fuzz.worst import WorstKind
 
-KINDS: dict[str, Kind] = {**OF_FILES, WebKind.name: WebKind()}
-"""All kinds; requests of the page need the extra `web`, and are tried where they are asked for by name."""
+KINDS: dict[str, Kind] = {**OF_FILES, WebKind.name: WebKind(), WorstKind.name: WorstKind()}
+"""All kinds; requests of the page need the extra `web`, searches for worst cases seconds: both are tried by name."""
 
 SHARES = {"scenario": 0.6, "sweep": 0.2, "flows": 0.15, "command": 0.0495, "store": 0.0005}
 """Shares of the kinds among all inputs: about as much time for each as failures are to be expected."""

@@ -23,6 +23,7 @@ GUIDE = (
     "first-steps",
     "size-a-buffer",
     "sizing-a-buffer",
+    "worst-cases",
     "questions",
     "choosing-a-sender",
     "pacing",

@@ -79,6 +79,18 @@ WorkersOption = Annotated[
         "--workers", min=1, max=MOST_WORKERS, help="Threads; results do not depend on it.", show_default="all cores"
     ),
 ]
+RangeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--range",
+        metavar="PLACE=LOW..HIGH",
+        help="What is unknown: flows.0.rtt='20..200 ms', flows.0.control=reno,cubic; repeatable.",
+    ),
+]
+RunsOption = Annotated[
+    int | None,
+    typer.Option("--runs", min=1, help="Runs of an attack, a quarter of them random cases.", show_default="400"),
+]
 PARQUET = "parquet"
 """Default format of tables."""
 

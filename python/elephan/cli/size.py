@@ -18,7 +18,9 @@ from elephan.cli.common import (
     LawOption,
     OutOption,
     QuietOption,
+    RangeOption,
     ReplicationsOption,
+    RunsOption,
     ScenarioArgument,
     SeedOption,
     SetOption,
@@ -44,6 +46,7 @@ from elephan.cli.progress import ProgressLine
 from elephan.cli.size_details import details_of
 from elephan.cli.size_limit import limit_screen
 from elephan.cli.size_screen import size_screen
+from elephan.cli.size_worst import size_worst_case
 from elephan.costs.check import check_memory
 from elephan.errors import InputError
 from elephan.own_laws import declare
@@ -104,6 +107,11 @@ def size(
             help="How all TCP senders space their segments; both: beside the answer that for paced ones.",
         ),
     ] = None,
+    worst_case: Annotated[
+        bool, typer.Option("--worst-case", help="The buffer that survives the worst case found within ranges.")
+    ] = False,
+    range_: RangeOption = None,
+    runs: RunsOption = None,
     set_: SetOption = None,
     law: LawOption = None,
     seed: SeedOption = None,
@@ -120,7 +128,8 @@ def size(
     """Find the smallest buffer of a link that meets all targets, with the delay and loss it costs.
 
     With --laws or --queues: for each of them, with a recommendation and its reason. With --find: what the file's own
-    buffer is enough for.
+    buffer is enough for. With --worst-case: the smallest that survives what a search finds within --range (by default
+    RTTs within a factor of 1.25, starts, the seed); no proof.
     Exit code 0 if the targets are met (of a comparison: by what is recommended), 1 if not.
     """
     from elephan.sizing import size_variants  # noqa: PLC0415 (--help does without NumPy)
@@ -132,10 +141,11 @@ def size(
     check_tables(tables)
     check_pacing(pacing)
     names = read_names("--laws", laws, "reno,highspeed"), read_names("--queues", queues, "drop-tail,fq")
-    parse_targets(_checked(target, find=find, compared=any(names), model_only=model_only, whole_curve=whole_curve))
-    if pacing == BOTH and (find is not None or any(names)):
-        message = "--pacing: both goes without --find, --laws and --queues; give none, linux or quic there"
-        raise InputError(message)
+    target = _checked(target, find=find, compared=any(names), model_only=model_only, whole_curve=whole_curve)
+    parse_targets(target)
+    _check_pacing_both(pacing, compared=find is not None or any(names))
+    others = find is not None or any(names) or model_only or whole_curve or pacing == BOTH
+    _check_worst(others, worst_case=worst_case, given={"--range": range_, "--runs": runs})
     declare(law or [])
     read = elephan.Scenario.from_file(scenario)
     counts = {"replications": replications, "seed": seed}
@@ -145,6 +155,15 @@ def size(
     check_laws(read.own_laws, names[0])
     if pacing is not None and pacing != BOTH:
         read = with_pacing(read, pacing)
+    if worst_case:
+        check_memory(read, workers=workers, force=force)
+        chosen = {"link": link, "precision": share(precision), "workers": workers}
+        shown: dict[str, Any] = {"out": out, "quiet": quiet, "json": json, "details": details}
+        worst = size_worst_case(
+            read, target, range_ or [], title=titled(read.title, set_), runs=runs, options=chosen, **shown
+        )
+        warn(worst.nominal.warnings, strict=strict, quiet=quiet)
+        raise typer.Exit(0 if worst.is_met else 1)
     if not model_only:
         check_memory(read, workers=workers, force=force)
         if not quiet:
@@ -202,6 +221,29 @@ def _checked(
         message = "--find: goes without --laws, --queues, --model-only and --whole-curve; ask one thing at a time"
         raise InputError(message)
     return target
+
+
+def _check_pacing_both(pacing: str | None, *, compared: bool) -> None:
+    """Refuse ``--pacing both`` beside options that compare."""
+    from elephan.sizing.pacing import BOTH  # noqa: PLC0415 (--help does without NumPy)
+
+    if pacing == BOTH and compared:
+        message = "--pacing: both goes without --find, --laws and --queues; give none, linux or quic there"
+        raise InputError(message)
+
+
+def _check_worst(others: bool, *, worst_case: bool, given: dict[str, object]) -> None:
+    """Refuse options that go with ``--worst-case`` alone, or not with it."""
+    if worst_case and others:
+        message = (
+            "--worst-case: goes without --laws, --queues, --find, --model-only, --whole-curve and --pacing both; "
+            "ask one thing at a time"
+        )
+        raise InputError(message)
+    lonely = next((option for option, value in given.items() if value is not None), None)
+    if not worst_case and lonely is not None:
+        message = f"{lonely}: is for --worst-case; give that too"
+        raise InputError(message)
 
 
 def _show(found: Found, title: str, *, details: bool) -> None:

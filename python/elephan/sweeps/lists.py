@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from elephan.catalog.registries import plain
 from elephan.errors import InputError, UnitError
@@ -13,6 +13,8 @@ from elephan.units import bits_per_second, number_and_unit, octets, read_range, 
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from elephan.units import ParsedRange
 
 Value = object
 """A value of a scenario file."""
@@ -141,14 +143,44 @@ def _toml(text: str) -> Value | None:
     return value
 
 
-def _expanded(place: str, item: Value) -> list[Value]:
-    """Return the values of a range; anything else as a list of itself."""
-    if not isinstance(item, str) or ".." not in item:
-        return [item]
+class RangeEnds(NamedTuple):
+    """A range of quantities of one unit; whole if there are only whole numbers in it."""
+
+    first: float
+    last: float
+    unit: str
+    whole: bool
+    written: ParsedRange
+
+
+def read_ends(place: str, item: str) -> RangeEnds | None:
+    """Read a range such as ``100..1500 packets``.
+
+    Parameters
+    ----------
+    place : str
+        For messages.
+    item : str
+
+    Returns
+    -------
+    RangeEnds or None
+        None if there is no ``..`` in it.
+
+    Raises
+    ------
+    InputError
+        If its ends are no quantities of one kind.
+
+    Examples
+    --------
+    >>> read_ends("flows[0].rtt", "500 us..2 ms")[:4]
+    (0.5, 2.0, 'ms', False)
+    """
     try:
         written = read_range(item)
         if written is None:
-            return [item]
+            return None
         low, high = number_and_unit(written.low), number_and_unit(written.high)
         if low is None or high is None:
             message = f'"{item}" is not a range; write for example 100..1500 packets:5log'
@@ -160,12 +192,25 @@ def _expanded(place: str, item: Value) -> list[Value]:
         if unit in WHOLE and not (first.is_integer() and last.is_integer()):
             message = f'"{item}" is not a range: there are only whole {unit}; write for example 1..100 {unit}:5log'
             raise InputError(message)
-        numbers = written.values(first, last)
     except InputError as error:
         message = f"{place}: {error}"
         raise InputError(message) from None
-    ends = (numbers[0], numbers[-1])
-    return list(dict.fromkeys(_written(x, unit, 12 if x in ends else DIGITS, whole=whole) for x in numbers))
+    return RangeEnds(first, last, unit, whole, written)
+
+
+def _expanded(place: str, item: Value) -> list[Value]:
+    """Return the values of a range; anything else as a list of itself."""
+    ends = read_ends(place, item) if isinstance(item, str) else None
+    if ends is None:
+        return [item]
+    try:
+        numbers = ends.written.values(ends.first, ends.last)
+    except InputError as error:
+        message = f"{place}: {error}"
+        raise InputError(message) from None
+    outer = (numbers[0], numbers[-1])
+    made = (write_number(x, ends.unit, 12 if x in outer else DIGITS, whole=ends.whole) for x in numbers)
+    return list(dict.fromkeys(made))
 
 
 def _converted(item: str, quantity: str, unit: str) -> float:
@@ -179,7 +224,14 @@ def _converted(item: str, quantity: str, unit: str) -> float:
     raise InputError(message)
 
 
-def _written(number: float, unit: str, digits: int, *, whole: bool) -> Value:
+def write_number(number: float, unit: str, digits: int, *, whole: bool) -> Value:
+    """Write a quantity as a scenario file has it.
+
+    Examples
+    --------
+    >>> write_number(12.3456, "ms", 3, whole=False), write_number(12.3456, "", 3, whole=True)
+    ('12.3 ms', 12)
+    """
     short: float = round(number) if whole else float(f"{number:.{digits}g}")
     if not unit:
         return short

@@ -1,0 +1,72 @@
+"""``elephan attack``: the worst case of a congestion control on a small family of networks."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from elephan.cli.common import (
+    Interrupted,
+    JsonOption,
+    LawOption,
+    OutOption,
+    QuietOption,
+    RangeOption,
+    RunsOption,
+    WorkersOption,
+    check_laws,
+    check_out,
+    print_json,
+    print_lines,
+    say_written,
+    writing,
+)
+from elephan.cli.progress import ProgressLine
+from elephan.cli.worst_screen import WorstProgressDisplay, attack_screen
+from elephan.own_laws import declare
+
+EXAMPLE = """Example:  elephan attack bbr1 --harm starvation --out attacked/
+elephan attack cubic --harm utilization --range flows.0.rtt="50..100 ms" --range flows.1.count=1..5"""
+
+
+def attack(
+    law_name: Annotated[
+        str, typer.Argument(metavar="LAW", help="Congestion control: bbr1, cubic.", show_default=False)
+    ],
+    harm: Annotated[
+        str, typer.Option("--harm", metavar="utilization|starvation|delay|loss", help="Harm to look for.")
+    ] = "starvation",
+    range_: RangeOption = None,
+    runs: RunsOption = None,
+    law: LawOption = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the search.")] = 1,
+    workers: WorkersOption = None,
+    out: OutOption = None,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Search for the network on which a congestion control does most harm.
+
+    One link of 20 Mbit/s, two flows of the law. RTTs, buffer, the second start and random loss vary. The case found is
+    a scenario file in --out. A search is no proof.
+    """
+    from elephan.worst import attack as search  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.worst.sizing import RUNS  # noqa: PLC0415 (as above)
+
+    check_out(out)
+    declare(law or [])
+    check_laws([law_name])
+    with ProgressLine(f"attack on {law_name}", quiet=quiet) as line:
+        watch = WorstProgressDisplay(line)
+        try:
+            found = search(law_name, harm, range_ or [], runs=runs or RUNS, seed=seed, workers=workers, progress=watch)
+            with writing(out):
+                written = [] if out is None else found.write(out)
+        except KeyboardInterrupt:
+            raise Interrupted(watch.summary()) from None
+    if json:
+        print_json(found.to_json())
+    else:
+        print_lines(*attack_screen(found, out))
+    say_written(written)

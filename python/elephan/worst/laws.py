@@ -1,0 +1,200 @@
+"""The worst case of a congestion control on a small family of networks, for a harm."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import InputError, suggest
+from elephan.runs.outcome import simulate
+from elephan.scenario import Scenario
+from elephan.worst.search import Attack, Harm, WorstSearch
+from elephan.worst.sizing import RUNS, check_runs, write_cases
+from elephan.worst.unknowns import Unknowns, read_unknowns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from elephan.runs.outcome import ReplicationOutcome
+    from elephan.worst.search import SearchState
+
+NETWORK = """
+title        = "Two groups of {law} on 20 Mbit/s"
+duration     = "90 s"
+warmup       = "40 s"
+replications = 1
+seed         = 1
+
+[[links]]
+name   = "link"
+rate   = "20 Mbit/s"
+buffer = "1 bdp"
+queue  = {{ discipline = "drop-tail" }}
+loss   = {{ random = 0.0 }}
+
+[[flows]]
+name    = "a"
+count   = 1
+path    = ["link"]
+rtt     = "50 ms"
+tcp     = "linux"
+control = {{ law = "{law}" }}
+packet  = "1500 B"
+start   = "0 s"
+
+[[flows]]
+name    = "b"
+count   = 1
+path    = ["link"]
+rtt     = "50 ms"
+tcp     = "linux"
+control = {{ law = "{law}" }}
+packet  = "1500 B"
+start   = "0 s"
+"""
+"""The family: one link, two groups of flows. All of them have started well before the warm-up ends."""
+
+RANGES = {
+    "links[0].buffer": "0.2..8 bdp",
+    "links[0].loss.random": "0..0.001",
+    "flows[0].rtt": "20..200 ms",
+    "flows[1].rtt": "20..200 ms",
+    "flows[1].start": "0..30 s",
+}
+"""What varies in it; the least buffer is 7 packets, since with two or three the worst case is no more than that."""
+
+
+def _share(_: Scenario, outcome: ReplicationOutcome) -> float:
+    """Return the smallest goodput of a flow over the mean."""
+    goodput = outcome.flows["goodput_bps"]
+    mean = float(goodput.mean())
+    return float(goodput.min()) / mean if mean > 0 else 0.0
+
+
+HARMS = {
+    harm.name: harm
+    for harm in (
+        Harm("utilization", lambda _, out: float(out.links["utilization"][0]), "1", True, "utilization of the link"),
+        Harm("starvation", _share, "1", True, "smallest goodput of a flow over the fair share"),
+        Harm("delay", lambda _, out: float(out.links["queueing_delay_s"][0]), "s", False, "mean wait at the link"),
+        Harm("loss", lambda _, out: out.loss_ratio(0), "1", False, "share of packets lost"),
+    )
+}
+"""Harms by name; each is measured after the warm-up."""
+
+
+@dataclass(frozen=True)
+class LawAttack:
+    """The worst case found of a law.
+
+    Parameters
+    ----------
+    law : str
+    unknowns : Unknowns
+    attack : Attack
+    groups : tuple of dict
+        Of the worst case: ``name``, ``rtt`` and ``flows`` of each group, ``goodput_per_flow_bps``.
+    usual : float
+        The harm in the family's network as it is.
+    matters : dict of str to float
+        The worst case with one place at a time as that network has it.
+    wall_s : float [s]
+    """
+
+    law: str
+    unknowns: Unknowns
+    attack: Attack
+    groups: tuple[dict[str, Any], ...]
+    usual: float
+    matters: dict[str, float]
+    wall_s: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document of ``elephan attack --json``."""
+        case = self.attack.worst
+        return {
+            "law": self.law,
+            "unknown": {unknown.place: unknown.written for unknown in self.unknowns.all},
+            **self.attack.to_json(),
+            "usual": self.usual,
+            "counterexample": {"changes": case.changes, "value": case.value, "hash": case.hash},
+            "groups": list(self.groups),
+            "set_back": self.matters,
+            "wall_s": self.wall_s,
+        }
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the counterexample as a scenario file, and ``attack.json``."""
+        return write_cases(
+            folder, {"worst-case": self.attack.worst}, self.attack.harm.name, self.to_json(), "attack.json"
+        )
+
+
+def attack(
+    law: str,
+    harm: str = "starvation",
+    ranges: Iterable[str] | Mapping[str, str] = (),
+    *,
+    runs: int = RUNS,
+    seed: int = 1,
+    workers: int | None = None,
+    progress: Callable[[SearchState], None] | None = None,
+) -> LawAttack:
+    """Search for the worst case of a law: one link, two groups of its flows.
+
+    Parameters
+    ----------
+    law : str
+    harm : str
+        ``utilization``, ``starvation`` (the smallest goodput of a flow over the fair share), ``delay`` or ``loss``.
+    ranges : iterable of str, or mapping of str to str
+        Instead of those of `RANGES`, or beside them.
+    runs : int
+        At most.
+    seed : int
+        Of the search.
+    workers : int, optional
+        Threads; the result does not depend on it.
+    progress : callable, optional
+        Called with a `SearchState` after every run.
+
+    Raises
+    ------
+    InputError
+        If there is no such law or harm, or a range cannot be used.
+
+    Examples
+    --------
+    >>> found = attack("reno", "utilization", {"flows[0].rtt": "20..40 ms"}, runs=50)
+    >>> found.attack.worst.value <= found.attack.worst_random.value
+    True
+    """
+    begun = time.perf_counter()
+    if harm not in HARMS:
+        message = f'--harm: there is no "{harm}"; {suggest(harm, HARMS)}'
+        raise InputError(message)
+    check_runs(runs)
+    try:
+        base = Scenario.from_text(NETWORK.format(law=law), "attack")
+    except InputError as error:
+        message = f"attack {law}: {str(error).rpartition(': ')[2]}"
+        raise InputError(message) from None
+    unknowns = read_unknowns(base, ranges, read_unknowns(base, RANGES).all)
+    search = WorstSearch(base, unknowns, HARMS[harm], workers, seed, progress)
+    found = search.attack(runs)
+    case = found.worst.scenario
+    flows = simulate(case, 0).flows
+    groups = tuple(
+        {
+            "name": group.name,
+            "flows": group.flows,
+            "rtt_s": group.rtt_s,
+            "start_s": group.start_s[0],
+            "goodput_per_flow_bps": float(flows["goodput_bps"][flows["group"] == group.index].mean()),
+        }
+        for group in case.network.groups
+    )
+    usual = HARMS[harm].measure(base, simulate(base, 0))
+    return LawAttack(law, unknowns, found, groups, usual, search.without(found.worst), time.perf_counter() - begun)

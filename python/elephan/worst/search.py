@@ -1,0 +1,285 @@
+"""The search for a worst case: random cases first, then differential evolution from the worst of them.
+
+The search is `scipy.optimize.differential_evolution` (Storn1997) with whole generations, so that it is the same for
+any number of threads. A case is one run: replication 0 of the scenario with the case's values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.runs import ReplicationJob, simulate_all
+from elephan.runs.outcome import simulate
+from elephan.stats.extremes import upper_tail
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from elephan.runs.outcome import ReplicationOutcome
+    from elephan.scenario import Scenario
+    from elephan.sweeps.lists import Value
+    from elephan.worst.unknowns import Unknowns
+
+POPULATION = 25
+"""Cases of a generation."""
+
+RECOMBINATION, MUTATION = 0.9, (0.5, 1.0)
+"""Constants of the search, those that Storn and Price advise for coordinates that depend on each other."""
+
+BATCH = 100
+"""Cases that are handed to the threads at once."""
+
+RANDOM_SHARE = 0.25
+"""Share of the runs that are random cases; the search begins at the worst of them."""
+
+FEWEST_RUNS = 2 * POPULATION
+"""Fewest runs of an attack: a generation of random cases, and one of the search."""
+
+ONE_IN = 10_000
+"""Number of random cases of which the extreme-value estimate is the worst."""
+
+
+class SearchState(NamedTuple):
+    """Progress of a search: runs done, runs in all, and the worst value until now."""
+
+    done: int
+    total: int
+    worst: float
+
+
+@dataclass(frozen=True)
+class Harm:
+    """A quantity of a run, and which direction is worse.
+
+    Parameters
+    ----------
+    name : str
+    measure : callable
+        From the scenario and the outcome to the value.
+    unit : str
+        ``"1"`` or ``"s"``.
+    low_is_worse : bool
+    words : str
+        Its meaning, for messages.
+    """
+
+    name: str
+    measure: Callable[[Scenario, ReplicationOutcome], float]
+    unit: str
+    low_is_worse: bool
+    words: str = ""
+
+    def cost(self, value: float) -> float:
+        """Return what the search minimises."""
+        return value if self.low_is_worse else -value
+
+
+@dataclass(frozen=True)
+class FoundCase:
+    """A case that was run.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Replaying it gives the same value.
+    point : tuple of float
+        Its coordinates in the cube of unknowns.
+    changes : dict of str to value
+    value : float
+        Of the harm.
+    """
+
+    scenario: Scenario
+    point: tuple[float, ...]
+    changes: dict[str, Value]
+    value: float
+
+    @cached_property
+    def hash(self) -> str:
+        """Rolling hash of its run, over every arrival and ACK."""
+        return f"{simulate(self.scenario, 0, with_hash=True).hash:016x}"
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What random cases and a search have found.
+
+    Parameters
+    ----------
+    harm : Harm
+    random : ndarray
+        Values of the random cases.
+    worst_random, worst : FoundCase
+        The worst random case, and the worst of all.
+    runs : int
+        Runs in all, random ones included; cases that were tried twice count once.
+    """
+
+    harm: Harm
+    random: NDArray[np.float64]
+    worst_random: FoundCase
+    worst: FoundCase
+    runs: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the numbers of the attack."""
+        sign = 1 if self.harm.low_is_worse else -1
+        tail = upper_tail(-sign * self.random, ONE_IN)
+        # Neither a share nor a time is below 0.
+        ends = None if tail is None else [max(-sign * x, 0.0) for x in (tail.level, tail.low, tail.high)]
+        return {
+            "harm": self.harm.name,
+            "random": {
+                "cases": len(self.random),
+                "mean": float(self.random.mean()),
+                "worst": self.worst_random.value,
+                # With 95 % confidence no larger share of cases is worse than the worst of so many.
+                "worse_share_at_most": 1 - 0.05 ** (1 / len(self.random)),
+            },
+            "one_in_10000": None if ends is None else {"value": ends[0], "ci95": sorted(ends[1:])},
+            "worst": self.worst.value,
+            "runs": self.runs,
+        }
+
+
+@dataclass
+class WorstSearch:
+    """A search for the worst case of a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        With a stated warm-up.
+    unknowns : Unknowns
+    harm : Harm
+    workers : int, optional
+        Threads; the result does not depend on it.
+    seed : int
+        Of the random cases and of the search.
+    progress : callable, optional
+        Called with a `SearchState` after every run.
+    """
+
+    scenario: Scenario
+    unknowns: Unknowns
+    harm: Harm
+    workers: int | None = None
+    seed: int = 0
+    progress: Callable[[SearchState], None] | None = None
+    _known: dict[str, float] = field(default_factory=dict)
+    _total: int = 0
+
+    def case(self, changes: dict[str, Value]) -> Scenario:
+        """Return the scenario of a case."""
+        try:
+            return self.scenario.replace(changes, replications=1)
+        except InputError as error:
+            message = f"--range: a case within the ranges cannot be run: {error}"
+            raise InputError(message) from None
+
+    def attack(self, runs: int, also: Iterable[Sequence[float]] = ()) -> Attack:
+        """Run random cases, then search.
+
+        Parameters
+        ----------
+        runs : int
+            At most, without those of `also`.
+        also : iterable of points
+            Cases that the search begins with, too.
+
+        Returns
+        -------
+        Attack
+        """
+        number = max(POPULATION, round(RANDOM_SHARE * runs))
+        points = self.points(number)
+        begun = [*map(tuple, also)]
+        self._total = max(runs + len(begun), self._total)
+        values = self.values(points)
+        first = self._found(points, values)
+        pool = np.array([*begun, *points]).reshape(-1, self.unknowns.size)
+        known = self.values(pool)
+        order = np.argsort(self._costs(known), kind="stable")
+        best = self._evolve(pool[order[:POPULATION]], (runs - number) // POPULATION)
+        found = self._found(best, self.values(best))
+        worst = min(first, self._found(pool, known), found, key=lambda case: self.harm.cost(case.value))
+        return Attack(self.harm, values, first, worst, len(self._known))
+
+    def points(self, number: int) -> NDArray[np.float64]:
+        """Return random points of the cube; the first of them do not depend on how many there are."""
+        return np.random.default_rng([self.seed, 0]).random((number, self.unknowns.size))
+
+    def values(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Measure the harm of cases, each once."""
+        changes = [self.unknowns.changes(list(map(float, point))) for point in points]
+        missing = {repr(each): each for each in changes if repr(each) not in self._known}
+        names = iter(missing)
+
+        def keep(job: ReplicationJob, outcome: ReplicationOutcome) -> None:
+            self._known[next(names)] = self.harm.measure(job.scenario, outcome)
+            if self.progress is not None:
+                worst = min(self._known.values(), key=self.harm.cost)
+                self.progress(SearchState(len(self._known), max(self._total, len(self._known)), worst))
+
+        wanted = list(missing.values())
+        for first in range(0, len(wanted), BATCH):
+            # In batches: the outcomes of one are held until its end.
+            jobs = [ReplicationJob(self.case(each), 0) for each in wanted[first : first + BATCH]]
+            simulate_all(jobs, workers=self.workers, on_outcome=keep, watched=self.progress is not None)
+        return np.array([self._known[repr(each)] for each in changes])
+
+    def without(self, case: FoundCase) -> dict[str, float]:
+        """Measure a case with one place at a time as the file has it.
+
+        Returns
+        -------
+        dict of str to float
+            Value by place, those that matter most first.
+        """
+        found = {}
+        for unknown in self.unknowns.all:
+            scenario = self.case(self.unknowns.changes(case.point, unknown.place))
+            found[unknown.place] = self.harm.measure(scenario, simulate(scenario, 0))
+        return dict(sorted(found.items(), key=lambda item: -self.harm.cost(item[1])))
+
+    def _costs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        costs = values if self.harm.low_is_worse else -values
+        # What cannot be measured, such as the share of flows that send nothing, is no worst case.
+        return np.nan_to_num(costs, nan=np.inf, posinf=np.inf, neginf=-np.inf)
+
+    def _found(self, points: NDArray[np.float64], values: NDArray[np.float64]) -> FoundCase:
+        """Return the worst of some cases."""
+        at = int(np.argmin(self._costs(values)))
+        point = tuple(map(float, points[at]))
+        changes = self.unknowns.changes(point)
+        return FoundCase(self.case(changes), point, changes, float(values[at]))
+
+    def _evolve(self, population: NDArray[np.float64], generations: int) -> NDArray[np.float64]:
+        """Search from a population; return the worst point, with an axis in front."""
+        from scipy.optimize import differential_evolution  # noqa: PLC0415 (slow to import)
+
+        found = differential_evolution(
+            lambda points: self._costs(self.values(points.T)),
+            [(0.0, 1.0)] * self.unknowns.size,
+            strategy="best1bin",
+            maxiter=generations,
+            init=population,
+            mutation=MUTATION,
+            recombination=RECOMBINATION,
+            # No convergence ends it: the runs do.
+            tol=0.0,
+            atol=-1.0,
+            polish=False,
+            vectorized=True,
+            updating="deferred",
+            seed=np.random.default_rng([self.seed, 1]),
+        )
+        best: NDArray[np.float64] = found.x[np.newaxis, :]
+        return best
