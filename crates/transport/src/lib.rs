@@ -25,9 +25,10 @@ mod validation;
 pub use ack::{Ack, MAX_BLOCKS};
 pub use autotuning::WindowLimits;
 pub use loss::Recovery;
-pub use loss::scoreboard::{DUP_THRESH, Scoreboard};
+pub use loss::scoreboard::Scoreboard;
 pub use options::{
-    Autotuning, Burst, Coalescing, Device, Ecn, Options, Pacing, PacingFactors, ReceiveWindow, Rto, WindowValidation,
+    Autotuning, Burst, Coalescing, DUP_THRESH, Device, DupThresh, Ecn, Options, Pacing, PacingFactors, ReceiveWindow,
+    Rto, WindowValidation,
 };
 pub use ranges::Ranges;
 pub use receiver::Receiver;

@@ -100,6 +100,36 @@ base::keys! {
 
 impl Copy for PacingFactors {}
 
+/// Number of duplicate ACKs, or of SACKed segments above one, after which a segment counts as lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DupThresh {
+    /// This number.
+    Segments(u32),
+    /// Three, and more after segments that came later than others without being lost: as many as overtook them (Linux:
+    /// `tcp_reordering`, up to `tcp_max_reordering`).
+    Adaptive,
+}
+
+impl DupThresh {
+    /// The number at first: three if it adapts (RFC 5681).
+    #[must_use]
+    pub const fn initial(self) -> u32 {
+        match self {
+            Self::Segments(segments) => segments,
+            Self::Adaptive => DUP_THRESH,
+        }
+    }
+}
+
+impl Default for DupThresh {
+    fn default() -> Self {
+        Self::Segments(DUP_THRESH)
+    }
+}
+
+/// Duplicate ACKs, or SACKed segments above, that make a segment lost (RFC 5681, RFC 6675).
+pub const DUP_THRESH: u32 = 3;
+
 /// Number of segments that a sender hands over at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Burst {
@@ -227,6 +257,10 @@ base::keys! {
         /// with tcp_slow_start_after_idle = 0), "rfc7661" (it stays for five minutes, and losses count for what was
         /// used).
         window_validation: WindowValidation = WindowValidation::Rfc5681, since "0.1", needs [Writes];
+        /// Duplicate ACKs, or SACKed segments above it, after which a segment counts as lost: a number, or "adaptive" (3, and as
+        /// many as overtook a segment that arrived after all, at most 300: Linux's tcp_reordering, RFC 9002, 6.1.1; without SACK
+        /// it stays 3). RACK waits for its reordering window before.
+        dup_thresh: DupThresh = DupThresh::Segments(DUP_THRESH), eg "3", since "0.1";
     }
 }
 

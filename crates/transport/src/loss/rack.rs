@@ -7,7 +7,7 @@
 //! budget for delayed ACKs is the flow's own.
 //! Differs from Linux: no F-RTO (RFC 5682) after a timeout.
 
-use super::scoreboard::DUP_THRESH;
+use crate::DUP_THRESH;
 use crate::ack::Ack;
 use crate::departures::{Departure, Departures};
 use crate::ranges::Ranges;
@@ -33,6 +33,8 @@ pub struct Rack {
     /// `TLP.end_seq` of an outstanding probe; `NO_SEGMENT` if there is none, which is half the size of an option.
     probe_end: u64,
     sacked: u32,
+    /// SACKed segments that end the patience with those below.
+    dup_thresh: u32,
     /// Number of segments that are lost and not retransmitted.
     lost: u32,
     /// `TLP.is_retrans`.
@@ -79,10 +81,16 @@ impl Rack {
             window: Span::ZERO,
             probe_end: NO_SEGMENT,
             sacked: 0,
+            dup_thresh: DUP_THRESH,
             lost: 0,
             probes_again: false,
             timed: false,
         }
+    }
+
+    /// Sets the number of SACKed segments that end the patience with those below.
+    pub fn set_dup_thresh(&mut self, dup_thresh: u32) {
+        self.dup_thresh = dup_thresh;
     }
 
     /// Sets the number of the first segment to `first`. Call it before anything is sent.
@@ -260,7 +268,7 @@ impl Rack {
         rtts: (Span, Span),
         mut on_lost: impl FnMut(u64),
     ) -> Time {
-        let patient = !(recovering || self.sacked >= DUP_THRESH);
+        let patient = !(recovering || self.sacked >= self.dup_thresh);
         let window = if patient { patience(rtts) } else { Span::ZERO };
         self.window = window;
         let mut resent = self.earliest_resent(departures);

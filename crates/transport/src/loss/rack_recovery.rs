@@ -8,7 +8,7 @@ use super::rules::{AckInfo, Begin, Extension, Loss, Next, RecoveryCard, Report, 
 use crate::departures::Departures;
 use crate::sequence::SequenceSpace;
 use crate::state::SenderState;
-use crate::{Ack, Recovery};
+use crate::{Ack, DupThresh, Recovery};
 use base::{Span, Time};
 use law::CongestionControl;
 
@@ -73,6 +73,10 @@ impl Loss for RackRecovery {
 
     fn new(_: Recovery, proportional: bool) -> Self {
         Self { rack: Rack::new(), pending: false, prr: proportional.then(Prr::default) }
+    }
+
+    fn set_dup_thresh(&mut self, dup_thresh: DupThresh) {
+        self.rack.set_dup_thresh(dup_thresh.initial());
     }
 
     fn begin_at(&mut self, first: u64) {

@@ -10,7 +10,7 @@ use crate::loss::prr::Prr;
 use crate::optional::OptionalState;
 use crate::sequence::SequenceSpace;
 use crate::state::SenderState;
-use crate::{Ack, Recovery};
+use crate::{Ack, DupThresh, Recovery};
 use base::{Span, Time};
 use law::CongestionControl;
 
@@ -197,6 +197,9 @@ pub trait Loss: Sized {
     /// State of a new connection under `recovery`, one of those that this type implements; `proportional` enables PRR where
     /// the recovery has it.
     fn new(recovery: Recovery, proportional: bool) -> Self;
+
+    /// Sets the number of duplicates that show a loss. It is called before anything is sent.
+    fn set_dup_thresh(&mut self, _: DupThresh) {}
 
     /// Sets the number of the first segment to `first`. It is called before anything is sent.
     fn begin_at(&mut self, _first: u64) {}

@@ -82,7 +82,7 @@ impl<C: CongestionControl> Sender<C> {
     /// Creates a sender of `data_end` segments ([`crate::NO_END`] for no end).
     #[must_use]
     pub fn new(control: C, recovery: Recovery, options: &Options, data_end: u64) -> Self {
-        let loss = LossRecovery::new(recovery, control.needs());
+        let loss = LossRecovery::new(recovery, control.needs(), options);
         Self { core: Core::new(control, options, data_end, loss.uses_departures()), loss }
     }
 
