@@ -112,6 +112,7 @@ impl<P: Parts> Builder<'_, P> {
         let round_trip = draws.round_trip(i, Propagation { forward, back: propagation(&return_path) }, stream);
         let (start, stop) = draws.start_and_stop(i, stream);
         let access = draws.access(i, stream);
+        let reorders = path.iter().chain(&return_path).any(|&l| links[l as usize].handover.reorders());
         let hops = path.iter().map(|&l| links[l as usize].rate.serialize(group.packet));
         let bottleneck_tx_time = hops.clone().fold(access, Span::max);
         let one_way_latency = hops.fold(round_trip.first_link_delay + access + forward, |sum, hop| sum + hop);
@@ -134,6 +135,7 @@ impl<P: Parts> Builder<'_, P> {
                 .then(|| Box::new(SendJitter { longest: jitter, stream: stream(&purpose(place)) })),
             packet: group.packet.0 as u32,
             ack: group.tcp.header.0 as u32,
+            reorders,
             traced: place == 0 && scenario.record.trace.contains(&(g, i)),
         };
         let mut sender = |segments| {
