@@ -9,7 +9,8 @@ use base::keys::Range;
 use base::{Bytes, Key, Quantity, Rate, Span};
 use serde_json::{Value as Json, json};
 use transport::{
-    Autotuning, Burst, Coalescing, Device, DupThresh, Ecn, Pacing, PacingFactors, ReceiveWindow, Rto, WindowValidation,
+    Autotuning, Burst, Coalescing, Device, DupThresh, Ecn, Pacing, PacingFactors, ReceiveWindow, Rto, Undo,
+    WindowValidation,
 };
 
 impl KeyType for String {
@@ -261,6 +262,7 @@ pub(crate) use words;
 words! {
     Ecn, "on", true On, false Off;
     Rto, "linux";
+    Undo, "always";
     WindowValidation, "linux";
 }
 

@@ -142,20 +142,21 @@ impl<P: Parts> Builder<'_, P> {
             let flow = FlowSite::new(scenario, (g, i, *replication), (round_trip.base_rtt, start));
             let control = parts.control(&flow)?;
             own::check_needs(&flow, &control)?;
-            Ok(new_sender(group, shared, control, segments).after_handshake(handshake.sample, handshake.longest))
+            Ok(new_sender(group, shared, reorders, control, segments)
+                .after_handshake(handshake.sample, handshake.longest))
         };
         let offer = group.traffic.offer(&group.site(scenario, i, start), || stream("traffic"));
         let (mut finite, mut writes) = (None, false);
         match offer.expect("checked when the scenario was read") {
             Offer::Segments(segments) => {
                 finite = segments.and_then(NonZeroU64::new);
-                let plan = tcp(group, first, &handshake, sender(segments.unwrap_or(NO_END))?);
+                let plan = tcp(group, (first, reorders), &handshake, sender(segments.unwrap_or(NO_END))?);
                 network.flows.push(FlowPlan::Tcp(Box::new(party(0, start, stop)), Box::new(plan)));
             }
             Offer::Writes(application) => {
                 let own = FlowWrites::new(application, stop);
                 writes = own.has_transfers();
-                let mut plan = tcp(group, first, &handshake, sender(0)?);
+                let mut plan = tcp(group, (first, reorders), &handshake, sender(0)?);
                 (plan.sender, plan.receiver) = (plan.sender.expecting_writes(&group.tcp), plan.receiver.until(NO_END));
                 plan.application = Some(Box::new(Application::Writes(own)));
                 network.flows.push(FlowPlan::Tcp(Box::new(party(0, start, stop)), Box::new(plan)));
@@ -168,7 +169,7 @@ impl<P: Parts> Builder<'_, P> {
                 for place in 0..place_count {
                     // The session says when each place starts, and when it stops.
                     let party = party(place, Time::NEVER, Time::NEVER);
-                    let plan = tcp(group, first, &handshake, Sender::clone(&template));
+                    let plan = tcp(group, (first, reorders), &handshake, Sender::clone(&template));
                     let application = Some(Box::new(Application::Session(Arc::clone(&template))));
                     let plan = TcpPlan { application, ..plan };
                     network.flows.push(FlowPlan::Tcp(Box::new(party), Box::new(plan)));
@@ -202,8 +203,16 @@ impl<P: Parts> Builder<'_, P> {
     }
 }
 
-fn new_sender<C: FlowControl>(group: &Group, shared: &Shared<'_>, control: C, segments: u64) -> Sender<C> {
+fn new_sender<C: FlowControl>(
+    group: &Group,
+    shared: &Shared<'_>,
+    reorders: bool,
+    control: C,
+    segments: u64,
+) -> Sender<C> {
     let sender = Sender::new(control, group.recovery, &shared.options, segments).sharing(&shared.timers);
+    let undo = group.tcp.undo;
+    let sender = if undo.notices(reorders) { sender.expecting_reordering(undo.is_on(reorders)) } else { sender };
     match window_limits(group) {
         Some(limits) => sender.following_window(limits, &shared.options),
         None => sender,
@@ -251,7 +260,12 @@ fn window_limits(group: &Group) -> Option<WindowLimits> {
     Some(WindowLimits::new(&tuning, group.mss()))
 }
 
-fn tcp<C: FlowControl>(group: &Group, first: u64, handshake: &Handshake, sender: Sender<C>) -> TcpPlan<C> {
+fn tcp<C: FlowControl>(
+    group: &Group,
+    (first, reorders): (u64, bool),
+    handshake: &Handshake,
+    sender: Sender<C>,
+) -> TcpPlan<C> {
     let sender = sender.beginning_at(first);
     let needs = sender.control().needs();
     let blocks = match (group.recovery.selective(), group.back.is_empty()) {
@@ -270,6 +284,7 @@ fn tcp<C: FlowControl>(group: &Group, first: u64, handshake: &Handshake, sender:
         None => receiver,
     };
     let receiver = receiver.beginning_at(first);
+    let receiver = if group.tcp.undo.notices(reorders) { receiver.reporting_duplicates() } else { receiver };
     TcpPlan { sender, receiver: if needs.marks { receiver.echoing_every_mark() } else { receiver }, application: None }
 }
 

@@ -28,12 +28,12 @@ pub use loss::Recovery;
 pub use loss::scoreboard::Scoreboard;
 pub use options::{
     Autotuning, Burst, Coalescing, DUP_THRESH, Device, DupThresh, Ecn, Options, Pacing, PacingFactors, ReceiveWindow,
-    Rto, WindowValidation,
+    Rto, Undo, WindowValidation,
 };
 pub use ranges::Ranges;
 pub use receiver::Receiver;
 pub use rtt::{Rtt, TimerOptions};
-pub use sender::{AckRow, Counters, Sender, Wire};
+pub use sender::{AckRow, Counters, Sender, Spurious, Wire};
 pub use sequence::{MAX_OUTSTANDING, NO_END};
 pub use state::Phase;
 

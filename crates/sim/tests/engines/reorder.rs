@@ -133,3 +133,63 @@ fn datagrams_are_all_delivered_in_whatever_order() {
         assert!(outcome.flows[1..].iter().all(|flow| flow.goodput_bps > 0.0));
     }
 }
+
+/// Share of segments sent again of a flow whose window stays at 40 segments, one for each 200 us, over a link that loses nothing;
+/// `late` of the packets come three gaps and a half late.
+fn sent_again(late: f64, tcp: &str, recovery: &str) -> f64 {
+    let text = format!(
+        "duration = \"60 s\"\nwarmup = \"2 s\"\n\
+         [[links]]\nname = \"l\"\nrate = \"40 Mbit/s\"\nbuffer = \"500 packets\"\nreorder = {{ late = {late}, by = \"700 us\" }}\n\
+         [[flows]]\npath = [\"l\"]\nrtt = \"2 ms\"\npacket = \"1000 B\"\ncontrol = {{ law = \"constant-rate\", increase = 1e-9, decrease = 1e-9 }}\nrecovery = \"{recovery}\"\n\
+         tcp = {{ initial_window = 40, initial_ssthresh = 40.0{tcp} }}"
+    );
+    let outcome = equal(&text, &text);
+    outcome.flows[0].retransmitted as f64 / outcome.flows[0].sent as f64
+}
+
+#[test]
+fn a_segment_that_three_overtake_is_sent_again_unless_the_threshold_is_four() {
+    // A packet that comes three gaps and a half late is overtaken by the three that follow, unless one of them is late, too: then
+    // it is overtaken by fewer. So of all packets late * (1 - late)^3 are sent again with a threshold of three, of which the copies
+    // are packets, too, and none with four.
+    let late: f64 = 0.01;
+    let spurious = late * (1.0 - late).powi(3);
+    for recovery in ["sack", "prr"] {
+        let share = sent_again(late, "", recovery);
+        assert!((share / (spurious / (1.0 + spurious)) - 1.0).abs() < 0.1, "{recovery}: {share}");
+        assert_eq!(sent_again(late, ", dup_thresh = 4", recovery), 0.0, "{recovery}");
+        // What adapts learns it from the first.
+        assert!(sent_again(late, ", dup_thresh = \"adaptive\"", recovery) < 1e-4, "{recovery}");
+    }
+    // RACK waits for a quarter of the round trip, once it has seen that segments overtake others.
+    assert!(sent_again(late, "", "rack") < 1e-4);
+}
+
+#[test]
+fn every_law_undoes_what_proves_spurious() {
+    let steps =
+        r#"delay = { steps = [["0 s", "10 ms"], ["700 ms", "150 ms"], ["900 ms", "10 ms"]], period = "1.3 s" }"#;
+    let settings =
+        [("reordering", "timestamps = true"), ("always", "min_rto = \"50 ms\""), ("always", "delayed_ack = 2")];
+    for (i, (law, recovery)) in [
+        ("law = \"cubic\"", "rack"),
+        ("law = \"cubic\", variant = \"linux\"", "rack"),
+        ("law = \"reno\"", "sack"),
+        ("law = \"cubic\"", "prr"),
+        ("law = \"bbr3\"", "rack"),
+        ("law = \"scalable\"", "newreno"),
+        ("law = \"dctcp\"", "rack"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for (undo, tcp) in settings {
+            let flow =
+                format!("control = {{ {law} }}\nrecovery = \"{recovery}\"\ntcp = {{ undo = \"{undo}\", {tcp} }}\n");
+            let text = dumbbell(2, "60 packets", RULES[i], &flow).replace("\"8 s\"", "\"5 s\"");
+            equal(&format!("{} {flow}", RULES[i]), &text);
+            let text = dumbbell(2, "60 packets", "", &flow).replace("delay = \"10 ms\"", steps);
+            equal(&format!("spikes {flow}"), &text);
+        }
+    }
+}

@@ -121,6 +121,10 @@ impl Loss for Cumulative {
         self.dup_thresh = dup_thresh.initial();
     }
 
+    fn forgive<C: CongestionControl>(&mut self, _: &SenderState<C>, _: &mut Segments<'_>) {
+        (self.dupacks, self.inflation, self.pending) = (0, 0, false);
+    }
+
     #[inline]
     fn is_quiet(&self) -> bool {
         self.dupacks == 0

@@ -1,11 +1,9 @@
 //! RACK-TLP: a segment is lost when one sent later has arrived, and a probe goes out when ACKs stop coming.
 //!
 //! Source: RFC 8985, Sections 6 (RACK) and 7 (TLP).
-//! Differs from the source: no path here reorders one flow (but DualPI2 behind a link that marks), so reordering is never
-//! seen and the window for it does not adapt (receivers send no DSACK); its timer judges together what left before the
-//! latest arrival, at most the gap between two departures late, and runs beside the retransmission timer; the probe's
-//! budget for delayed ACKs is the flow's own.
-//! Differs from Linux: no F-RTO (RFC 5682) after a timeout.
+//! Differs from the source: the reordering window adapts only where the sender is to expect reordering ([`Adapting`]); its timer
+//! judges together what left before the latest arrival, at most the gap between two departures late, and runs beside the
+//! retransmission timer; the probe's budget for delayed ACKs is the flow's own.
 
 use crate::DUP_THRESH;
 use crate::ack::Ack;
@@ -22,6 +20,8 @@ pub struct Rack {
     runs: Ranges,
     /// First transmissions of segments below this are judged: delivered, lost, or sent again.
     cursor: u64,
+    /// Adaptation to reordering, where it is to be expected.
+    adapting: Option<Box<Adapting>>,
     /// State needed after a first loss, in a box so that flows without losses do not carry it.
     repairs: Option<Box<Repairs>>,
     /// `RACK.xmit_ts` and `RACK.segment`: the latest departure among what was delivered.
@@ -42,6 +42,24 @@ pub struct Rack {
     /// Whether there was a round-trip sample since the last probe, or, before the first, at all.
     timed: bool,
 }
+
+/// Reordering seen, and the width of the window for it (Section 6.2, step 4).
+#[derive(Clone, Debug)]
+struct Adapting {
+    /// `RACK.reordering_seen`.
+    seen: bool,
+    /// `RACK.reo_wnd_mult`, in quarters of the smallest round-trip time.
+    quarters: u32,
+    /// `RACK.reo_wnd_persist`: recoveries until the window is narrow again.
+    persist: u32,
+    /// `RACK.dsack_round`; `NO_SEGMENT` for none.
+    round: u64,
+}
+
+/// Recoveries for which a wider window persists.
+const PERSIST: u32 = 16;
+/// Widest window, as in Linux, in quarters of the smallest round-trip time; the smoothed one limits it before.
+const MOST_QUARTERS: u32 = 255;
 
 /// Segments to retransmit, and those retransmitted.
 #[derive(Clone, Debug, Default)]
@@ -75,6 +93,7 @@ impl Rack {
         Self {
             runs: Ranges::default(),
             cursor: 0,
+            adapting: None,
             repairs: None,
             latest: (Time::ZERO, 0),
             rtt: Span::ZERO,
@@ -85,6 +104,61 @@ impl Rack {
             lost: 0,
             probes_again: false,
             timed: false,
+        }
+    }
+
+    /// Adapts the reordering window from now on.
+    pub fn expect_reordering(&mut self) {
+        let none = Adapting { seen: false, quarters: 1, persist: PERSIST, round: NO_SEGMENT };
+        self.adapting = Some(Box::new(none));
+    }
+
+    /// Widens the window if `ack` reports a duplicate, once for each round trip (step 4); `nxt` is the next segment.
+    #[inline]
+    pub fn note_duplicate(&mut self, ack: &Ack, nxt: u64) {
+        let Some(adapting) = self.adapting.as_deref_mut() else { return };
+        if ack.cum >= adapting.round {
+            adapting.round = NO_SEGMENT;
+        }
+        if adapting.round == NO_SEGMENT && ack.duplicate().is_some() {
+            adapting.round = nxt;
+            adapting.quarters = (adapting.quarters + 1).min(MOST_QUARTERS);
+            adapting.persist = PERSIST;
+        }
+    }
+
+    /// Notes that a recovery ends: after some without duplicates the window is narrow again.
+    #[inline]
+    pub fn end_recovery(&mut self) {
+        let Some(adapting) = self.adapting.as_deref_mut() else { return };
+        adapting.persist = adapting.persist.saturating_sub(1);
+        if adapting.persist == 0 {
+            adapting.quarters = 1;
+        }
+    }
+
+    /// Whether a segment that was sent once has arrived after one sent later.
+    #[inline]
+    fn has_seen(&self) -> bool {
+        self.adapting.as_deref().is_some_and(|adapting| adapting.seen)
+    }
+
+    /// Reordering window of a sender that waits: quarters of the smallest round-trip time, and at most the smoothed one.
+    #[inline]
+    fn patience(&self, (srtt, min_rtt): (Span, Span)) -> Span {
+        let quarters = self.adapting.as_deref().map_or(1, |adapting| adapting.quarters);
+        Span(u64::from(quarters) * (min_rtt.0 / 4)).min(srtt)
+    }
+
+    /// Segments that are lost and not sent again are not lost: all that are outstanding in [una, nxt) are judged again.
+    pub fn forgive(&mut self, departures: &mut Departures, (una, nxt): (u64, u64)) {
+        for seq in una..nxt {
+            departures.find_again(seq);
+        }
+        self.lost = 0;
+        self.cursor = una;
+        if let Some(repairs) = self.repairs.as_deref_mut() {
+            repairs.waiting.clear();
         }
     }
 
@@ -135,13 +209,20 @@ impl Rack {
         min_rtt: Span,
         mut on_new: impl FnMut(u64, u64),
     ) -> (u32, Option<(Time, Time)>) {
-        let Self { runs, lost, latest, rtt, timed, .. } = self;
+        let highest = self.runs.top().map_or(una, |top| top.1);
+        let Self { runs, lost, latest, rtt, timed, adapting, .. } = self;
         let mut delivered = |departure: Departure, seq: u64| {
             // What was SACKed before is not new.
             if departure.delivered() {
                 return;
             }
             *lost -= u32::from(departure.lost());
+            if seq < highest
+                && !departure.again()
+                && let Some(adapting) = adapting.as_deref_mut()
+            {
+                adapting.seen = true;
+            }
             let taken = now - departure.time();
             *timed |= !departure.again();
             // The ACK of a segment sent twice that comes too soon is the first one's.
@@ -193,7 +274,7 @@ impl Rack {
     #[inline]
     #[must_use]
     pub fn top(&self) -> Option<(u64, u64)> {
-        if self.probe_end == NO_SEGMENT { self.runs.top() } else { None }
+        if self.probe_end == NO_SEGMENT && !self.has_seen() { self.runs.top() } else { None }
     }
 
     /// [`Self::update`] and [`Self::detect`] for an ACK in recovery that SACKs the segment after the highest run and
@@ -254,7 +335,7 @@ impl Rack {
         self.latest = (left, seq);
         self.rtt = rtt;
         self.timed = true;
-        self.window = patience(rtts);
+        self.window = self.patience(rtts);
     }
 
     /// Marks segments that are lost by now, and calls `on_lost` with each (steps 4 and 5); returns when the reordering
@@ -268,8 +349,8 @@ impl Rack {
         rtts: (Span, Span),
         mut on_lost: impl FnMut(u64),
     ) -> Time {
-        let patient = !(recovering || self.sacked >= self.dup_thresh);
-        let window = if patient { patience(rtts) } else { Span::ZERO };
+        let patient = self.has_seen() || !(recovering || self.sacked >= self.dup_thresh);
+        let window = if patient { self.patience(rtts) } else { Span::ZERO };
         self.window = window;
         let mut resent = self.earliest_resent(departures);
         loop {
@@ -462,12 +543,6 @@ fn earlier(first: Option<(Time, u64)>, resent: Option<(Time, u64)>) -> Option<(T
     let again = resent.is_some_and(|resent| first.is_none_or(|first| resent < first));
     let (left, seq) = if again { resent } else { first }?;
     Some((left, seq, again))
-}
-
-/// Reordering window without evidence of loss: a quarter of the smallest round-trip time, and at most the smoothed one.
-#[inline]
-fn patience((srtt, min_rtt): (Span, Span)) -> Span {
-    Span(min_rtt.0 / 4).min(srtt)
 }
 
 #[cfg(test)]

@@ -80,6 +80,11 @@ impl Loss for SackRecovery {
         self.board.set_dup_thresh(dup_thresh);
     }
 
+    fn forgive<C: CongestionControl>(&mut self, state: &SenderState<C>, _: &mut Segments<'_>) {
+        self.board.forgive(state.seq.una());
+        (self.dupacks, self.pending) = (0, false);
+    }
+
     fn begin_at(&mut self, first: u64) {
         self.board.begin_at(first);
     }

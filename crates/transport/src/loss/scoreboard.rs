@@ -268,6 +268,12 @@ impl Scoreboard {
         self.begin_recovery(una);
     }
 
+    /// No hole is lost until further segments above it are SACKed.
+    pub fn forgive(&mut self, una: u64) {
+        (self.edge, self.sacked_below_edge) = (una, 0);
+        self.begin_recovery(una);
+    }
+
     /// Lowest hole at or above `from`, if one lies below the highest SACKed segment or the lost edge.
     fn next_hole(&self, from: u64) -> u64 {
         self.runs.find(from).map_or(from, |run| run.1)

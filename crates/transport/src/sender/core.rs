@@ -3,7 +3,7 @@
 //!
 //! Source: RFC 5681, RFC 6298 (timer), RFC 3042 (limited transmit), RFC 3168 (ECN).
 
-use crate::departures::Departures;
+use super::undo::Kept;
 use crate::ecn::EcnSender;
 use crate::habits::Habits;
 use crate::loss::rules::{AckInfo, Loss, Report, Restart, Segments};
@@ -25,7 +25,8 @@ pub struct Core<C> {
     pub state: SenderState<C>,
     pub(super) timed: TimedSegment,
     /// Transmission times of the outstanding segments, where the recovery, the control, the pacer or timestamps need them.
-    pub(super) departures: Option<Box<Departures>>,
+    /// And the last reduction, where duplicates are reported.
+    pub(super) departures: Option<Box<Kept<C>>>,
     pub(super) optional: Option<Box<OptionalState>>,
     pub(super) counters: Counters,
 }
@@ -131,6 +132,9 @@ impl<C: CongestionControl> Core<C> {
         if stamped.is_none() {
             self.sample_departure(loss, &mut info, ack);
         }
+        if self.may_undo() {
+            self.note_evidence(ack, stamped.as_ref());
+        }
         if let Some(optional) = self.optional.as_deref_mut() {
             optional.on_ack(
                 ack,
@@ -157,6 +161,9 @@ impl<C: CongestionControl> Core<C> {
             } else {
                 now + self.state.rtt.rto()
             });
+        }
+        if self.may_undo() {
+            self.try_undo(loss, &info);
         }
         self.act_on_ack(loss, &info, wire);
         if info.report.probe_repaired && !self.state.phase.repairs() {
