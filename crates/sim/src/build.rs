@@ -211,8 +211,9 @@ fn new_sender<C: FlowControl>(
     segments: u64,
 ) -> Sender<C> {
     let sender = Sender::new(control, group.recovery, &shared.options, segments).sharing(&shared.timers);
-    let undo = group.tcp.undo;
-    let sender = if undo.notices(reorders) { sender.expecting_reordering(undo.is_on(reorders)) } else { sender };
+    let tcp = &group.tcp;
+    let notices = tcp.notices_duplicates(reorders);
+    let sender = if notices { sender.expecting_reordering(tcp.undoes(reorders)) } else { sender };
     match window_limits(group) {
         Some(limits) => sender.following_window(limits, &shared.options),
         None => sender,
@@ -284,7 +285,7 @@ fn tcp<C: FlowControl>(
         None => receiver,
     };
     let receiver = receiver.beginning_at(first);
-    let receiver = if group.tcp.undo.notices(reorders) { receiver.reporting_duplicates() } else { receiver };
+    let receiver = if group.tcp.notices_duplicates(reorders) { receiver.reporting_duplicates() } else { receiver };
     TcpPlan { sender, receiver: if needs.marks { receiver.echoing_every_mark() } else { receiver }, application: None }
 }
 

@@ -103,29 +103,30 @@ impl Copy for PacingFactors {}
 /// Reductions of the window that are undone if they prove spurious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undo {
+    /// Those of a sender with Linux's timers on a path that reorders.
+    Auto,
     /// None.
     None,
-    /// Those of a connection of which a link reorders packets.
-    Reordering,
     /// All.
     Always,
 }
 
 impl Undo {
     /// Name in scenario files of each.
-    pub const ALL: [(Self, &'static str); 3] =
-        [(Self::None, "none"), (Self::Reordering, "reordering"), (Self::Always, "always")];
+    pub const ALL: [(Self, &'static str); 3] = [(Self::Auto, "auto"), (Self::None, "none"), (Self::Always, "always")];
+}
 
+impl Options {
     /// Whether the receiver reports duplicates and the sender uses that, on a path that `reorders` or not.
     #[must_use]
-    pub const fn notices(self, reorders: bool) -> bool {
-        reorders || matches!(self, Self::Always)
+    pub fn notices_duplicates(&self, reorders: bool) -> bool {
+        reorders || self.undo == Undo::Always
     }
 
-    /// Whether reductions are undone, on a path that `reorders` or not.
+    /// Whether reductions that prove spurious are undone, on a path that `reorders` or not.
     #[must_use]
-    pub const fn is_on(self, reorders: bool) -> bool {
-        matches!((self, reorders), (Self::Reordering, true) | (Self::Always, _))
+    pub fn undoes(&self, reorders: bool) -> bool {
+        self.undo == Undo::Always || self.undo == Undo::Auto && self.rto == Rto::Linux && reorders
     }
 }
 
@@ -290,10 +291,10 @@ base::keys! {
         /// many as overtook a segment that arrived after all, at most 300: Linux's tcp_reordering, RFC 9002, 6.1.1; without SACK
         /// it stays 3). RACK waits for its reordering window before.
         dup_thresh: DupThresh = DupThresh::Segments(DUP_THRESH), eg "3", since "0.1";
-        /// Reductions that are undone when they prove spurious, as in Linux, by duplicates (RFC 3708), timestamps (RFC 3522) or, after
-        /// a timeout under RACK, originals (RFC 5682): "none", "reordering" (where a link of the path has `reorder`; there receivers
-        /// report duplicates and RACK's window adapts in any case), or "always".
-        undo: Undo = Undo::None, since "0.1";
+        /// Reductions that are undone when they prove spurious, by duplicates (RFC 3708), timestamps (RFC 3522) or, after a timeout
+        /// under RACK, originals (RFC 5682): "auto" (as Linux does, where rto is "linux" and a link of the path has `reorder`), "none", or
+        /// "always". Receivers report duplicates, and RACK's window adapts, where a link has `reorder`, and with "always".
+        undo: Undo = Undo::Auto, since "0.1";
     }
 }
 
@@ -314,8 +315,8 @@ impl Options {
     /// The profile `tcp = "linux"`: the timers of Linux with timestamps (`tcp_timestamps`), initial window 10 (RFC 6928), an ACK for
     /// two segments within 40 ms after 16 quick ones (`TCP_MAX_QUICKACKS`), a receive window that grows within `tcp_rmem`, a window
     /// that falls while it is not used (`tcp_slow_start_after_idle`), slow start by all that an
-    /// ACK acknowledges (`tcp_slow_start`), bursts as segmentation offload makes them (`tcp_tso_autosize`), and undone reductions where
-    /// a link reorders (`tcp_undo_cwnd_reduction`).
+    /// ACK acknowledges (`tcp_slow_start`), and bursts as segmentation offload makes them (`tcp_tso_autosize`). Its timers bring the undoing of
+    /// reductions where a link reorders (`tcp_undo_cwnd_reduction`).
     #[must_use]
     pub fn linux() -> Self {
         Self {
@@ -332,7 +333,6 @@ impl Options {
             window_validation: WindowValidation::Linux,
             header: Bytes(52),
             abc_limit: None,
-            undo: Undo::Reordering,
             ..Self::default()
         }
     }

@@ -258,7 +258,7 @@ fn tcp() -> impl Strategy<Value = String> {
         "window_validation = \"linux\", undo = \"always\", ",
         "timestamps = true, quick_acks = 40, rto = \"linux\", undo = \"always\", dup_thresh = 7, ",
         "timestamps = true, rto = \"linux\", burst = \"linux\", ecn_floor = 2, ",
-        "timestamps = true, window_validation = \"rfc7661\", burst = \"linux\", undo = \"reordering\", ",
+        "timestamps = true, window_validation = \"rfc7661\", burst = \"linux\", rto = \"linux\", ",
         "window_validation = \"none\", abc_limit = 1, ecn_floor = 2, header = \"41 B\", dup_thresh = \"adaptive\", ",
     ];
     let offload = prop::sample::select(offload);

@@ -169,8 +169,11 @@ fn a_segment_that_three_overtake_is_sent_again_unless_the_threshold_is_four() {
 fn every_law_undoes_what_proves_spurious() {
     let steps =
         r#"delay = { steps = [["0 s", "10 ms"], ["700 ms", "150 ms"], ["900 ms", "10 ms"]], period = "1.3 s" }"#;
-    let settings =
-        [("reordering", "timestamps = true"), ("always", "min_rto = \"50 ms\""), ("always", "delayed_ack = 2")];
+    let settings = [
+        ("auto", "rto = \"linux\", timestamps = true"),
+        ("always", "min_rto = \"50 ms\""),
+        ("always", "delayed_ack = 2"),
+    ];
     for (i, (law, recovery)) in [
         ("law = \"cubic\"", "rack"),
         ("law = \"cubic\", variant = \"linux\"", "rack"),

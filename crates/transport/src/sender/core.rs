@@ -123,7 +123,8 @@ impl<C: CongestionControl> Core<C> {
             // Held back by cwnd itself: a sender that the receive window holds back must not grow it.
             limited: self.state.phase != Phase::Open
                 || in_flight_before >= self.state.control.cwnd() as u32
-                || self.counts_as_full(),
+                || self.counts_as_full()
+                || self.is_full_of_sacked(),
             rtt,
             round_start: rtt.is_some(),
             report: Report::default(),
@@ -198,6 +199,13 @@ impl<C: CongestionControl> Core<C> {
     fn counts_as_full(&self) -> bool {
         let waits = self.state.timers.is_pacing();
         self.optional.as_deref().is_some_and(|optional| optional.counts_as_full(&self.state.control, waits))
+    }
+
+    /// Whether the window is full although the pipe is not: segments that were SACKed count, too, while nothing is lost
+    /// (RFC 5681, `FlightSize`).
+    #[inline]
+    fn is_full_of_sacked(&self) -> bool {
+        self.may_undo() && self.state.seq.outstanding() >= self.state.control.cwnd() as u32
     }
 
     /// Takes the round-trip sample of the timed segment, if `cum` acknowledges it.
