@@ -258,7 +258,7 @@ fn rules_of_reordering() {
         ("reorder = {}", &format!("reorder: {REORDER}; one of its forms")),
         (r#"reorder = { late = 0.1, early = 0.1, by = "1 ms" }"#, &format!("reorder: {REORDER}; one of its forms")),
         ("reorder = { late = 0.1 }", "reorder.by: missing; write for example by = \"10 ms\""),
-        (r#"reorder = { late = 1.5, by = "1 ms" }"#, "reorder.late: must be a number from 0 to 1"),
+        (r#"reorder = { late = 1.5, by = "1 ms" }"#, "reorder.late: must lie between 0 and 1"),
         (r#"reorder = { paths = ["1 ms"] }"#, "reorder.paths: must be 2 to 1024 delays"),
         (r#"reorder = { paths = ["1 ms", "2 ms"], gap = 3 }"#, "reorder.gap: is for late and early only"),
         (r#"reorder = { late = 0.5, by = "1 ms", spray = "random" }"#, "reorder.spray: is for paths only"),

@@ -360,10 +360,10 @@ impl Receiver {
             return true;
         }
         if seq > self.next {
-            let mut is_new = false;
-            let run = self.held.insert(seq, seq + n, |_, _| is_new = true);
+            let before = self.held.count();
+            let run = self.held.insert(seq, seq + n, |_, _| {});
             self.acknowledge(ack);
-            if !is_new {
+            if self.held.count() == before {
                 self.report_duplicate((seq, seq + n), ack);
             }
             match self.sack_blocks {
@@ -426,6 +426,8 @@ impl Receiver {
     }
 
     /// Adds the blocks most recently reported, where ACKs may be lost.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for every segment out of order")]
     fn report_recent(&self, ack: &mut Ack) {
         let Some(extra) = self.extra.as_deref().filter(|_| self.sack_blocks > 1 && !self.held.is_empty()) else {
             return;

@@ -50,11 +50,16 @@ impl AckQueue {
     }
 
     /// The one with this number; those before it were lost, or were overtaken by it.
+    #[inline]
     pub fn take(&mut self, number: PacketNumber) -> Option<Ack> {
+        if number == self.first { self.pop() } else { self.take_other(number) }
+    }
+
+    /// [`Self::take`] of one that is not the oldest.
+    #[inline(never)]
+    fn take_other(&mut self, number: PacketNumber) -> Option<Ack> {
         let ahead = number.after(self.first);
-        if ahead > 0
-            && let Some(late) = self.late.as_deref_mut()
-        {
+        if let Some(late) = self.late.as_deref_mut() {
             if let Some(ack) = late.remove(&number.0) {
                 return Some(ack);
             }
@@ -77,6 +82,7 @@ impl AckQueue {
         }
     }
 
+    #[inline]
     fn pop(&mut self) -> Option<Ack> {
         self.first = self.first.plus(1);
         let cum = self.numbers.pop_front()?;

@@ -56,6 +56,32 @@ struct Adapting {
     round: u64,
 }
 
+impl Adapting {
+    #[cold]
+    fn on_ack(&mut self, ack: &Ack, nxt: u64) {
+        if ack.cum >= self.round {
+            self.round = NO_SEGMENT;
+        }
+        if self.round == NO_SEGMENT && ack.duplicate().is_some() {
+            (self.round, self.persist) = (nxt, PERSIST);
+            self.quarters = (self.quarters + 1).min(MOST_QUARTERS);
+        }
+    }
+
+    #[cold]
+    fn end_recovery(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.quarters = 1;
+        }
+    }
+
+    #[cold]
+    fn patience(&self, rtts: (Span, Span)) -> Span {
+        patience(self.quarters, rtts)
+    }
+}
+
 /// Recoveries for which a wider window persists.
 const PERSIST: u32 = 16;
 /// Widest window, as in Linux, in quarters of the smallest round-trip time; the smoothed one limits it before.
@@ -116,24 +142,16 @@ impl Rack {
     /// Widens the window if `ack` reports a duplicate, once for each round trip (step 4); `nxt` is the next segment.
     #[inline]
     pub fn note_duplicate(&mut self, ack: &Ack, nxt: u64) {
-        let Some(adapting) = self.adapting.as_deref_mut() else { return };
-        if ack.cum >= adapting.round {
-            adapting.round = NO_SEGMENT;
-        }
-        if adapting.round == NO_SEGMENT && ack.duplicate().is_some() {
-            adapting.round = nxt;
-            adapting.quarters = (adapting.quarters + 1).min(MOST_QUARTERS);
-            adapting.persist = PERSIST;
+        if let Some(adapting) = self.adapting.as_deref_mut() {
+            adapting.on_ack(ack, nxt);
         }
     }
 
     /// Notes that a recovery ends: after some without duplicates the window is narrow again.
     #[inline]
     pub fn end_recovery(&mut self) {
-        let Some(adapting) = self.adapting.as_deref_mut() else { return };
-        adapting.persist = adapting.persist.saturating_sub(1);
-        if adapting.persist == 0 {
-            adapting.quarters = 1;
+        if let Some(adapting) = self.adapting.as_deref_mut() {
+            adapting.end_recovery();
         }
     }
 
@@ -143,11 +161,20 @@ impl Rack {
         self.adapting.as_deref().is_some_and(|adapting| adapting.seen)
     }
 
-    /// Reordering window of a sender that waits: quarters of the smallest round-trip time, and at most the smoothed one.
+    /// Reordering window of a sender that waits, where nothing shows a loss yet.
     #[inline]
-    fn patience(&self, (srtt, min_rtt): (Span, Span)) -> Span {
-        let quarters = self.adapting.as_deref().map_or(1, |adapting| adapting.quarters);
-        Span(u64::from(quarters) * (min_rtt.0 / 4)).min(srtt)
+    fn patience(&self, rtts: (Span, Span)) -> Span {
+        self.adapting.as_deref().map_or_else(|| patience(1, rtts), |adapting| adapting.patience(rtts))
+    }
+
+    /// Reordering window now: `hurries` says that a recovery is on its way, or that enough segments are SACKed.
+    #[inline]
+    fn window(&self, hurries: bool, rtts: (Span, Span)) -> Span {
+        match self.adapting.as_deref() {
+            Some(adapting) if adapting.seen || !hurries => adapting.patience(rtts),
+            None if !hurries => patience(1, rtts),
+            _ => Span::ZERO,
+        }
     }
 
     /// Segments that are lost and not sent again are not lost: all that are outstanding in [una, nxt) are judged again.
@@ -209,7 +236,7 @@ impl Rack {
         min_rtt: Span,
         mut on_new: impl FnMut(u64, u64),
     ) -> (u32, Option<(Time, Time)>) {
-        let highest = self.runs.top().map_or(una, |top| top.1);
+        let highest = if self.adapting.is_some() { self.runs.top().map_or(una, |top| top.1) } else { 0 };
         let Self { runs, lost, latest, rtt, timed, adapting, .. } = self;
         let mut delivered = |departure: Departure, seq: u64| {
             // What was SACKed before is not new.
@@ -349,8 +376,7 @@ impl Rack {
         rtts: (Span, Span),
         mut on_lost: impl FnMut(u64),
     ) -> Time {
-        let patient = self.has_seen() || !(recovering || self.sacked >= self.dup_thresh);
-        let window = if patient { self.patience(rtts) } else { Span::ZERO };
+        let window = self.window(recovering || self.sacked >= self.dup_thresh, rtts);
         self.window = window;
         let mut resent = self.earliest_resent(departures);
         loop {
@@ -543,6 +569,12 @@ fn earlier(first: Option<(Time, u64)>, resent: Option<(Time, u64)>) -> Option<(T
     let again = resent.is_some_and(|resent| first.is_none_or(|first| resent < first));
     let (left, seq) = if again { resent } else { first }?;
     Some((left, seq, again))
+}
+
+/// Reordering window: quarters of the smallest round-trip time, and at most the smoothed one.
+#[inline]
+fn patience(quarters: u32, (srtt, min_rtt): (Span, Span)) -> Span {
+    Span(u64::from(quarters) * (min_rtt.0 / 4)).min(srtt)
 }
 
 #[cfg(test)]

@@ -113,7 +113,7 @@ impl<C: CongestionControl> Core<C> {
             return;
         }
         let in_flight_before = loss.in_flight(&self.state.seq);
-        let phase_before = self.state.phase;
+        let (phase_before, may_undo) = (self.state.phase, self.may_undo());
         let rtt = self.sample(now, ack.cum);
         let mut info = AckInfo {
             now,
@@ -124,7 +124,7 @@ impl<C: CongestionControl> Core<C> {
             limited: self.state.phase != Phase::Open
                 || in_flight_before >= self.state.control.cwnd() as u32
                 || self.counts_as_full()
-                || self.is_full_of_sacked(),
+                || may_undo && self.is_full_of_sacked(),
             rtt,
             round_start: rtt.is_some(),
             report: Report::default(),
@@ -133,7 +133,7 @@ impl<C: CongestionControl> Core<C> {
         if stamped.is_none() {
             self.sample_departure(loss, &mut info, ack);
         }
-        if self.may_undo() {
+        if may_undo {
             self.note_evidence(ack, stamped.as_ref());
         }
         if let Some(optional) = self.optional.as_deref_mut() {
@@ -163,7 +163,7 @@ impl<C: CongestionControl> Core<C> {
                 now + self.state.rtt.rto()
             });
         }
-        if self.may_undo() {
+        if may_undo {
             self.try_undo(loss, &info);
         }
         self.act_on_ack(loss, &info, wire);
@@ -205,7 +205,7 @@ impl<C: CongestionControl> Core<C> {
     /// (RFC 5681, `FlightSize`).
     #[inline]
     fn is_full_of_sacked(&self) -> bool {
-        self.may_undo() && self.state.seq.outstanding() >= self.state.control.cwnd() as u32
+        self.state.seq.outstanding() >= self.state.control.cwnd() as u32
     }
 
     /// Takes the round-trip sample of the timed segment, if `cum` acknowledges it.

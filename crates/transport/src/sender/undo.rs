@@ -116,6 +116,7 @@ impl<C: CongestionControl> Core<C> {
     }
 
     /// Keeps what the reduction that follows may be undone to. One after another in the same recovery is undone with it.
+    #[cold]
     pub(super) fn note_reduction(&mut self, now: Time, signal: Signal) {
         let again = self.state.phase.repairs();
         let (una, resent, before) = (self.state.seq.una(), self.counters.retransmitted, &self.state.control);
@@ -140,6 +141,7 @@ impl<C: CongestionControl> Core<C> {
     }
 
     /// Notes what `ack` says of the last reduction, before its segments are forgotten.
+    #[cold]
     pub(super) fn note_evidence(&mut self, ack: &Ack, times: Option<&AckTimes>) {
         let (una, phase) = (self.state.seq.una(), self.state.phase);
         let Some(Kept { departures, undo: Some(undo) }) = self.departures.as_deref_mut() else { return };
@@ -163,6 +165,7 @@ impl<C: CongestionControl> Core<C> {
     }
 
     /// Undoes the last reduction, if the ACK of [`Self::note_evidence`] proves it spurious.
+    #[cold]
     pub(super) fn try_undo<L: Loss>(&mut self, loss: &mut L, info: &AckInfo) {
         if self.undo().is_none_or(|undo| undo.before.is_none()) {
             return;
