@@ -128,6 +128,7 @@ FIRES: dict[str, list[Changes]] = {
         {**TEN, "flows[bulk].control": "cubic"},
         {**TEN, "flows[bulk].access": {"rate": "20 Mbit/s"}},
     ],
+    "few-duplicates": [{"links[core].reorder": {"late": 0.01, "by": "2.5 ms"}}],
     "thresholds": [
         queue(discipline="red", min_th="20 packets", max_th="60 packets"),
         {**queue(discipline="drop-tail", ecn_threshold="51 packets"), "flows[bulk].tcp": {"ecn": "on"}},
@@ -232,6 +233,7 @@ DOES_NOT_FIRE: dict[str, list[Changes]] = {
         {**TEN, "links[core].buffer": "1 packets"},
         {**TEN, **queue(discipline="codel")},
     ],
+    "few-duplicates": [{"links[core].reorder": {"late": 0.01, "by": "2.3 ms"}}],
     "thresholds": [
         queue(discipline="red"),
         queue(discipline="red", min_th="20 packets", max_th="50 packets"),

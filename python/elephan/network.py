@@ -99,11 +99,11 @@ class NetworkLink:
     pool_bytes : float or None [bytes]
         Capacity of the link's pool, which all its links share; None for a link without pool.
     held_s : float [s]
-        Maximum time beyond the mean delay for which served packets are still delayed: by batches, steps and jitter.
+        Maximum time beyond the mean delay for which served packets are delayed: batches, steps, jitter, reordering.
     rate : int or mapping, optional
         Rate as resolved: a number [bit/s], or a schedule.
-    policer : mapping or None
-        ``rate_bps`` and ``burst_bytes`` of the token bucket in front of the queue of each member.
+    policer, reorder : mapping, str or None
+        ``rate_bps`` and ``burst_bytes`` of the bucket in front of each member's queue; how packets overtake others.
     """
 
     index: int
@@ -129,6 +129,7 @@ class NetworkLink:
     held_s: float = 0.0
     rate: Any = None
     policer: Mapping[str, Any] | None = None
+    reorder: Mapping[str, Any] | str | None = None
 
     @property
     def flows_per_member(self) -> int:
@@ -183,8 +184,7 @@ class FlowGroup:
     name : str
     flows : int
     path, return_path : tuple of int
-        Indices of the links that data crosses, and of those that ACKs cross; of the way back empty if nothing there
-        can delay an ACK.
+        Indices of the links that data crosses, and of those that ACKs cross; empty if nothing can delay an ACK.
     narrowest : NetworkLink
         The link of its path where a flow's share is smallest.
     traffic : str
@@ -192,8 +192,7 @@ class FlowGroup:
     sort : str
         One of `SORTS`.
     offered_bps : float [bit/s]
-        Offered load of all its flows, whatever the network does: datagrams, and transfers that arrive at a stated
-        rate or load. 0 for all others.
+        Offered load of all its flows: datagrams, and transfers that arrive at a stated rate or load. 0 for others.
     law, recovery : str
         Empty of datagrams.
     control : mapping
@@ -491,6 +490,7 @@ def _link(
         held_s=float(fact["held_s"]),
         rate=form["rate_bps"],
         policer=form.get("policer"),
+        reorder=form.get("reorder"),
     )
 
 

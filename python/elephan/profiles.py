@@ -51,7 +51,7 @@ SOURCES = {
 }
 """Source in Linux of each key that the profile sets or that is related: file and function, or sysctl."""
 
-NOT_MODELLED = "BQL, driver rings, TSQ; undo of cuts (F-RTO, DSACK, Eifel)"
+NOT_MODELLED = "BQL, driver rings, TSQ; undo of cuts (F-RTO, DSACK, Eifel) but on links with reorder"
 """Behaviour of a Linux host that a scenario cannot express."""
 
 TIME, SIZE = "_ps", "_bytes"

@@ -20,7 +20,7 @@ base::dispatched! {
     ($) macro congestion_control;
     /// The port the transport drives: events in, a window out.
     ///
-    /// A controller is a small `Clone` value. Spurious recoveries are not undone: no path here reorders one flow, but for `DualPI2` behind a link that marks.
+    /// A controller is a small `Clone` value.
     pub trait CongestionControl: [Clone + std::fmt::Debug] {
         /// Measurements it needs beyond one round-trip sample per round trip.
         fn needs(&self) -> Needs {
@@ -52,6 +52,13 @@ base::dispatched! {
         fn on_recovered(&mut self) {}
         /// A loss or mark; the window is cut.
         fn on_congestion(&mut self, event: &CongestionEvent);
+        /// The last reduction proved spurious: window and threshold are to be these again, which are no smaller than now (RFC 4015;
+        /// Linux: `undo_cwnd`). A control that rules its own window does nothing.
+        fn on_undo(&mut self, _cwnd: f64, _ssthresh: f64) {}
+        /// Whether its state before a reduction comes back with the window, when the reduction is undone (RFC 9438, Section 4.9).
+        fn restores_on_undo(&self) -> bool {
+            false
+        }
         /// The application has data again after a pause, before any of it leaves, or left the window unused for long: the
         /// transport says how far it validates the window. A control that rules its own window takes only the pause.
         fn on_restart(&mut self, _restart: &Restart) {}
@@ -145,6 +152,11 @@ base::dispatched! {
 
         /// Called when the application had no data for `idle` until `now`: for laws that follow the clock.
         fn on_idle(&mut self, _now: Time, _idle: Span) {}
+
+        /// Whether its state before a reduction comes back with the window, when the reduction is undone (RFC 9438, Section 4.9).
+        fn restores_on_undo(&self) -> bool {
+            false
+        }
 
         /// The window kept after a congestion event; becomes ssthresh.
         fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64;
@@ -252,6 +264,12 @@ mod tests {
         fn on_congestion(&mut self, _event: &CongestionEvent) {
             self.note("on_congestion", ());
         }
+        fn on_undo(&mut self, _cwnd: f64, _ssthresh: f64) {
+            self.note("on_undo", ());
+        }
+        fn restores_on_undo(&self) -> bool {
+            self.note("restores_on_undo", true)
+        }
         fn on_restart(&mut self, _restart: &Restart) {
             self.note("on_restart", ());
         }
@@ -317,6 +335,9 @@ mod tests {
         }
         fn on_idle(&mut self, _now: Time, _idle: Span) {
             self.note("on_idle", ());
+        }
+        fn restores_on_undo(&self) -> bool {
+            self.note("restores_on_undo", true)
         }
         fn backoff(&mut self, _cwnd: f64, _event: &CongestionEvent) -> f64 {
             self.note("backoff", 14.0)
@@ -415,6 +436,8 @@ mod tests {
         any.on_feedback(1.0, true);
         any.on_recovered();
         any.on_congestion(&loss());
+        any.on_undo(1.0, 2.0);
+        assert!(any.restores_on_undo());
         any.on_restart(&Restart { now, idle: Span::ZERO, cwnd: 1.0, ssthresh: None });
         any.collapse();
         any.advance(STEP, 1);
@@ -433,6 +456,7 @@ mod tests {
         let mut any = AnyWindowLaw::from(Noting::default());
         any.on_sample(&ack());
         any.on_idle(Time::ZERO, Span::ZERO);
+        assert!(any.restores_on_undo());
         any.on_rtt_samples(std::iter::empty());
         assert_eq!((any.needs(), any.per_rtt(1.0), any.step()), (NEEDS, Some(11.0), Some(STEP)));
         let answers = [any.avoid(1.0, &ack()), any.on_avoidance_ack(1.0, &ack()), any.backoff(1.0, &loss())];

@@ -156,6 +156,11 @@ impl WindowLaw for Cubic {
         cwnd + (target - cwnd) * share.min(1.0)
     }
 
+    /// RFC 9438, Section 4.9.
+    fn restores_on_undo(&self) -> bool {
+        true
+    }
+
     fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
         let descending = self.fast_convergence && cwnd < self.w_max;
         self.w_max = if descending { cwnd * 0.5 * (1.0 + self.beta) } else { cwnd };

@@ -138,6 +138,15 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
         self.refresh();
     }
 
+    fn on_undo(&mut self, cwnd: f64, ssthresh: f64) {
+        (self.cwnd, self.ssthresh) = (cwnd, ssthresh);
+        self.refresh();
+    }
+
+    fn restores_on_undo(&self) -> bool {
+        self.law.restores_on_undo()
+    }
+
     fn on_restart(&mut self, restart: &Restart) {
         if restart.idle > Span::ZERO {
             self.law.on_idle(restart.now, restart.idle);

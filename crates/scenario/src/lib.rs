@@ -30,6 +30,7 @@ mod pools;
 mod profile;
 mod read;
 mod record;
+mod reorder;
 mod rtt;
 mod scenario;
 mod schedule;
@@ -58,6 +59,7 @@ pub use own::OwnLaw;
 pub use pools::{Pool, PoolName};
 pub use read::{FORMAT, read, schema};
 pub use record::{PacketSpan, Record};
+pub use reorder::{Apart, Reorder, Spray};
 pub use rtt::{By, Pareto, Rtt};
 pub use scenario::Scenario;
 

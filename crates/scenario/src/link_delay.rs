@@ -1,6 +1,6 @@
 //! Propagation delay of a link: constant, or by a schedule, and the additional delay of each packet (jitter).
 //!
-//! No packet overtakes the one before it on its link. Where one number stands for the whole (round-trip times, so BDP, rules and
+//! No packet overtakes the one before it on its link, unless the link has [`crate::Reorder`]. Where one number stands for the whole (round-trip times, so BDP, rules and
 //! models) it is the mean: of steps that do not repeat over the run, of steps with a period for ever, of jitter that of packets far
 //! apart.
 

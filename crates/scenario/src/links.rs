@@ -6,6 +6,7 @@ use crate::loss::Loss;
 use crate::names::{self, Names};
 use crate::node::Node;
 use crate::pools::{ALPHA, PoolName};
+use crate::reorder::Reorder;
 use crate::table::{self, Defs, KeyType};
 use crate::{ScenarioError, limits};
 use base::{Bytes, Key, Rate, Span, Stream};
@@ -24,7 +25,7 @@ base::keys! {
         /// `{ trace = "file.up" }`, `{ sine = { mean, amplitude, period } }` or `{ markov = { rates, times } }` to change.
         rate: LinkRate, eg "1 Gbit/s", in limits::RATE;
         /// Propagation, one way: "50 ms"; `{ uniform = [from, to] }` to be drawn; `{ steps = [["0 s", "20 ms"], ["15 s", "45 ms"]] }` or
-        /// `{ trace = "file.csv" }` to change. No packet overtakes the one before it.
+        /// `{ trace = "file.csv" }` to change. No packet overtakes the one before it, unless `reorder` lets it.
         delay: LinkDelay = LinkDelay::same(Span::ZERO), eg "50 ms", in limits::DELAY;
         /// Buffer, without the packet in service: "1250 packets", "125 kB", "5 ms", "0.1 bdp", "10 % bdp",
         /// "bdp/sqrt(n)", "unlimited". Must be given, here, as `limit` beside the discipline or by its profile, but on
@@ -43,8 +44,12 @@ base::keys! {
         /// Interval at which served packets are handed over together, as Wi-Fi and cellular links do: "5 ms", or "none".
         batch: Option<Span> = None, eg "5 ms", in Span(1)..=Span::secs(60), or "none", since "0.1";
         /// Additional delay of each packet: "2 ms", drawn uniformly from 0 to that for each; `{ uniform = [from, to] }`;
-        /// `{ exponential = "1 ms" }`; or "none". No packet overtakes the one before it.
+        /// `{ exponential = "1 ms" }`; or "none". No packet overtakes the one before it, unless `reorder` lets it.
         jitter: Option<Jitter> = None, eg "2 ms", in limits::DELAY, or "none", since "0.1";
+        /// Packets that overtake others: `{ late = 0.01, by = "10 ms" }`, a share that takes longer; `{ early = 0.25, by = "10 ms" }`,
+        /// netem's reorder; `{ paths = ["0 s", "5 ms"] }`, parallel ways; "jitter", none but by `jitter` and falling delays; or
+        /// "none". With it no packet waits for the one before it.
+        reorder: Option<Reorder> = None, or "none", since "0.1";
         /// Name of the pool whose memory its buffer takes, or "none".
         pool: Option<PoolName> = None, eg "chip", or "none", since "0.1";
         /// Its own alpha in a pool of dynamic thresholds. Default: the pool's.
@@ -102,7 +107,8 @@ impl<Buffer> Link<Buffer> {
     #[must_use]
     pub fn delay_varies(&self) -> bool {
         let steps = matches!(self.delay, LinkDelay::Steps(..)) && self.delay.min() < self.delay.max();
-        steps || self.jitter.is_some_and(|jitter| jitter.max() > Span::ZERO)
+        let jitter = self.jitter.is_some_and(|jitter| jitter.max() > Span::ZERO);
+        steps || jitter || self.reorder.as_ref().is_some_and(|reorder| reorder.max() > Span::ZERO)
     }
 
     /// Mean propagation delay over a run of this `duration`, if it is not drawn for each link; else zero. Delays drawn for
@@ -110,19 +116,22 @@ impl<Buffer> Link<Buffer> {
     #[must_use]
     pub fn mean_over_time(&self, duration: Span) -> Span {
         let steps = if let LinkDelay::Steps(..) = self.delay { self.delay.mean(duration) } else { Span::ZERO };
-        Span(steps.0.saturating_add(self.jitter.map_or(Span::ZERO, |jitter| jitter.mean()).0))
+        let reorder = self.reorder.as_ref().map_or(Span::ZERO, Reorder::mean);
+        let drawn = self.jitter.map_or(Span::ZERO, |jitter| jitter.mean()).0.saturating_add(reorder.0);
+        Span(steps.0.saturating_add(drawn))
     }
 
     /// Largest differences of a packet's delay from [`Self::mean_over_time`], downwards and upwards.
     #[must_use]
     pub fn swing(&self, duration: Span) -> (Span, Span) {
         let jitter = self.jitter.map_or([Span::ZERO; 2], |jitter| [jitter.min(), jitter.max()]);
+        let reorder = self.reorder.as_ref().map_or([Span::ZERO; 2], |reorder| [reorder.min(), reorder.max()]);
         let steps = match self.delay {
             LinkDelay::Steps(..) => [self.delay.min(), self.delay.max()],
             LinkDelay::Fixed(_) => [Span::ZERO; 2],
         };
         let mean = self.mean_over_time(duration).0;
-        let [least, most] = [0, 1].map(|i| steps[i].0.saturating_add(jitter[i].0));
+        let [least, most] = [0, 1].map(|i| steps[i].0.saturating_add(jitter[i].0).saturating_add(reorder[i].0));
         (Span(mean.saturating_sub(least)), Span(most.saturating_sub(mean)))
     }
 }

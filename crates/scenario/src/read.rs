@@ -66,12 +66,26 @@ fn check_top(tree: &Json) -> Result<(), ScenarioError> {
 
 /// The link `file.links[index]` with its buffer as a limit and the amounts of its discipline in packets.
 fn link(file: &Scenario<Amount>, index: usize, on: &LinkUse<'_, Amount>) -> Result<Link, ScenarioError> {
-    let Link { name, count, rate, delay, buffer: _, mut queue, loss, policer, shaper, batch, jitter, pool, alpha } =
-        file.links[index].clone();
+    let Link {
+        name,
+        count,
+        rate,
+        delay,
+        buffer: _,
+        mut queue,
+        loss,
+        policer,
+        shaper,
+        batch,
+        jitter,
+        reorder,
+        pool,
+        alpha,
+    } = file.links[index].clone();
     let buffer = limit(file, index, on)?;
     let place = ScenarioError::parameter(format!("links[{index}].queue"));
     queue.resolve(&on.port_of(buffer)).map_err(place)?;
-    Ok(Link { name, count, rate, delay, buffer, queue, loss, policer, shaper, batch, jitter, pool, alpha })
+    Ok(Link { name, count, rate, delay, buffer, queue, loss, policer, shaper, batch, jitter, reorder, pool, alpha })
 }
 
 /// The limit of `scenario.links[link]`, now that the flows are known.

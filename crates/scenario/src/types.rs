@@ -9,7 +9,8 @@ use base::keys::Range;
 use base::{Bytes, Key, Quantity, Rate, Span};
 use serde_json::{Value as Json, json};
 use transport::{
-    Autotuning, Burst, Coalescing, Device, Ecn, Pacing, PacingFactors, ReceiveWindow, Rto, WindowValidation,
+    Autotuning, Burst, Coalescing, Device, DupThresh, Ecn, Pacing, PacingFactors, ReceiveWindow, Rto, Undo,
+    WindowValidation,
 };
 
 impl KeyType for String {
@@ -261,6 +262,7 @@ pub(crate) use words;
 words! {
     Ecn, "on", true On, false Off;
     Rto, "linux";
+    Undo, "always";
     WindowValidation, "linux";
 }
 
@@ -385,6 +387,34 @@ impl KeyType for Burst {
         let device = defs.table::<Device>("BurstDevice");
         let segments = json!({ "type": "integer", "minimum": 2, "maximum": 65_536 });
         json!({ "anyOf": [json!({ "enum": ["none", "linux"] }), segments, device] })
+    }
+}
+
+/// Description of the allowed forms of `dup_thresh`, for messages.
+const DUP_THRESH: &str = "a whole number of segments from 1 to 1000000, or \"adaptive\"";
+
+/// A number, or a word.
+impl KeyType for DupThresh {
+    const EXAMPLE: &'static str = "3";
+    fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
+        match (node.value.as_str(), node.value.as_u64()) {
+            (Some("adaptive"), _) => Ok(Self::Adaptive),
+            (_, Some(segments @ 1..=1_000_000)) => Ok(Self::Segments(segments as u32)),
+            _ => Err(node.wrong(format!("must be {DUP_THRESH}"))),
+        }
+    }
+    fn write(&self, _names: &Names) -> Json {
+        match self {
+            Self::Segments(segments) => json!(segments),
+            Self::Adaptive => json!("adaptive"),
+        }
+    }
+    fn hint(key: &Key) -> String {
+        format!("write for example {} = 3", key.name)
+    }
+    fn schema(_key: &Key, _defs: &mut Defs) -> Json {
+        let segments = json!({ "type": "integer", "minimum": 1, "maximum": 1_000_000 });
+        json!({ "anyOf": [json!({ "enum": ["adaptive"] }), segments] })
     }
 }
 

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use queue::{Limit, MemorySize, QUEUES, QueueSpec};
 use scenario::{
     Access, By, Control, Group, Hop, Jitter, Link, LinkDelay, LinkRate, Loss, PacketSpan, Packets, Pareto, Pick,
-    Quantity, Ranged, Record, Rtt, Scenario, Start, Stop, Values, from_canonical, read,
+    Quantity, Ranged, Record, Reorder, Rtt, Scenario, Start, Stop, Values, from_canonical, read,
 };
 use traffic::on_off::Law;
 use traffic::{PacketSize, TimeLaw, TrafficSpec};
@@ -280,11 +280,9 @@ fn jitters() -> impl Strategy<Value = Option<Jitter>> {
 }
 
 fn links() -> impl Strategy<Value = Vec<Link>> {
-    let buffer = prop_oneof![
-        (0..1_000_000u32).prop_map(Limit::Packets),
-        (0..1_000_000_000u64).prop_map(|n| Limit::Bytes(Bytes(n))),
-        Just(Limit::Unlimited),
-    ];
+    let packets = (0..1_000_000u32).prop_map(Limit::Packets);
+    let bytes = (0..1_000_000_000u64).prop_map(|n| Limit::Bytes(Bytes(n)));
+    let buffer = prop_oneof![packets, bytes, Just(Limit::Unlimited)];
     let loss = || {
         let chain = (0.0..1.0, 0.001..1.0, 0.0..1.0, 0.0..1.0);
         let chain = chain.prop_map(|(enter, leave, good, bad)| scenario::Gilbert { enter, leave, good, bad });
@@ -313,6 +311,7 @@ fn links() -> impl Strategy<Value = Vec<Link>> {
             policer: None,
             shaper: None,
             batch: None,
+            reorder: jitter.map(|_| Reorder::Jitter),
             jitter,
             pool: None,
             alpha: None,

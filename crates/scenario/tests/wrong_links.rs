@@ -248,3 +248,29 @@ fn traces_that_packets_go_round_without_a_delay() {
         assert_eq!(text(delay, both), "it was read");
     }
 }
+
+const REORDER: &str = r#"must be a table such as { late = 0.01, by = "10 ms" }, { early = 0.25, by = "10 ms" } or { paths = ["0 s", "5 ms"] }, or "jitter""#;
+
+#[test]
+fn rules_of_reordering() {
+    all_refused(&[
+        ("reorder = \"all\"", &format!("reorder: {REORDER}")),
+        ("reorder = {}", &format!("reorder: {REORDER}; one of its forms")),
+        (r#"reorder = { late = 0.1, early = 0.1, by = "1 ms" }"#, &format!("reorder: {REORDER}; one of its forms")),
+        ("reorder = { late = 0.1 }", "reorder.by: missing; write for example by = \"10 ms\""),
+        (r#"reorder = { late = 1.5, by = "1 ms" }"#, "reorder.late: must lie between 0 and 1"),
+        (r#"reorder = { paths = ["1 ms"] }"#, "reorder.paths: must be 2 to 1024 delays"),
+        (r#"reorder = { paths = ["1 ms", "2 ms"], gap = 3 }"#, "reorder.gap: is for late and early only"),
+        (r#"reorder = { late = 0.5, by = "1 ms", spray = "random" }"#, "reorder.spray: is for paths only"),
+    ]);
+    for rule in
+        ["\"none\"", "\"jitter\"", r#"{ early = 0.25, by = "1 ms", gap = 5 }"#, r#"{ paths = ["0 s", "1 ms"] }"#]
+    {
+        assert_eq!(message(&format!("reorder = {rule}")), "it was read");
+    }
+    // The mean counts: a tenth of 200 ms above 85.
+    assert_eq!(
+        message("delay = \"85 ms\"\nreorder = { late = 0.1, by = \"200 ms\" }"),
+        "flows[0].rtt: 100 ms is below the 105 ms that its links propagate"
+    );
+}

@@ -112,6 +112,7 @@ impl<P: Parts> Builder<'_, P> {
         let round_trip = draws.round_trip(i, Propagation { forward, back: propagation(&return_path) }, stream);
         let (start, stop) = draws.start_and_stop(i, stream);
         let access = draws.access(i, stream);
+        let reorders = path.iter().chain(&return_path).any(|&l| links[l as usize].handover.reorders());
         let hops = path.iter().map(|&l| links[l as usize].rate.serialize(group.packet));
         let bottleneck_tx_time = hops.clone().fold(access, Span::max);
         let one_way_latency = hops.fold(round_trip.first_link_delay + access + forward, |sum, hop| sum + hop);
@@ -134,26 +135,28 @@ impl<P: Parts> Builder<'_, P> {
                 .then(|| Box::new(SendJitter { longest: jitter, stream: stream(&purpose(place)) })),
             packet: group.packet.0 as u32,
             ack: group.tcp.header.0 as u32,
+            reorders,
             traced: place == 0 && scenario.record.trace.contains(&(g, i)),
         };
         let mut sender = |segments| {
             let flow = FlowSite::new(scenario, (g, i, *replication), (round_trip.base_rtt, start));
             let control = parts.control(&flow)?;
             own::check_needs(&flow, &control)?;
-            Ok(new_sender(group, shared, control, segments).after_handshake(handshake.sample, handshake.longest))
+            Ok(new_sender(group, shared, reorders, control, segments)
+                .after_handshake(handshake.sample, handshake.longest))
         };
         let offer = group.traffic.offer(&group.site(scenario, i, start), || stream("traffic"));
         let (mut finite, mut writes) = (None, false);
         match offer.expect("checked when the scenario was read") {
             Offer::Segments(segments) => {
                 finite = segments.and_then(NonZeroU64::new);
-                let plan = tcp(group, first, &handshake, sender(segments.unwrap_or(NO_END))?);
+                let plan = tcp(group, (first, reorders), &handshake, sender(segments.unwrap_or(NO_END))?);
                 network.flows.push(FlowPlan::Tcp(Box::new(party(0, start, stop)), Box::new(plan)));
             }
             Offer::Writes(application) => {
                 let own = FlowWrites::new(application, stop);
                 writes = own.has_transfers();
-                let mut plan = tcp(group, first, &handshake, sender(0)?);
+                let mut plan = tcp(group, (first, reorders), &handshake, sender(0)?);
                 (plan.sender, plan.receiver) = (plan.sender.expecting_writes(&group.tcp), plan.receiver.until(NO_END));
                 plan.application = Some(Box::new(Application::Writes(own)));
                 network.flows.push(FlowPlan::Tcp(Box::new(party(0, start, stop)), Box::new(plan)));
@@ -166,7 +169,7 @@ impl<P: Parts> Builder<'_, P> {
                 for place in 0..place_count {
                     // The session says when each place starts, and when it stops.
                     let party = party(place, Time::NEVER, Time::NEVER);
-                    let plan = tcp(group, first, &handshake, Sender::clone(&template));
+                    let plan = tcp(group, (first, reorders), &handshake, Sender::clone(&template));
                     let application = Some(Box::new(Application::Session(Arc::clone(&template))));
                     let plan = TcpPlan { application, ..plan };
                     network.flows.push(FlowPlan::Tcp(Box::new(party), Box::new(plan)));
@@ -200,8 +203,17 @@ impl<P: Parts> Builder<'_, P> {
     }
 }
 
-fn new_sender<C: FlowControl>(group: &Group, shared: &Shared<'_>, control: C, segments: u64) -> Sender<C> {
+fn new_sender<C: FlowControl>(
+    group: &Group,
+    shared: &Shared<'_>,
+    reorders: bool,
+    control: C,
+    segments: u64,
+) -> Sender<C> {
     let sender = Sender::new(control, group.recovery, &shared.options, segments).sharing(&shared.timers);
+    let tcp = &group.tcp;
+    let notices = tcp.notices_duplicates(reorders);
+    let sender = if notices { sender.expecting_reordering(tcp.undoes(reorders)) } else { sender };
     match window_limits(group) {
         Some(limits) => sender.following_window(limits, &shared.options),
         None => sender,
@@ -249,7 +261,12 @@ fn window_limits(group: &Group) -> Option<WindowLimits> {
     Some(WindowLimits::new(&tuning, group.mss()))
 }
 
-fn tcp<C: FlowControl>(group: &Group, first: u64, handshake: &Handshake, sender: Sender<C>) -> TcpPlan<C> {
+fn tcp<C: FlowControl>(
+    group: &Group,
+    (first, reorders): (u64, bool),
+    handshake: &Handshake,
+    sender: Sender<C>,
+) -> TcpPlan<C> {
     let sender = sender.beginning_at(first);
     let needs = sender.control().needs();
     let blocks = match (group.recovery.selective(), group.back.is_empty()) {
@@ -268,6 +285,7 @@ fn tcp<C: FlowControl>(group: &Group, first: u64, handshake: &Handshake, sender:
         None => receiver,
     };
     let receiver = receiver.beginning_at(first);
+    let receiver = if group.tcp.notices_duplicates(reorders) { receiver.reporting_duplicates() } else { receiver };
     TcpPlan { sender, receiver: if needs.marks { receiver.echoing_every_mark() } else { receiver }, application: None }
 }
 

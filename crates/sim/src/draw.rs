@@ -112,8 +112,8 @@ fn plan<P: Parts>(
 ) -> Result<LinkPlan<P::Queue>, BuildError> {
     // A link of an array is named by its array, so that another table does not move its draws.
     let array = format!("link/{}", link.name);
-    let of_array = |purpose| Stream::new(scenario.seed, replication, (&array, u64::from(member)), purpose);
-    let stream = |purpose| match link.count {
+    let of_array = |purpose: &str| Stream::new(scenario.seed, replication, (&array, u64::from(member)), purpose);
+    let stream = |purpose: &str| match link.count {
         1 => Stream::new(scenario.seed, replication, ("link", i as u64), purpose),
         _ => of_array(purpose),
     };
@@ -140,7 +140,7 @@ fn plan<P: Parts>(
     let mean_delay = delay + link.mean_over_time(scenario.duration);
     let varying = link.delay_varies().then(|| {
         let marks = Marks::of(scenario);
-        VaryingDelay::new((&link.delay, delay), link.jitter, marks, || stream("jitter"))
+        VaryingDelay::new((&link.delay, delay), (link.jitter, link.reorder.as_ref()), marks, stream)
     });
     let port = Port { rate, ..port };
     let chance = stream("queue");

@@ -1,10 +1,11 @@
 //! Packets between the server of a link and its far end. With batches, packets wait for the next batch; with a variable or random
 //! delay, the part above the smallest delay is added here. Packets stay in order: a packet arrives at the later of its
-//! predecessor's arrival and the instant at which it left plus the delay at that instant.
+//! predecessor's arrival and the instant at which it left plus the delay at that instant; but where the scenario lets packets be
+//! reordered it arrives at that instant, whatever became of its predecessor.
 
 use crate::marks::Marks;
 use base::{Span, Stream, Time};
-use scenario::{DelayStep, Jitter, LinkDelay};
+use scenario::{Apart, DelayStep, Jitter, LinkDelay, Reorder, Spray};
 use std::sync::Arc;
 
 /// See the [module](self).
@@ -25,8 +26,25 @@ impl Handover {
     /// the order in which they leave.
     #[inline]
     pub fn at(&mut self, end: Time) -> Time {
-        let left = self.batch.map_or(end, |batch| Time(end.0.div_ceil(batch.0) * batch.0));
+        let left = self.left(end);
         self.delay.as_mut().map_or(left, |delay| delay.passed(left))
+    }
+
+    /// Time at which a packet leaves whose service ends at `end`.
+    #[inline]
+    pub fn left(&self, end: Time) -> Time {
+        self.batch.map_or(end, |batch| Time(end.0.div_ceil(batch.0) * batch.0))
+    }
+
+    /// The delay of each packet, if they differ.
+    #[inline]
+    pub fn varying(&mut self) -> Option<&mut VaryingDelay> {
+        self.delay.as_deref_mut()
+    }
+
+    /// Whether packets may overtake those before them.
+    pub fn reorders(&self) -> bool {
+        self.delay.as_deref().is_some_and(VaryingDelay::reorders)
     }
 
     /// Propagation delays that packets experienced, if the delay varies and any packet was counted.
@@ -59,6 +77,7 @@ impl Propagation {
 pub struct VaryingDelay {
     steps: Steps,
     jitter: Option<(Jitter, Stream)>,
+    reordering: Option<Reordering>,
     /// No packet is on its way for less: what the engines add themselves.
     least: Span,
     /// Time from which the packet before had only the least delay ahead.
@@ -71,17 +90,18 @@ impl VaryingDelay {
     /// Hand-over of a link; `drawn` is its propagation delay if that is constant.
     pub fn new(
         (delay, drawn): (&LinkDelay, Span),
-        jitter: Option<Jitter>,
+        (jitter, reorder): (Option<Jitter>, Option<&Reorder>),
         marks: Marks,
-        chance: impl FnOnce() -> Stream,
+        chance: impl Fn(&str) -> Stream,
     ) -> Self {
         let (steps, shortest) = match delay {
             LinkDelay::Fixed(_) => (Steps::new([(Span::ZERO, drawn)].into(), None), drawn),
             LinkDelay::Steps(list, period) => (Steps::new(Arc::clone(list), *period), delay.min()),
         };
-        let least = shortest + jitter.map_or(Span::ZERO, |jitter| jitter.min());
-        let jitter = jitter.map(|jitter| (jitter, chance()));
-        Self { steps, jitter, least, last: Time::ZERO, marks, seen: Seen::default() }
+        let drawn = jitter.map_or(Span::ZERO, |jitter| jitter.min()) + reorder.map_or(Span::ZERO, Reorder::min);
+        let jitter = jitter.map(|jitter| (jitter, chance("jitter")));
+        let reordering = reorder.map(|reorder| Reordering::new(reorder.clone(), chance("reorder")));
+        Self { steps, jitter, reordering, least: shortest + drawn, last: Time::ZERO, marks, seen: Seen::default() }
     }
 
     /// The least delay of any packet.
@@ -89,18 +109,79 @@ impl VaryingDelay {
         self.least
     }
 
+    /// Whether packets may overtake those before them.
+    #[inline]
+    pub fn reorders(&self) -> bool {
+        self.reordering.is_some()
+    }
+
     /// Time from which a packet that left at `left` has only the least delay ahead.
-    fn passed(&mut self, left: Time) -> Time {
+    pub fn passed(&mut self, left: Time) -> Time {
         let steps = self.steps.at(left);
         let drawn = self.jitter.as_mut().map_or(Span::ZERO, |(law, chance)| match *law {
             Jitter::Uniform(from, to) => chance.span_between(from, to),
             Jitter::Exponential(mean) => Span::from_secs(chance.exponential(mean.as_secs())),
         });
-        self.last = self.last.max(left + Span((steps + drawn).0 - self.least.0));
+        let more = self.reordering.as_mut().map_or(Span::ZERO, Reordering::next);
+        let own = left + Span((steps + drawn + more).0 - self.least.0);
+        self.last = if self.reordering.is_some() { own } else { self.last.max(own) };
         if (self.marks.warmup..self.marks.end).contains(&left) {
             self.seen.add(self.last - left + self.least);
         }
         self.last
+    }
+}
+
+/// Additional delays of a link that reorders its packets.
+#[derive(Clone, Debug)]
+struct Reordering {
+    rule: Reorder,
+    chance: Stream,
+    /// Packets since the last that was late, or early; the way of the last packet.
+    count: u32,
+}
+
+impl Reordering {
+    fn new(rule: Reorder, chance: Stream) -> Self {
+        let first = match &rule {
+            Reorder::Paths(list, _) => list.len() as u32 - 1,
+            // The first packet may be one already.
+            Reorder::Late(apart) | Reorder::Early(apart) => apart.gap - 1,
+            Reorder::Jitter => 0,
+        };
+        Self { rule, chance, count: first }
+    }
+
+    /// Additional delay of the next packet.
+    fn next(&mut self) -> Span {
+        let Self { rule, chance, count } = self;
+        let mut is_apart = |apart: &Apart| {
+            let is_one = *count + 1 >= apart.gap && chance.unit() < apart.share;
+            *count = if is_one { 0 } else { count.saturating_add(1) };
+            is_one
+        };
+        match rule {
+            Reorder::Jitter => Span::ZERO,
+            Reorder::Late(apart) => {
+                if is_apart(apart) {
+                    apart.by
+                } else {
+                    Span::ZERO
+                }
+            }
+            Reorder::Early(apart) => {
+                if is_apart(apart) {
+                    Span::ZERO
+                } else {
+                    apart.by
+                }
+            }
+            Reorder::Paths(list, Spray::InTurn) => {
+                *count = (*count + 1) % list.len() as u32;
+                list[*count as usize]
+            }
+            Reorder::Paths(list, Spray::Random) => list[chance.below(list.len() as u64) as usize],
+        }
     }
 }
 
@@ -156,5 +237,43 @@ impl Seen {
         let least = self.least.unwrap_or(self.most);
         let mean = self.sum as f64 / self.packets as f64 / 1e12;
         Propagation { mean, least: least.as_secs(), most: self.most.as_secs() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Additional delays of `n` packets in picoseconds, when one that is apart has one of 9.
+    fn delays(rule: Reorder, n: usize) -> Vec<u64> {
+        let mut reordering = Reordering::new(rule, Stream::new(1, 0, ("link", 0), "reorder"));
+        (0..n).map(|_| reordering.next().0).collect()
+    }
+
+    #[test]
+    fn the_share_of_late_packets_is_what_gap_and_probability_make_it() {
+        for (share, gap) in [(0.25, 1), (0.25, 5), (1.0, 3), (0.01, 1), (0.0, 2)] {
+            let apart = Apart { share, by: Span(9), gap };
+            let late = delays(Reorder::Late(apart), 200_000);
+            let of_all = late.iter().filter(|delay| **delay > 0).count() as f64 / late.len() as f64;
+            // Five standard deviations of independent draws, which lie closer together with a gap.
+            let tolerance = 5.0 * (of_all / 200_000.0).sqrt();
+            assert!((of_all - apart.of_all()).abs() <= tolerance, "{share} {gap}: {of_all}");
+            // No two are closer than the gap.
+            let places: Vec<usize> = (0..late.len()).filter(|i| late[*i] > 0).collect();
+            assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= gap as usize));
+            let early = delays(Reorder::Early(apart), 200_000);
+            assert!(early.iter().zip(&late).all(|(early, late)| early + late == 9));
+        }
+    }
+
+    #[test]
+    fn ways_are_taken_in_turn_or_at_random() {
+        let list: Arc<[Span]> = [Span(0), Span(5), Span(7)].into();
+        assert_eq!(delays(Reorder::Paths(Arc::clone(&list), Spray::InTurn), 5), [0, 5, 7, 0, 5]);
+        let drawn = delays(Reorder::Paths(list, Spray::Random), 3000);
+        let of = |delay: u64| drawn.iter().filter(|drawn| **drawn == delay).count();
+        // Five standard deviations, sqrt(3000 / 3 * 2 / 3) = 26 each.
+        assert!([0, 5, 7].iter().all(|&delay| of(delay).abs_diff(1000) < 130));
     }
 }

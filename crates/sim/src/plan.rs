@@ -197,6 +197,8 @@ pub struct Party {
     pub packet: u32,
     /// Size of an ACK.
     pub ack: u32,
+    /// Whether a link of its paths reorders packets.
+    pub reorders: bool,
     pub traced: bool,
 }
 

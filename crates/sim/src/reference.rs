@@ -406,7 +406,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
             self.push(at, Phase::AckAtSender, f as u32, Event::AckAtSender(f, ack));
         } else {
             let number = ends.first_ack.plus(ends.acks.len() as u32);
-            ends.acks.push_back(ack);
+            ends.acks.push_back(Some(ack));
             let packet = Packet::new(f as u32, number.0, party.ack, now).with(Flags::ACK);
             let first = party.return_path[0] as usize;
             self.push(now, Phase::Arrive, f as u32, Event::Arrive(first, packet));

@@ -1,6 +1,7 @@
 //! An acknowledgement as the receiver sends it.
 //!
-//! Source: RFC 5681 (cumulative), RFC 2018 (SACK blocks, most recent first), RFC 3168 (congestion echo).
+//! Source: RFC 5681 (cumulative), RFC 2018 (SACK blocks, most recent first), RFC 2883 (the first block may be a duplicate's), RFC 3168
+//! (congestion echo).
 
 /// SACK blocks that fit beside a timestamp option (RFC 2018, Section 3).
 pub const MAX_BLOCKS: usize = 3;
@@ -15,6 +16,8 @@ pub struct Ack {
     pub ece: bool,
     /// Whether the timestamp that it echoes is that of a retransmission (RFC 7323).
     pub echoes_resent: bool,
+    /// Whether the first block is that of a segment that had arrived before.
+    duplicate: bool,
     /// Window field of a receiver that tunes its window ([`crate::WindowLimits`]); 0 from other receivers.
     pub tuning: u16,
     /// Window increase granted by routers to the segments since the last ACK, in segments (XCP); 0 without headers.
@@ -29,6 +32,7 @@ impl Ack {
         count: 0,
         ece: false,
         echoes_resent: false,
+        duplicate: false,
         tuning: 0,
         feedback: 0.0,
         blocks: [(0, 0); MAX_BLOCKS],
@@ -49,19 +53,33 @@ impl Ack {
     /// Makes it an acknowledgement of `cum` without blocks, with `tuning` as its window field.
     #[inline]
     pub fn renew(&mut self, cum: u64, ece: bool, tuning: u16) {
-        (self.cum, self.ece, self.tuning, self.count, self.echoes_resent) = (cum, ece, tuning, 0, false);
+        (self.cum, self.ece, self.tuning, self.count) = (cum, ece, tuning, 0);
+        (self.echoes_resent, self.duplicate) = (false, false);
     }
 
     /// Adds a block, if there is room and it is not there yet.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for every segment out of order")]
     pub fn report(&mut self, run: (u64, u64)) {
-        if !self.blocks().contains(&run)
+        // The run that contains a duplicate follows it, also where it is the same (RFC 2883, Section 4).
+        if !self.blocks()[usize::from(self.duplicate)..].contains(&run)
             && let Some(slot) = self.blocks.get_mut(self.count as usize)
         {
             *slot = run;
             self.count += 1;
         }
+    }
+
+    /// Makes the segments [start, end), which had arrived before, its first block. It has none yet.
+    pub fn report_duplicate(&mut self, segments: (u64, u64)) {
+        (self.blocks[0], self.count, self.duplicate) = (segments, 1, true);
+    }
+
+    /// Segments that it reports as duplicates (RFC 2883).
+    #[inline]
+    #[must_use]
+    pub fn duplicate(&self) -> Option<(u64, u64)> {
+        self.duplicate.then(|| self.blocks[0])
     }
 
     /// Runs of segments that arrived above `cum`, the one that triggered this ACK first.
@@ -74,7 +92,7 @@ impl Ack {
 
 impl PartialEq for Ack {
     fn eq(&self, other: &Self) -> bool {
-        let said = |ack: &Self| (ack.cum, ack.ece, ack.echoes_resent, ack.tuning, ack.feedback);
+        let said = |ack: &Self| (ack.cum, ack.ece, ack.echoes_resent, ack.duplicate, ack.tuning, ack.feedback);
         said(self) == said(other) && self.blocks() == other.blocks()
     }
 }

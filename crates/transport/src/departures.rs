@@ -151,6 +151,14 @@ impl Departures {
         })
     }
 
+    /// Marks `seq` as not lost.
+    pub fn find_again(&mut self, seq: u64) {
+        base::steps::count_steps(1);
+        if let Some(slot) = seq.checked_sub(self.first).and_then(|at| self.list.get_mut(at as usize)) {
+            slot.0 &= !LOST;
+        }
+    }
+
     /// Marks `seq` as delivered. Returns its entry before, if it is outstanding.
     #[inline]
     pub fn deliver(&mut self, seq: u64) -> Option<Departure> {

@@ -25,14 +25,15 @@ mod validation;
 pub use ack::{Ack, MAX_BLOCKS};
 pub use autotuning::WindowLimits;
 pub use loss::Recovery;
-pub use loss::scoreboard::{DUP_THRESH, Scoreboard};
+pub use loss::scoreboard::Scoreboard;
 pub use options::{
-    Autotuning, Burst, Coalescing, Device, Ecn, Options, Pacing, PacingFactors, ReceiveWindow, Rto, WindowValidation,
+    Autotuning, Burst, Coalescing, DUP_THRESH, Device, DupThresh, Ecn, Options, Pacing, PacingFactors, ReceiveWindow,
+    Rto, Undo, WindowValidation,
 };
 pub use ranges::Ranges;
 pub use receiver::Receiver;
 pub use rtt::{Rtt, TimerOptions};
-pub use sender::{AckRow, Counters, Sender, Wire};
+pub use sender::{AckRow, Counters, Sender, Spurious, Wire};
 pub use sequence::{MAX_OUTSTANDING, NO_END};
 pub use state::Phase;
 

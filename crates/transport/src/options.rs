@@ -100,6 +100,66 @@ base::keys! {
 
 impl Copy for PacingFactors {}
 
+/// Reductions of the window that are undone if they prove spurious.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undo {
+    /// Those of a sender with Linux's timers on a path that reorders.
+    Auto,
+    /// None.
+    None,
+    /// All.
+    Always,
+}
+
+impl Undo {
+    /// Name in scenario files of each.
+    pub const ALL: [(Self, &'static str); 3] = [(Self::Auto, "auto"), (Self::None, "none"), (Self::Always, "always")];
+}
+
+impl Options {
+    /// Whether the receiver reports duplicates and the sender uses that, on a path that `reorders` or not.
+    #[must_use]
+    pub fn notices_duplicates(&self, reorders: bool) -> bool {
+        reorders || self.undo == Undo::Always
+    }
+
+    /// Whether reductions that prove spurious are undone, on a path that `reorders` or not.
+    #[must_use]
+    pub fn undoes(&self, reorders: bool) -> bool {
+        self.undo == Undo::Always || self.undo == Undo::Auto && self.rto == Rto::Linux && reorders
+    }
+}
+
+/// Number of duplicate ACKs, or of SACKed segments above one, after which a segment counts as lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DupThresh {
+    /// This number.
+    Segments(u32),
+    /// Three, and more after segments that came later than others without being lost: as many as overtook them (Linux:
+    /// `tcp_reordering`, up to `tcp_max_reordering`).
+    Adaptive,
+}
+
+impl DupThresh {
+    /// The number at first: three if it adapts (RFC 5681).
+    #[must_use]
+    pub const fn initial(self) -> u32 {
+        match self {
+            Self::Segments(segments) => segments,
+            Self::Adaptive => DUP_THRESH,
+        }
+    }
+}
+
+impl Default for DupThresh {
+    fn default() -> Self {
+        Self::Segments(DUP_THRESH)
+    }
+}
+
+/// Duplicate ACKs, or SACKed segments above, that make a segment lost (RFC 5681, RFC 6675).
+pub const DUP_THRESH: u32 = 3;
+
 /// Number of segments that a sender hands over at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Burst {
@@ -227,6 +287,14 @@ base::keys! {
         /// with tcp_slow_start_after_idle = 0), "rfc7661" (it stays for five minutes, and losses count for what was
         /// used).
         window_validation: WindowValidation = WindowValidation::Rfc5681, since "0.1", needs [Writes];
+        /// Duplicate ACKs, or SACKed segments above it, after which a segment counts as lost: a number, or "adaptive" (3, and as
+        /// many as overtook a segment that arrived after all, at most 300: Linux's tcp_reordering, RFC 9002, 6.1.1; without SACK
+        /// it stays 3). RACK waits for its reordering window before.
+        dup_thresh: DupThresh = DupThresh::Segments(DUP_THRESH), eg "3", since "0.1";
+        /// Reductions that are undone when they prove spurious, by duplicates (RFC 3708), timestamps (RFC 3522) or, after a timeout
+        /// under RACK, originals (RFC 5682): "auto" (as Linux does, where rto is "linux" and a link of the path has `reorder`), "none", or
+        /// "always". Receivers report duplicates, and RACK's window adapts, where a link has `reorder`, and with "always".
+        undo: Undo = Undo::Auto, since "0.1";
     }
 }
 
@@ -247,7 +315,8 @@ impl Options {
     /// The profile `tcp = "linux"`: the timers of Linux with timestamps (`tcp_timestamps`), initial window 10 (RFC 6928), an ACK for
     /// two segments within 40 ms after 16 quick ones (`TCP_MAX_QUICKACKS`), a receive window that grows within `tcp_rmem`, a window
     /// that falls while it is not used (`tcp_slow_start_after_idle`), slow start by all that an
-    /// ACK acknowledges (`tcp_slow_start`), and bursts as segmentation offload makes them (`tcp_tso_autosize`).
+    /// ACK acknowledges (`tcp_slow_start`), and bursts as segmentation offload makes them (`tcp_tso_autosize`). Its timers bring the undoing of
+    /// reductions where a link reorders (`tcp_undo_cwnd_reduction`).
     #[must_use]
     pub fn linux() -> Self {
         Self {

@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 5681, Section 4.2 (every n-th in-order segment, at once when out of order or filling a hole), RFC 1122
 //! 4.2.3.2 (delayed ACKs within a bound), Linux 6.12, `tcp_event_data_recv` (quick ACKs; facts, not text), RFC 2018, Section 4 (the block of the segment that triggered the ACK first, then
-//! those most recently reported), RFC 3168, Section 6.1.3 (echo until the sender says it has reduced), or
+//! those most recently reported), RFC 2883 (a duplicate before them, if asked for), RFC 3168, Section 6.1.3 (echo until the sender says it has reduced), or
 //! RFC 8257, Section 3.2 (echo what each segment carried). Linux 6.12, `tcp_gro_receive` (receive offload: segments in a row
 //! with the same flags become one, up to a size, until the interface's poll is over).
 //! Differs from RFC 8257: a segment out of order, or the last of a transfer, that carries another mark than those pending
@@ -360,8 +360,12 @@ impl Receiver {
             return true;
         }
         if seq > self.next {
+            let before = self.held.count();
             let run = self.held.insert(seq, seq + n, |_, _| {});
             self.acknowledge(ack);
+            if self.held.count() == before {
+                self.report_duplicate((seq, seq + n), ack);
+            }
             match self.sack_blocks {
                 0 => {}
                 // Every ACK arrives: what it does not repeat was said before.
@@ -373,7 +377,8 @@ impl Receiver {
             }
             return true;
         }
-        if seq == self.next {
+        let is_new = seq == self.next;
+        if is_new {
             self.next += n;
             while let Some((start, end)) = self.held.bottom()
                 && start <= self.next
@@ -383,6 +388,9 @@ impl Receiver {
             }
         }
         self.acknowledge(ack);
+        if !is_new {
+            self.report_duplicate((seq, seq + n), ack);
+        }
         self.report_recent(ack);
         true
     }
@@ -418,6 +426,8 @@ impl Receiver {
     }
 
     /// Adds the blocks most recently reported, where ACKs may be lost.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for every segment out of order")]
     fn report_recent(&self, ack: &mut Ack) {
         let Some(extra) = self.extra.as_deref().filter(|_| self.sack_blocks > 1 && !self.held.is_empty()) else {
             return;
@@ -440,156 +450,4 @@ impl Receiver {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::options::Coalescing;
-
-    /// Receiver with the last acknowledgement that it made.
-    struct Acking(Receiver, Ack);
-
-    impl From<Receiver> for Acking {
-        fn from(receiver: Receiver) -> Self {
-            Self(receiver, Ack::NONE)
-        }
-    }
-
-    impl Acking {
-        fn on_segment(&mut self, now: Time, seq: u64, flags: Flags) -> bool {
-            self.0.on_segment(now, seq, flags, &mut self.1)
-        }
-        fn on_timer(&mut self, now: Time) -> bool {
-            self.0.on_timer(now, &mut self.1)
-        }
-        fn ack(&self) -> &Ack {
-            &self.1
-        }
-    }
-
-    #[test]
-    fn reports_blocks_as_the_example_of_rfc_2018() {
-        // Section 7, case 3 in segments: 0 arrives, 1 is lost, 2 arrives, 3 is lost, 4 arrives, 5 lost, 6 arrives; then
-        // 3 (the fourth of the RFC's) comes late, and 1.
-        let mut receiver = Acking::from(Receiver::new(1, Span::ZERO, 3));
-        let mut on = |seq| {
-            assert!(receiver.on_segment(Time::ZERO, seq, Flags::NONE), "every segment is acknowledged");
-            *receiver.ack()
-        };
-        assert_eq!(on(0), Ack::new(1, &[], false));
-        assert_eq!(on(2), Ack::new(1, &[(2, 3)], false));
-        assert_eq!(on(4), Ack::new(1, &[(4, 5), (2, 3)], false));
-        assert_eq!(on(6), Ack::new(1, &[(6, 7), (4, 5), (2, 3)], false));
-        assert_eq!(on(3), Ack::new(1, &[(2, 5), (6, 7)], false));
-        assert_eq!(on(1), Ack::new(5, &[(6, 7)], false));
-        assert_eq!(on(5), Ack::new(7, &[], false));
-    }
-
-    #[test]
-    fn delays_in_order_acks_only() {
-        let mut receiver = Acking::from(Receiver::new(2, Span::millis(200), 3));
-        assert!(!receiver.on_segment(Time::ZERO, 0, Flags::NONE));
-        assert_eq!(receiver.0.deadline(), Time::ZERO + Span::millis(200));
-        assert!(receiver.on_timer(receiver.0.deadline()));
-        assert_eq!(*receiver.ack(), Ack::new(1, &[], false));
-        assert!(!receiver.on_segment(Time::ZERO, 1, Flags::NONE));
-        assert!(receiver.on_segment(Time::ZERO, 3, Flags::NONE));
-        assert_eq!(*receiver.ack(), Ack::new(2, &[(3, 4)], false));
-        assert!(receiver.on_segment(Time::ZERO, 2, Flags::NONE));
-        assert_eq!(*receiver.ack(), Ack::new(4, &[], false));
-        assert_eq!(receiver.0.deadline(), Time::NEVER);
-    }
-
-    #[test]
-    fn an_ack_returns_what_was_granted_since_the_last() {
-        let mut receiver = Acking::from(Receiver::new(2, Span::millis(200), 3));
-        let mut on = |seq, feedback| {
-            receiver.0.on_header(seq, &Header { rtt: 0.1, cwnd: 10.0, feedback });
-            receiver.on_segment(Time::ZERO, seq, Flags::NONE).then(|| receiver.ack().feedback)
-        };
-        assert_eq!(on(0, 1.5), None);
-        assert_eq!(on(1, -0.25), Some(1.25));
-        assert_eq!(on(3, 2.0), Some(2.0), "out of order");
-        assert_eq!(on(2, 0.5), Some(0.5));
-        assert_eq!(on(4, f32::INFINITY), None);
-        assert_eq!(on(5, 1.0), Some(f32::INFINITY), "one met no router");
-    }
-
-    #[test]
-    fn echoes_each_mark_and_no_other_when_asked() {
-        // RFC 8257, Figure 1: a change of the mark acknowledges what came before it, with the old mark.
-        let mut receiver = Acking::from(Receiver::new(2, Span::millis(40), 0).echoing_every_mark());
-        let mut on = |seq, marked: bool| {
-            let flags = if marked { Flags::ECT.with(Flags::CE) } else { Flags::ECT };
-            receiver.on_segment(Time::ZERO, seq, flags).then(|| (receiver.ack().cum, receiver.ack().ece))
-        };
-        assert_eq!(on(0, false), None);
-        assert_eq!(on(1, true), Some((1, false)), "0 was not marked");
-        assert_eq!(on(2, true), Some((3, true)));
-        assert_eq!(on(3, true), None);
-        assert_eq!(on(4, false), Some((4, true)));
-        assert_eq!(on(5, false), Some((6, false)));
-    }
-
-    #[test]
-    fn echoes_congestion_until_the_sender_has_reduced() {
-        let mut receiver = Acking::from(Receiver::new(1, Span::ZERO, 0));
-        let mut echo = |seq, flags| receiver.on_segment(Time::ZERO, seq, flags) && receiver.ack().ece;
-        assert!(!echo(0, Flags::ECT));
-        assert!(echo(1, Flags::ECT.with(Flags::CE)));
-        assert!(echo(2, Flags::ECT));
-        assert!(!echo(3, Flags::ECT.with(Flags::CWR)));
-    }
-
-    /// Three segments at most wait for 50 us, an ACK for two.
-    fn merging() -> Receiver {
-        Receiver::new(2, Span::millis(40), 3).behind(Some(Coalescing { segments: 3, wait: Span::micros(50) }))
-    }
-
-    const US: fn(u64) -> Time = |us| Time(Span::micros(us).0);
-
-    #[test]
-    fn segments_in_a_row_are_one_for_tcp() {
-        let mut receiver = Acking::from(merging());
-        assert!(!receiver.on_segment(US(0), 0, Flags::NONE) && !receiver.on_segment(US(1), 1, Flags::NONE));
-        assert_eq!((receiver.0.next(), receiver.0.deadline()), (0, US(50)), "nobody has them yet");
-        assert!(receiver.on_segment(US(2), 2, Flags::NONE), "no more are taken at once");
-        assert_eq!((*receiver.ack(), receiver.0.deadline()), (Ack::new(3, &[], false), Time::NEVER));
-        // Two, and nothing more: acknowledged when the wait is over. One alone: delayed as ever.
-        assert!(!receiver.on_segment(US(10), 3, Flags::NONE) && !receiver.on_segment(US(20), 4, Flags::NONE));
-        assert!(receiver.on_timer(US(60)));
-        assert_eq!(receiver.ack().cum, 5);
-        assert!(!receiver.on_segment(US(100), 5, Flags::NONE) && !receiver.on_timer(US(150)));
-        assert_eq!((receiver.0.next(), receiver.0.deadline()), (6, US(150) + Span::millis(40)));
-        assert!(receiver.on_timer(receiver.0.deadline()));
-        assert_eq!(receiver.ack().cum, 6);
-    }
-
-    #[test]
-    fn a_gap_ends_what_is_merged_and_a_run_beyond_it_takes_one_ack() {
-        let mut receiver = Acking::from(merging());
-        receiver.on_segment(US(0), 0, Flags::NONE);
-        receiver.on_segment(US(1), 1, Flags::NONE);
-        assert!(receiver.on_segment(US(2), 3, Flags::NONE));
-        assert_eq!(*receiver.ack(), Ack::new(2, &[], false));
-        assert!(!receiver.on_segment(US(3), 4, Flags::NONE) && receiver.on_segment(US(4), 5, Flags::NONE));
-        assert_eq!(*receiver.ack(), Ack::new(2, &[(3, 6)], false), "one for three");
-        // What fills the hole may overlap what is held.
-        assert!(!receiver.on_segment(US(5), 2, Flags::NONE) && !receiver.on_segment(US(6), 3, Flags::NONE));
-        assert!(receiver.on_timer(US(55)));
-        assert_eq!(*receiver.ack(), Ack::new(6, &[], false));
-    }
-
-    #[test]
-    fn the_last_of_a_transfer_and_another_mark_end_it_too() {
-        let mut receiver = Acking::from(merging().until(2));
-        assert!(!receiver.on_segment(US(0), 0, Flags::ECT) && receiver.on_segment(US(1), 1, Flags::ECT));
-        assert_eq!(receiver.ack().cum, 2);
-        let mut receiver = Acking::from(merging().echoing_every_mark());
-        let marked = Flags::ECT.with(Flags::CE);
-        assert!(!receiver.on_segment(US(0), 0, Flags::ECT) && !receiver.on_segment(US(1), 1, marked));
-        // One unmarked is pending; two marked come at once: its ACK, and at once that of the two.
-        assert!(!receiver.on_segment(US(2), 2, marked) && receiver.on_timer(US(51)));
-        assert_eq!((receiver.ack().cum, receiver.ack().ece), (1, false));
-        assert!(receiver.0.deadline() == US(51) && receiver.on_timer(US(51)));
-        assert_eq!((receiver.ack().cum, receiver.ack().ece), (3, true));
-    }
-}
+mod tests;

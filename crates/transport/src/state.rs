@@ -1,11 +1,11 @@
 //! State of a sender that its loss recovery reads: sequence numbers, timers, round-trip times, congestion control. Only the
 //! sender changes it.
 
+use crate::Rtt;
 use crate::ecn::EcnSender;
 use crate::habits::Habits;
 use crate::sequence::SequenceSpace;
 use crate::timers::Timers;
-use crate::{DUP_THRESH, Rtt};
 use law::CongestionControl;
 
 /// Phase of congestion control and recovery (Linux: `ca_state`).
@@ -84,10 +84,10 @@ impl<C: CongestionControl> SenderState<C> {
         self.seq.end_of_window(window).saturating_sub(self.seq.nxt()) as u32
     }
 
-    /// Limited transmit (RFC 3042): the first two of `dupacks` each release a new segment beyond the window. They show
-    /// that segments have left the network; cwnd counts those still outstanding.
+    /// Limited transmit (RFC 3042): each of `dupacks` before the one that begins a recovery, number `dup_thresh`, releases a
+    /// new segment beyond the window. They show that segments have left the network; cwnd counts those still outstanding.
     #[inline]
-    pub fn limited_transmit(&self, dupacks: u32) -> u32 {
-        if self.habits.limited_transmit() { dupacks.min(DUP_THRESH - 1) } else { 0 }
+    pub fn limited_transmit(&self, dupacks: u32, dup_thresh: u32) -> u32 {
+        if self.habits.limited_transmit() { dupacks.min(dup_thresh - 1) } else { 0 }
     }
 }

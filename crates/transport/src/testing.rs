@@ -25,11 +25,24 @@ pub struct Driven<R> {
 
 impl<R: Loss> Driven<R> {
     /// Recovery with a connection of `data_end` segments.
-    pub fn new(mut recovery: R, data_end: u64) -> Self {
+    pub fn new(recovery: R, data_end: u64) -> Self {
+        Self::begun(recovery, data_end, false)
+    }
+
+    /// Recovery with a connection that expects duplicates, and undoes reductions.
+    pub fn undoing(mut recovery: R) -> Self {
+        recovery.expect_reordering();
+        Self::begun(recovery, crate::NO_END, true)
+    }
+
+    fn begun(mut recovery: R, data_end: u64, undoes: bool) -> Self {
         let law = LawSpec::named("reno").expect("registered");
         let start = StartSpec::named("classic").expect("registered");
         let control = law.build(&start, 10.0, 2.0).expect("defaults");
         let mut core = Core::new(control, &Options::default(), data_end, R::USES_DEPARTURES);
+        if undoes {
+            core.expect_duplicates(true);
+        }
         let (now, mut sent) = (Time::ZERO + Span::secs(1), Sent::default());
         core.start(&mut recovery, now, &mut sent);
         assert_eq!(sent.0, (0..data_end.min(10)).map(|seq| (seq, false)).collect::<Vec<_>>());
@@ -38,9 +51,20 @@ impl<R: Loss> Driven<R> {
 
     /// Takes an ACK `ms` milliseconds after the last event; returns the released segments.
     pub fn ack(&mut self, ms: u64, cum: u64, blocks: &[(u64, u64)]) -> Vec<(u64, bool)> {
+        self.take(ms, &Ack::new(cum, blocks, false))
+    }
+
+    /// [`Self::ack`] of segments below `cum` that reports `duplicate`, which had arrived before.
+    pub fn duplicate(&mut self, ms: u64, cum: u64, duplicate: (u64, u64)) -> Vec<(u64, bool)> {
+        let mut ack = Ack::new(cum, &[], false);
+        ack.report_duplicate(duplicate);
+        self.take(ms, &ack)
+    }
+
+    fn take(&mut self, ms: u64, ack: &Ack) -> Vec<(u64, bool)> {
         self.now += Span::millis(ms);
         let mut sent = Sent::default();
-        self.core.on_ack(&mut self.recovery, self.now, &Ack::new(cum, blocks, false), &mut sent);
+        self.core.on_ack(&mut self.recovery, self.now, ack, &mut sent);
         sent.0
     }
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.lint import (
     deterministic_replications,
     ends_in_warmup,
+    few_duplicates,
     little_goodput,
     much_memory,
     nic_queue,
@@ -51,6 +52,7 @@ _MODULES: tuple[HasRule, ...] = (
     thresholds,
     nic_queue,
     deterministic_replications,
+    few_duplicates,
     little_goodput,
     no_effect,
     overload,

@@ -30,8 +30,8 @@ pub struct Endpoints<C> {
     pub hash: Rolling,
     /// The ACK that its receiver made last.
     pub ack: Ack,
-    /// ACKs on their way through return links, oldest first, and the number of the oldest.
-    pub acks: VecDeque<Ack>,
+    /// ACKs on their way through return links, oldest first, and the number of the oldest. Those that arrived are gone.
+    pub acks: VecDeque<Option<Ack>>,
     pub first_ack: PacketNumber,
     pub dropped: u64,
     pub trace: Option<Trace>,
@@ -51,11 +51,19 @@ impl<C: FlowControl> Endpoints<C> {
         }
     }
 
-    /// The ACK that arrived through the return links; those before it were lost there, for links keep the order of a flow.
+    /// The ACK that arrived through the return links. Those before it were lost there, or come later.
     pub fn ack_numbered(&mut self, number: PacketNumber) -> Ack {
-        self.acks.drain(..number.after(self.first_ack) as usize);
-        self.first_ack = number.plus(1);
-        self.acks.pop_front().expect("an ACK that was sent")
+        if !self.plan.party().reorders {
+            self.acks.drain(..number.after(self.first_ack) as usize);
+            self.first_ack = number;
+        }
+        let at = number.after(self.first_ack) as usize;
+        let ack = self.acks[at].take().expect("an ACK that was sent");
+        while self.acks.front().is_some_and(Option::is_none) {
+            self.acks.pop_front();
+            self.first_ack = self.first_ack.plus(1);
+        }
+        ack
     }
 
     /// The endpoints of a flow that must be TCP: ACKs and timers are its.

@@ -188,6 +188,7 @@ mod tests {
             jitter: None,
             packet: 1000,
             ack: 40,
+            reorders: false,
             traced: false,
         };
         let marks = Marks { warmup: Time(20), end: Time(100), every: None };

@@ -1,7 +1,7 @@
 //! ACKs of a flow that are on their way through return links, oldest first: 8 bytes each while they only acknowledge.
 
 use base::PacketNumber;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use transport::Ack;
 
 /// The ACK says more than its number, which is in `full`.
@@ -15,12 +15,15 @@ pub struct AckQueue {
     /// Cumulative number of each ACK; with the bit [`FULL`], the ACK is in `full`.
     numbers: VecDeque<u64>,
     full: VecDeque<Ack>,
+    /// ACKs that others have overtaken, or that were lost, by number; none where no link reorders.
+    late: Option<Box<BTreeMap<u32, Ack>>>,
 }
 
 impl AckQueue {
-    /// Empty; the next one has this number.
-    pub fn new(first: PacketNumber) -> Self {
-        Self { first, numbers: VecDeque::new(), full: VecDeque::new() }
+    /// Empty; the next one has this number. ACKs may overtake each other where the path `reorders`.
+    pub fn new(first: PacketNumber, reorders: bool) -> Self {
+        let late = reorders.then(Box::default);
+        Self { first, numbers: VecDeque::new(), full: VecDeque::new(), late }
     }
 
     /// The number of the next one.
@@ -46,14 +49,40 @@ impl AckQueue {
         }
     }
 
-    /// The one with this number; those before it were lost.
+    /// The one with this number; those before it were lost, or were overtaken by it.
+    #[inline]
     pub fn take(&mut self, number: PacketNumber) -> Option<Ack> {
-        for _ in 0..number.after(self.first) {
-            self.pop();
+        if number == self.first { self.pop() } else { self.take_other(number) }
+    }
+
+    /// [`Self::take`] of one that is not the oldest.
+    #[inline(never)]
+    fn take_other(&mut self, number: PacketNumber) -> Option<Ack> {
+        let ahead = number.after(self.first);
+        if let Some(late) = self.late.as_deref_mut() {
+            if let Some(ack) = late.remove(&number.0) {
+                return Some(ack);
+            }
+            self.put_aside(ahead);
+        } else {
+            for _ in 0..ahead {
+                self.pop();
+            }
         }
         self.pop()
     }
 
+    /// Puts the oldest `n` aside: they may still come.
+    fn put_aside(&mut self, n: u32) {
+        for _ in 0..n {
+            let number = self.first.0;
+            if let (Some(ack), Some(late)) = (self.pop(), self.late.as_deref_mut()) {
+                late.insert(number, ack);
+            }
+        }
+    }
+
+    #[inline]
     fn pop(&mut self) -> Option<Ack> {
         self.first = self.first.plus(1);
         let cum = self.numbers.pop_front()?;
@@ -96,7 +125,7 @@ mod tests {
         };
         for lost in 0..7 {
             let first = PacketNumber(u32::MAX - 3);
-            let mut acks = AckQueue::new(first);
+            let mut acks = AckQueue::new(first, false);
             (0..50).map(numbered).for_each(|ack| acks.push(&ack));
             let mut i = 0;
             while i + lost < 50 {
@@ -109,8 +138,18 @@ mod tests {
     }
 
     #[test]
+    fn one_that_others_overtook_is_found_when_it_comes() {
+        let first = PacketNumber(u32::MAX - 1);
+        let mut acks = AckQueue::new(first, true);
+        (0..6).for_each(|i| acks.push(&Ack::new(i, &[(i + 1, i + 2)], false)));
+        let order = [2, 0, 1, 5, 4];
+        assert!(order.iter().all(|&i| acks.take(first.plus(i)).is_some_and(|ack| ack.cum == u64::from(i))));
+        assert_eq!(acks.next(), first.plus(6));
+    }
+
+    #[test]
     fn plain_ones_that_acknowledge_as_much_are_alike() {
-        let mut acks = AckQueue::new(PacketNumber(7));
+        let mut acks = AckQueue::new(PacketNumber(7), false);
         for cum in [12, 14, 16, 17, 19] {
             acks.push_plain(cum);
         }

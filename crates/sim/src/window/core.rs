@@ -110,10 +110,25 @@ impl<O: Observer> LinkCore<O> {
         self.schedule.as_mut().map_or(start, |schedule| schedule.finish(start, follows, size))
     }
 
-    /// Time from which a packet that leaves the server of a link with a schedule at `end` has only the delay of its ring ahead.
+    /// Hands over a packet of `flow` that leaves the server of a link with a schedule at `end`.
     #[inline]
-    pub fn handed_over(&mut self, end: Time) -> Time {
-        self.handover.at(end)
+    pub fn hand_over(&mut self, end: Time, (flow, tag): (u32, u64), shared: &mut Shared) {
+        let (ring, left) = (self.flows.route(flow), self.handover.left(end));
+        let Some(delay) = self.handover.varying() else { return shared.push(ring, left, tag) };
+        let out = delay.passed(left);
+        if delay.reorders() {
+            self.hand_over_late(ring, out, (flow, tag), shared);
+        } else {
+            shared.push(ring, out, tag);
+        }
+    }
+
+    /// Hands over a packet that others may overtake; its header is the last that was put into its lane.
+    #[inline(never)]
+    fn hand_over_late(&self, ring: u32, out: Time, (flow, tag): (u32, u64), shared: &mut Shared) {
+        let lane = if self.flows.lanes.is_empty() { NONE } else { self.lane(flow, Rec { time: out, tag }.flags()) };
+        let header = (lane != NONE).then(|| (lane + 1, shared.headers.take_back(lane + 1)));
+        shared.push_late(ring, out, tag, header);
     }
 
     /// Cause of dropping the arrival just counted before the queue sees it, if it is dropped.

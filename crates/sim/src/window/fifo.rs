@@ -414,8 +414,11 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A, W,
         if let Some(header) = header {
             core.put_header(&Packet { header, ..packet }, shared);
         }
-        let out = if SCHEDULED { core.handed_over(free) } else { free };
-        shared.push(core.route(rec.flow()), out, tag);
+        if SCHEDULED {
+            core.hand_over(free, (rec.flow(), tag), shared);
+        } else {
+            shared.push(core.route(rec.flow()), free, tag);
+        }
     }
     if PLAIN {
         core.totals.arrived += arrivals.len() as u64;

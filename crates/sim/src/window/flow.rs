@@ -47,6 +47,8 @@ pub struct TcpFlow<O, C> {
     meter: FlowMeter,
     /// Whether an application writes to it.
     has_writes: bool,
+    /// Whether packets may arrive in another order than sent, or marked.
+    may_differ: bool,
     /// Place, for a sender of a session.
     place: Option<Box<Place>>,
     observer: O,
@@ -121,6 +123,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         series: bool,
     ) -> Self {
         let (first, has_writes) = (plan.sender.una(), plan.writes().is_some());
+        let data_flags = plan.sender.data_flags();
         let folded = party.return_path.is_empty();
         let place = plan.is_place().then(Box::default);
         let meter = FlowMeter::new(series && place.is_none());
@@ -128,9 +131,10 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             access: AccessPath::new(&mut party, id, lanes, marks),
             start: party.start,
             stop: party.stop,
-            data_flags: plan.sender.data_flags(),
+            data_flags,
+            may_differ: party.reorders || data_flags.has(Flags::ECT),
             plan,
-            acks: (!folded).then(|| Box::new(AckQueue::new(PacketNumber::of(first)))),
+            acks: (!folded).then(|| Box::new(AckQueue::new(PacketNumber::of(first), party.reorders))),
             flow: party.flow,
             return_delay: party.return_delay,
             next_mark: Time::ZERO,

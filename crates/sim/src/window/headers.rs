@@ -1,6 +1,7 @@
 //! Headers on their way, beside the records of their packets, for the flows that need them.
 //!
-//! Packets of one flow never overtake each other, so each hop of such a flow has a lane of its own: first in, first out.
+//! Packets of one flow reach the end of a hop in the order of its ring, so each hop of such a flow has a lane of its own: first in,
+//! first out. The header of a packet from a link that reorders waits with it, before both (`late`).
 //! Who sends a packet on puts its header there; who receives the packet takes it, also if it is dropped then.
 
 use base::Header;
@@ -33,6 +34,11 @@ impl Headers {
 
     pub fn put(&mut self, lane: u32, header: Header) {
         self.0[lane as usize].push_back(header);
+    }
+
+    /// Takes back the header that was put last.
+    pub fn take_back(&mut self, lane: u32) -> Header {
+        self.0[lane as usize].pop_back().unwrap_or(Header::NONE)
     }
 
     pub fn take(&mut self, lane: u32) -> Header {

@@ -50,6 +50,7 @@ pub fn lay_out<C: FlowControl, Q>(network: &Network<C, Q>, shared: &mut Shared) 
     let any_return = network.flows.iter().any(|plan| !plan.party().return_path.is_empty());
     shared.receivers = if any_return { n } else { 0 };
     let mut delays = vec![Span::ZERO; n + shared.receivers];
+    let mut late = Vec::new();
     for (f, plan) in network.flows.iter().enumerate() {
         let flow = plan.party();
         if !plan.is_place() {
@@ -73,6 +74,11 @@ pub fn lay_out<C: FlowControl, Q>(network: &Network<C, Q>, shared: &mut Shared) 
                     None => ((n + f) as u32, Span::ZERO),
                 };
                 delays[ring as usize] = network.links[link as usize].delay + more;
+                if network.links[link as usize].handover.reorders() {
+                    let back = if is_ack { flow.path[0] } else { *flow.return_path.first().unwrap_or(&flow.path[0]) };
+                    let next = path.get(hop + 1).copied();
+                    late.push((ring, (next.unwrap_or(back) as usize, next.is_none() && !plan.is_tcp())));
+                }
                 let times = network.tx_times(link, f as u32);
                 let tx = if is_ack {
                     Tx { size: flow.ack, time: times.ack, is_ack: true }
@@ -84,6 +90,9 @@ pub fn lay_out<C: FlowControl, Q>(network: &Network<C, Q>, shared: &mut Shared) 
         }
     }
     let rings = delays.len();
+    for (ring, reader) in late {
+        shared.late.add(ring, reader, (rings, links));
+    }
     shared.rings = delays.into_iter().map(Ring::new).collect();
     shared.due = vec![Time::NEVER; rings];
     shared.delay_to_link = vec![Span::ZERO; rings];

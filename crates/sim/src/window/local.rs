@@ -338,8 +338,11 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
             }
         }
         let tag = tag(packet.flow, PacketNumber(packet.token), packet.flags);
-        let out = if scheduled { self.core.handed_over(state.free) } else { state.free };
-        self.shared.push(self.core.route(packet.flow), out, tag);
+        if scheduled {
+            self.core.hand_over(state.free, (packet.flow, tag), self.shared);
+        } else {
+            self.shared.push(self.core.route(packet.flow), state.free, tag);
+        }
     }
 
     /// Counts the drops and marks of the discipline in one call.

@@ -16,6 +16,7 @@ mod flow;
 mod flow_table;
 mod headers;
 mod horizon;
+mod late;
 mod layout;
 mod links;
 mod local;
@@ -312,10 +313,10 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         let many = flows.len() >= FEWEST_FLOWS && arrivals <= MOST_ARRIVALS_PER_FLOW * flows.len() as u64;
         let costly = many || measuring >= FEWEST_MEASURING && 2 * measuring >= flows.len();
         let fits = costly && arrivals >= FEWEST_ARRIVALS && part.order.len() <= MOST_LINKS;
-        // Headers lie in lanes that links write into while flows read. What arrives at links that share memory is served only
-        // when that of all of them is known.
+        // Headers lie in lanes that links write into while flows read, and packets that links reorder come from one list. What
+        // arrives at links that share memory is served only when that of all of them is known.
         let shares = part.order.iter().any(|&l| self.place_of(l).is_some());
-        (fits || self.chunks > 0) && self.shared.headers.is_empty() && !shares
+        (fits || self.chunks > 0) && self.shared.headers.is_empty() && self.shared.late.is_empty() && !shares
     }
 
     /// The flows of a part in the order of their numbers, places of sessions left out.
@@ -364,6 +365,9 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         for &l in &part.order {
             let (shared, bucket) = (&mut self.shared, &mut self.buckets[l]);
             bucket.begin(start, until);
+            if !shared.late.is_empty() {
+                shared.release_late(l, start, stop);
+            }
             for &pipe in &self.layout.pipes[l] {
                 let ring = &mut shared.rings[pipe as usize];
                 while let Some(&rec) = ring.peek()
@@ -403,6 +407,9 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
                         who,
                     });
                 }
+            }
+            if !shared.late.is_empty() {
+                shared.wake_late(l);
             }
             if POOLED && let Some((p, place)) = self.places.get(l).copied().flatten() {
                 let pool = &mut self.pools[p];
@@ -476,6 +483,8 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         }
         let pools = self.pools.into_iter().map(|pool| pool.finish(&self.marks, &mut links)).collect();
         let n = self.flows.len();
+        let Shared { late, rings, headers, .. } = &mut self.shared;
+        late.release_all(rings, headers);
         for ring in &self.shared.rings[n + self.shared.receivers..] {
             balance.in_flight += ring.all().iter().filter(|rec| rec.is_data()).count() as u64;
         }

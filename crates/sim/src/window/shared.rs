@@ -2,9 +2,10 @@
 
 use super::flow_table::FlowTable;
 use super::headers::Headers;
+use super::late::LateRings;
 use super::ring::{Rec, Ring};
 use crate::Trace;
-use base::{RunMonitor, Span, Time};
+use base::{Header, RunMonitor, Span, Time};
 
 /// Number of arrivals that a link serves between two looks at the monitor: in one window a million flows may send ten packets each. Few where
 /// debug assertions are on, so that tests serve windows in pieces.
@@ -25,6 +26,8 @@ pub struct Shared {
     pub dropped: Vec<u64>,
     /// Data packets dropped since the start.
     pub dropped_total: u64,
+    /// Packets on their way from links that reorder them.
+    pub late: LateRings,
     /// Headers on their way, of the flows that need them.
     pub headers: Headers,
     /// Traces, by flow where there is one; empty if there is none at all.
@@ -45,6 +48,37 @@ impl Shared {
         if was_empty {
             self.wake(i, time);
         }
+    }
+
+    /// A packet left a link that reorders at `left`, and goes on through ring `i`, perhaps before others that left earlier. Its
+    /// header, if it carries one, goes into a lane.
+    pub fn push_late(&mut self, i: u32, left: Time, tag: u64, header: Option<(u32, Header)>) {
+        let i = i as usize;
+        let time = left + self.rings[i].delay;
+        self.late.push(i, Rec { time, tag }, header);
+        self.wake(i, time);
+    }
+
+    /// Moves the packets from links that reorder into the rings that are read at `link` in a window from `start` to `stop`.
+    pub fn release_late(&mut self, link: usize, start: Time, stop: Time) {
+        let Self { late, rings, headers, delay_to_link, .. } = self;
+        late.release(link, rings, headers, |ring, is_datagrams| {
+            // Deliveries of datagrams do not bound windows: what links hand over in this one may arrive in it, too.
+            if is_datagrams { start } else { stop.saturating_sub(delay_to_link[ring]) }
+        });
+    }
+
+    /// Says when the readers of rings at `link` have something to do because of packets that they do not see yet.
+    pub fn wake_late(&mut self, link: usize) {
+        for (ring, time) in self.late.at(link) {
+            self.due[ring] = self.due[ring].min(time.saturating_add(self.delay_to_link[ring]));
+        }
+    }
+
+    /// [`Self::wake_late`] for one ring.
+    pub fn wake_ring(&mut self, ring: usize) {
+        let time = self.late.first(ring);
+        self.due[ring] = self.due[ring].min(time.saturating_add(self.delay_to_link[ring]));
     }
 
     /// Packets left a link, each at its time, whose `flows` say where they go on.

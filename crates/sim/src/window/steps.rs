@@ -8,6 +8,7 @@ use super::chunk::Chunk;
 use super::horizon::{self, Part};
 use super::links::Links;
 use super::sender::AnySender;
+use super::shared::Shared;
 use super::{Course, Engine};
 use crate::observer::{NoObserver, PacketObserver};
 use crate::plan::{FlowControl, LinkQueue, Network};
@@ -75,10 +76,15 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Steps<C> for SteppedEngine<O, C, Q>
 
     fn settle(&mut self, f: usize, until: Time) {
         let Engine { flows, shared, marks, .. } = &mut self.engine;
+        let Shared { late, rings, headers, .. } = &mut *shared;
+        late.release_ring(f, rings, headers, until);
         let (chunk, headers) = Chunk::all(flows, shared);
         // Nothing that leaves now arrives in a window that is over.
         let window = Window { horizon: until.min(marks.end), until: Time::ZERO, is_stopped: &|| false };
         chunk.settle(f, window, &mut Bucket::default(), headers, marks);
+        if !shared.late.is_empty() {
+            shared.wake_ring(f);
+        }
     }
 
     fn sender(&self, f: usize) -> Option<&Sender<C>> {

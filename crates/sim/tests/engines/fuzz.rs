@@ -255,11 +255,11 @@ fn tcp() -> impl Strategy<Value = String> {
         "burst = 3, abc_limit = 1, ",
         "burst = \"linux\", receive_offload = { segments = 6, wait = \"3 ms\" }, ",
         "burst = { max_segments = 5 }, receive_offload = {}, abc_limit = \"none\", ",
-        "window_validation = \"linux\", ",
-        "timestamps = true, quick_acks = 40, rto = \"linux\", ",
+        "window_validation = \"linux\", undo = \"always\", ",
+        "timestamps = true, quick_acks = 40, rto = \"linux\", undo = \"always\", dup_thresh = 7, ",
         "timestamps = true, rto = \"linux\", burst = \"linux\", ecn_floor = 2, ",
-        "timestamps = true, window_validation = \"rfc7661\", burst = \"linux\", ",
-        "window_validation = \"none\", abc_limit = 1, ecn_floor = 2, header = \"41 B\", ",
+        "timestamps = true, window_validation = \"rfc7661\", burst = \"linux\", rto = \"linux\", ",
+        "window_validation = \"none\", abc_limit = 1, ecn_floor = 2, header = \"41 B\", dup_thresh = \"adaptive\", ",
     ];
     let offload = prop::sample::select(offload);
     // Down to what the second of two segments that are acknowledged together comes too late for.

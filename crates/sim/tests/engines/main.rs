@@ -24,6 +24,7 @@ mod pools;
 mod probes;
 mod products;
 mod recoveries;
+mod reorder;
 mod schedules;
 mod sessions;
 mod steps;

@@ -6,7 +6,7 @@
 
 use super::rules::{AckInfo, Begin, Loss, Next, RecoveryCard, Restart, Segments, Verdict};
 use crate::state::{Phase, SenderState};
-use crate::{DUP_THRESH, Recovery};
+use crate::{DUP_THRESH, DupThresh, Recovery};
 use base::Time;
 use law::CongestionControl;
 
@@ -32,7 +32,7 @@ pub const NEW_RENO: RecoveryCard = RecoveryCard {
     selective: false,
 };
 
-/// Reaction to the third duplicate ACK.
+/// Reaction to the duplicate ACK that shows a loss, the third unless another number is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum After {
     /// Slow start from one segment: Tahoe.
@@ -48,6 +48,8 @@ enum After {
 pub struct Cumulative {
     after: After,
     dupacks: u32,
+    /// Number of duplicate ACKs that show a loss.
+    dup_thresh: u32,
     /// Number of segments added to the window during recovery: those that have left the network by the duplicate ACKs.
     inflation: u32,
     /// Whether a fast retransmit is held back by pacing.
@@ -84,13 +86,13 @@ impl Cumulative {
             Phase::Loss => {}
             Phase::Open | Phase::Reduction => {
                 self.dupacks += 1;
-                if self.dupacks == DUP_THRESH && state.seq.is_past_recovery() {
+                if self.dupacks == self.dup_thresh && state.seq.is_past_recovery() {
                     self.first_partial_ack_rto = None;
                     if self.after == After::SlowStart {
                         self.dupacks = 0;
                         verdict.begins = Some(Begin::SlowStart);
                     } else {
-                        (self.inflation, self.pending) = (DUP_THRESH, true);
+                        (self.inflation, self.pending) = (self.dup_thresh, true);
                         (verdict.begins, verdict.retransmits) = (Some(Begin::Recovery), true);
                     }
                 }
@@ -111,7 +113,16 @@ impl Loss for Cumulative {
             Recovery::Reno => After::OneHole,
             _ => After::EveryHole,
         };
-        Self { after, dupacks: 0, inflation: 0, pending: false, first_partial_ack_rto: None }
+        let dup_thresh = DUP_THRESH;
+        Self { after, dupacks: 0, dup_thresh, inflation: 0, pending: false, first_partial_ack_rto: None }
+    }
+
+    fn set_dup_thresh(&mut self, dup_thresh: DupThresh) {
+        self.dup_thresh = dup_thresh.initial();
+    }
+
+    fn forgive<C: CongestionControl>(&mut self, _: &SenderState<C>, _: &mut Segments<'_>) {
+        (self.dupacks, self.inflation, self.pending) = (0, 0, false);
     }
 
     #[inline]
@@ -148,7 +159,7 @@ impl Loss for Cumulative {
     #[inline]
     fn room<C: CongestionControl>(&mut self, state: &SenderState<C>) -> u32 {
         let open = state.phase == Phase::Open;
-        state.room_in_window(if open { state.limited_transmit(self.dupacks) } else { self.inflation })
+        state.room_in_window(if open { state.limited_transmit(self.dupacks, self.dup_thresh) } else { self.inflation })
     }
 
     #[inline]
@@ -223,6 +234,16 @@ mod tests {
         assert_eq!(driven.ack(1, 0, &[]), [], "a duplicate of what left before says nothing");
         driven.ack(100, 12, &[]);
         assert_eq!(driven.core.state.phase, Phase::Open);
+    }
+
+    #[test]
+    fn a_higher_threshold_lets_a_new_segment_leave_for_each_duplicate_before_it() {
+        let mut recovery = Cumulative::new(Recovery::NewReno, false);
+        recovery.set_dup_thresh(DupThresh::Segments(5));
+        let mut driven = Driven::new(recovery, crate::NO_END);
+        let sent: Vec<_> = (0..5).flat_map(|_| driven.ack(1, 0, &[])).collect();
+        assert_eq!(sent, [(10, false), (11, false), (12, false), (13, false), (0, true)]);
+        assert_eq!(driven.recovery.inflation, 5);
     }
 
     #[test]

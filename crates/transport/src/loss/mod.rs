@@ -5,6 +5,7 @@ pub mod rack;
 pub mod rules;
 pub mod scoreboard;
 
+use crate::Options;
 use crate::departures::Departures;
 use crate::sequence::SequenceSpace;
 use law::Needs;
@@ -51,13 +52,17 @@ macro_rules! recoveries {
         }
 
         impl LossRecovery {
-            /// Recovery of this kind, for a sender whose control has these needs.
+            /// Recovery of this kind, for a sender with these options whose control has these needs.
             #[must_use]
-            pub fn new(recovery: Recovery, needs: Needs) -> Self {
+            pub fn new(recovery: Recovery, needs: Needs, options: &Options) -> Self {
                 // A control that asks for every delivery rules its own window in recovery, too.
                 let proportional = !(needs.deliveries || needs.own_recovery);
                 match recovery {
-                    $($(Recovery::$Name)|+ => Self::$State(Box::new($State::new(recovery, proportional)))),+
+                    $($(Recovery::$Name)|+ => {
+                        let mut state = $State::new(recovery, proportional);
+                        state.set_dup_thresh(options.dup_thresh);
+                        Self::$State(Box::new(state))
+                    }),+
                 }
             }
         }

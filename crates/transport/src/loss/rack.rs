@@ -1,13 +1,11 @@
 //! RACK-TLP: a segment is lost when one sent later has arrived, and a probe goes out when ACKs stop coming.
 //!
 //! Source: RFC 8985, Sections 6 (RACK) and 7 (TLP).
-//! Differs from the source: no path here reorders one flow (but DualPI2 behind a link that marks), so reordering is never
-//! seen and the window for it does not adapt (receivers send no DSACK); its timer judges together what left before the
-//! latest arrival, at most the gap between two departures late, and runs beside the retransmission timer; the probe's
-//! budget for delayed ACKs is the flow's own.
-//! Differs from Linux: no F-RTO (RFC 5682) after a timeout.
+//! Differs from the source: the reordering window adapts only where the sender is to expect reordering ([`Adapting`]); its timer
+//! judges together what left before the latest arrival, at most the gap between two departures late, and runs beside the
+//! retransmission timer; the probe's budget for delayed ACKs is the flow's own.
 
-use super::scoreboard::DUP_THRESH;
+use crate::DUP_THRESH;
 use crate::ack::Ack;
 use crate::departures::{Departure, Departures};
 use crate::ranges::Ranges;
@@ -22,6 +20,8 @@ pub struct Rack {
     runs: Ranges,
     /// First transmissions of segments below this are judged: delivered, lost, or sent again.
     cursor: u64,
+    /// Adaptation to reordering, where it is to be expected.
+    adapting: Option<Box<Adapting>>,
     /// State needed after a first loss, in a box so that flows without losses do not carry it.
     repairs: Option<Box<Repairs>>,
     /// `RACK.xmit_ts` and `RACK.segment`: the latest departure among what was delivered.
@@ -33,6 +33,8 @@ pub struct Rack {
     /// `TLP.end_seq` of an outstanding probe; `NO_SEGMENT` if there is none, which is half the size of an option.
     probe_end: u64,
     sacked: u32,
+    /// SACKed segments that end the patience with those below.
+    dup_thresh: u32,
     /// Number of segments that are lost and not retransmitted.
     lost: u32,
     /// `TLP.is_retrans`.
@@ -40,6 +42,50 @@ pub struct Rack {
     /// Whether there was a round-trip sample since the last probe, or, before the first, at all.
     timed: bool,
 }
+
+/// Reordering seen, and the width of the window for it (Section 6.2, step 4).
+#[derive(Clone, Debug)]
+struct Adapting {
+    /// `RACK.reordering_seen`.
+    seen: bool,
+    /// `RACK.reo_wnd_mult`, in quarters of the smallest round-trip time.
+    quarters: u32,
+    /// `RACK.reo_wnd_persist`: recoveries until the window is narrow again.
+    persist: u32,
+    /// `RACK.dsack_round`; `NO_SEGMENT` for none.
+    round: u64,
+}
+
+impl Adapting {
+    #[cold]
+    fn on_ack(&mut self, ack: &Ack, nxt: u64) {
+        if ack.cum >= self.round {
+            self.round = NO_SEGMENT;
+        }
+        if self.round == NO_SEGMENT && ack.duplicate().is_some() {
+            (self.round, self.persist) = (nxt, PERSIST);
+            self.quarters = (self.quarters + 1).min(MOST_QUARTERS);
+        }
+    }
+
+    #[cold]
+    fn end_recovery(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.quarters = 1;
+        }
+    }
+
+    #[cold]
+    fn patience(&self, rtts: (Span, Span)) -> Span {
+        patience(self.quarters, rtts)
+    }
+}
+
+/// Recoveries for which a wider window persists.
+const PERSIST: u32 = 16;
+/// Widest window, as in Linux, in quarters of the smallest round-trip time; the smoothed one limits it before.
+const MOST_QUARTERS: u32 = 255;
 
 /// Segments to retransmit, and those retransmitted.
 #[derive(Clone, Debug, Default)]
@@ -73,16 +119,79 @@ impl Rack {
         Self {
             runs: Ranges::default(),
             cursor: 0,
+            adapting: None,
             repairs: None,
             latest: (Time::ZERO, 0),
             rtt: Span::ZERO,
             window: Span::ZERO,
             probe_end: NO_SEGMENT,
             sacked: 0,
+            dup_thresh: DUP_THRESH,
             lost: 0,
             probes_again: false,
             timed: false,
         }
+    }
+
+    /// Adapts the reordering window from now on.
+    pub fn expect_reordering(&mut self) {
+        let none = Adapting { seen: false, quarters: 1, persist: PERSIST, round: NO_SEGMENT };
+        self.adapting = Some(Box::new(none));
+    }
+
+    /// Widens the window if `ack` reports a duplicate, once for each round trip (step 4); `nxt` is the next segment.
+    #[inline]
+    pub fn note_duplicate(&mut self, ack: &Ack, nxt: u64) {
+        if let Some(adapting) = self.adapting.as_deref_mut() {
+            adapting.on_ack(ack, nxt);
+        }
+    }
+
+    /// Notes that a recovery ends: after some without duplicates the window is narrow again.
+    #[inline]
+    pub fn end_recovery(&mut self) {
+        if let Some(adapting) = self.adapting.as_deref_mut() {
+            adapting.end_recovery();
+        }
+    }
+
+    /// Whether a segment that was sent once has arrived after one sent later.
+    #[inline]
+    fn has_seen(&self) -> bool {
+        self.adapting.as_deref().is_some_and(|adapting| adapting.seen)
+    }
+
+    /// Reordering window of a sender that waits, where nothing shows a loss yet.
+    #[inline]
+    fn patience(&self, rtts: (Span, Span)) -> Span {
+        self.adapting.as_deref().map_or_else(|| patience(1, rtts), |adapting| adapting.patience(rtts))
+    }
+
+    /// Reordering window now: `hurries` says that a recovery is on its way, or that enough segments are SACKed.
+    #[inline]
+    fn window(&self, hurries: bool, rtts: (Span, Span)) -> Span {
+        match self.adapting.as_deref() {
+            Some(adapting) if adapting.seen || !hurries => adapting.patience(rtts),
+            None if !hurries => patience(1, rtts),
+            _ => Span::ZERO,
+        }
+    }
+
+    /// Segments that are lost and not sent again are not lost: all that are outstanding in [una, nxt) are judged again.
+    pub fn forgive(&mut self, departures: &mut Departures, (una, nxt): (u64, u64)) {
+        for seq in una..nxt {
+            departures.find_again(seq);
+        }
+        self.lost = 0;
+        self.cursor = una;
+        if let Some(repairs) = self.repairs.as_deref_mut() {
+            repairs.waiting.clear();
+        }
+    }
+
+    /// Sets the number of SACKed segments that end the patience with those below.
+    pub fn set_dup_thresh(&mut self, dup_thresh: u32) {
+        self.dup_thresh = dup_thresh;
     }
 
     /// Sets the number of the first segment to `first`. Call it before anything is sent.
@@ -127,13 +236,20 @@ impl Rack {
         min_rtt: Span,
         mut on_new: impl FnMut(u64, u64),
     ) -> (u32, Option<(Time, Time)>) {
-        let Self { runs, lost, latest, rtt, timed, .. } = self;
+        let highest = if self.adapting.is_some() { self.runs.top().map_or(una, |top| top.1) } else { 0 };
+        let Self { runs, lost, latest, rtt, timed, adapting, .. } = self;
         let mut delivered = |departure: Departure, seq: u64| {
             // What was SACKed before is not new.
             if departure.delivered() {
                 return;
             }
             *lost -= u32::from(departure.lost());
+            if seq < highest
+                && !departure.again()
+                && let Some(adapting) = adapting.as_deref_mut()
+            {
+                adapting.seen = true;
+            }
             let taken = now - departure.time();
             *timed |= !departure.again();
             // The ACK of a segment sent twice that comes too soon is the first one's.
@@ -185,7 +301,7 @@ impl Rack {
     #[inline]
     #[must_use]
     pub fn top(&self) -> Option<(u64, u64)> {
-        if self.probe_end == NO_SEGMENT { self.runs.top() } else { None }
+        if self.probe_end == NO_SEGMENT && !self.has_seen() { self.runs.top() } else { None }
     }
 
     /// [`Self::update`] and [`Self::detect`] for an ACK in recovery that SACKs the segment after the highest run and
@@ -246,7 +362,7 @@ impl Rack {
         self.latest = (left, seq);
         self.rtt = rtt;
         self.timed = true;
-        self.window = patience(rtts);
+        self.window = self.patience(rtts);
     }
 
     /// Marks segments that are lost by now, and calls `on_lost` with each (steps 4 and 5); returns when the reordering
@@ -260,8 +376,7 @@ impl Rack {
         rtts: (Span, Span),
         mut on_lost: impl FnMut(u64),
     ) -> Time {
-        let patient = !(recovering || self.sacked >= DUP_THRESH);
-        let window = if patient { patience(rtts) } else { Span::ZERO };
+        let window = self.window(recovering || self.sacked >= self.dup_thresh, rtts);
         self.window = window;
         let mut resent = self.earliest_resent(departures);
         loop {
@@ -456,10 +571,10 @@ fn earlier(first: Option<(Time, u64)>, resent: Option<(Time, u64)>) -> Option<(T
     Some((left, seq, again))
 }
 
-/// Reordering window without evidence of loss: a quarter of the smallest round-trip time, and at most the smoothed one.
+/// Reordering window: quarters of the smallest round-trip time, and at most the smoothed one.
 #[inline]
-fn patience((srtt, min_rtt): (Span, Span)) -> Span {
-    Span(min_rtt.0 / 4).min(srtt)
+fn patience(quarters: u32, (srtt, min_rtt): (Span, Span)) -> Span {
+    Span(u64::from(quarters) * (min_rtt.0 / 4)).min(srtt)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::rules::{AckInfo, Begin, Extension, Loss, Next, RecoveryCard, Report, 
 use crate::departures::Departures;
 use crate::sequence::SequenceSpace;
 use crate::state::SenderState;
-use crate::{Ack, Recovery};
+use crate::{Ack, DupThresh, Recovery};
 use base::{Span, Time};
 use law::CongestionControl;
 
@@ -17,8 +17,8 @@ pub const RACK: RecoveryCard = RecoveryCard {
     name: "rack",
     title: "RACK-TLP with proportional rate reduction",
     source: "RFC 8985, RFC 9937",
-    differs: "Reordering is never seen, because no path here reorders one flow, but for DualPI2 behind a link that marks; \
-              no DSACK, no F-RTO. A probe is not paced, as where Linux paces without its queue fq.",
+    differs: "The reordering window adapts only where a link of the path reorders, or with `undo = \"always\"`. A probe is not \
+              paced, as where Linux paces without its queue fq.",
     selective: true,
 };
 
@@ -75,6 +75,23 @@ impl Loss for RackRecovery {
         Self { rack: Rack::new(), pending: false, prr: proportional.then(Prr::default) }
     }
 
+    fn set_dup_thresh(&mut self, dup_thresh: DupThresh) {
+        self.rack.set_dup_thresh(dup_thresh.initial());
+    }
+
+    fn expect_reordering(&mut self) {
+        self.rack.expect_reordering();
+    }
+
+    fn has_resent(&mut self, segments: &mut Segments<'_>) -> bool {
+        self.rack.has_resent(segments.split().0)
+    }
+
+    fn forgive<C: CongestionControl>(&mut self, state: &SenderState<C>, segments: &mut Segments<'_>) {
+        self.pending = false;
+        self.rack.forgive(segments.split().0, (state.seq.una(), state.seq.nxt()));
+    }
+
     fn begin_at(&mut self, first: u64) {
         self.rack.begin_at(first);
     }
@@ -120,6 +137,7 @@ impl Loss for RackRecovery {
         let (departures, outcomes) = segments.split();
         let on_new = |start, end| outcomes.delivered(start, end);
         let (sacked, sacked_ends) = self.rack.update(departures, now, una, ack, state.rtt.min(), on_new);
+        self.rack.note_duplicate(ack, state.seq.nxt());
         Report {
             delivered: (acked + self.rack.sacked()).saturating_sub(before),
             sacked,
@@ -138,6 +156,9 @@ impl Loss for RackRecovery {
         let repaired = state.phase.repairs();
         let mut verdict = self.detect(state, segments);
         verdict.ends = !repaired || state.seq.is_recovered();
+        if repaired && verdict.ends {
+            self.rack.end_recovery();
+        }
         // What is not lost any more, since it has arrived after all, need not be sent again.
         self.pending &= !verdict.ends && self.rack.has_lost();
         if verdict.ends {

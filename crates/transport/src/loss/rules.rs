@@ -10,9 +10,10 @@ use crate::loss::prr::Prr;
 use crate::optional::OptionalState;
 use crate::sequence::SequenceSpace;
 use crate::state::SenderState;
-use crate::{Ack, Recovery};
+use crate::{Ack, DupThresh, Recovery};
 use base::{Span, Time};
 use law::CongestionControl;
+use std::ops::DerefMut;
 
 /// Name and properties of a recovery, for scenario files and the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -118,13 +119,13 @@ pub struct Segments<'a> {
 impl<'a> Segments<'a> {
     /// Segments at `now`, with what the sender keeps of them.
     #[inline]
-    pub fn new(
+    pub fn new<D: DerefMut<Target = Departures>>(
         now: Time,
-        departures: &'a mut Option<Box<Departures>>,
+        departures: &'a mut Option<Box<D>>,
         optional: &'a mut Option<Box<OptionalState>>,
     ) -> Self {
         let deliveries = optional.as_deref_mut().and_then(OptionalState::deliveries);
-        Self { now, departures: departures.as_deref_mut(), outcomes: Outcomes { now, deliveries } }
+        Self { now, departures: departures.as_deref_mut().map(D::deref_mut), outcomes: Outcomes { now, deliveries } }
     }
 
     /// Transmission times, for a recovery that [`Loss::USES_DEPARTURES`], and the destination of what is delivered or lost.
@@ -197,6 +198,20 @@ pub trait Loss: Sized {
     /// State of a new connection under `recovery`, one of those that this type implements; `proportional` enables PRR where
     /// the recovery has it.
     fn new(recovery: Recovery, proportional: bool) -> Self;
+
+    /// Sets the number of duplicates that show a loss. It is called before anything is sent.
+    fn set_dup_thresh(&mut self, _: DupThresh) {}
+
+    /// Adapts to segments that arrive in another order, where the recovery can. It is called before anything is sent.
+    fn expect_reordering(&mut self) {}
+
+    /// Whether a retransmission is on its way, as far as it is known: if not known, one may be.
+    fn has_resent(&mut self, _: &mut Segments<'_>) -> bool {
+        true
+    }
+
+    /// Forgets what is lost, as the recovery proved spurious: detection begins again.
+    fn forgive<C: CongestionControl>(&mut self, _: &SenderState<C>, _: &mut Segments<'_>) {}
 
     /// Sets the number of the first segment to `first`. It is called before anything is sent.
     fn begin_at(&mut self, _first: u64) {}

@@ -4,10 +4,10 @@
 
 use super::prr::Prr;
 use super::rules::{AckInfo, Begin, Extension, Loss, Next, RecoveryCard, Report, Restart, SackRow, Segments, Verdict};
-use super::scoreboard::{DUP_THRESH, Scoreboard};
+use super::scoreboard::Scoreboard;
 use crate::sequence::SequenceSpace;
 use crate::state::{Phase, SenderState};
-use crate::{Ack, Recovery};
+use crate::{Ack, DupThresh, Recovery};
 use law::CongestionControl;
 
 /// Card of [`Recovery::Sack`].
@@ -74,6 +74,15 @@ impl Loss for SackRecovery {
     fn new(recovery: Recovery, proportional: bool) -> Self {
         let prr = (recovery == Recovery::Prr && proportional).then(Prr::default);
         Self { board: Scoreboard::default(), dupacks: 0, rescued: false, pending: false, prr }
+    }
+
+    fn set_dup_thresh(&mut self, dup_thresh: DupThresh) {
+        self.board.set_dup_thresh(dup_thresh);
+    }
+
+    fn forgive<C: CongestionControl>(&mut self, state: &SenderState<C>, _: &mut Segments<'_>) {
+        self.board.forgive(state.seq.una());
+        (self.dupacks, self.pending) = (0, false);
     }
 
     fn begin_at(&mut self, first: u64) {
@@ -153,7 +162,7 @@ impl Loss for SackRecovery {
             self.dupacks += 1;
         }
         let una = state.seq.una();
-        if self.dupacks >= DUP_THRESH || (!self.board.is_empty() && self.board.is_lost(una)) {
+        if self.dupacks >= self.board.dup_thresh() || (!self.board.is_empty() && self.board.is_lost(una)) {
             self.board.begin_recovery(una);
             (self.dupacks, self.rescued, self.pending) = (0, false, true);
             (verdict.begins, verdict.retransmits) = (Some(Begin::Recovery), true);
@@ -178,7 +187,7 @@ impl Loss for SackRecovery {
     #[inline]
     fn room<C: CongestionControl>(&mut self, state: &SenderState<C>) -> u32 {
         if state.phase == Phase::Open {
-            return state.room_in_window(state.limited_transmit(self.dupacks));
+            return state.room_in_window(state.limited_transmit(self.dupacks, self.board.dup_thresh()));
         }
         let in_flight = self.in_flight(&state.seq);
         Prr::room(self.prr.as_ref(), state, in_flight).max(u32::from(self.pending))
@@ -268,6 +277,19 @@ mod tests {
         // RFC 9937, Section 6, with ssthresh 5 and RecoverFS 10: ceil(delivered / 2) less what has left. The ACK that began it
         // counts as the first delivered, and its retransmission as the first sent. Where the pipe is down to ssthresh, one for one.
         assert_eq!(sent, [0, 1, 0, 1, 0, 0, 1]);
+    }
+
+    #[test]
+    fn as_many_segments_as_the_threshold_says_show_a_loss() {
+        for thresh in [1, 2, 6] {
+            let mut recovery = SackRecovery::new(Recovery::Sack, false);
+            recovery.set_dup_thresh(DupThresh::Segments(thresh));
+            let mut driven = Driven::new(recovery, crate::NO_END);
+            for end in 2..=u64::from(thresh) {
+                assert_eq!(driven.ack(1, 0, &[(1, end)]), [(8 + end, false)], "limited transmit");
+            }
+            assert_eq!(driven.ack(1, 0, &[(1, u64::from(thresh) + 1)])[0], (0, true));
+        }
     }
 
     #[test]

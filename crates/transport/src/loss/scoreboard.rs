@@ -2,17 +2,20 @@
 //!
 //! Source: RFC 6675, Section 4 (`IsLost`, `SetPipe`, `NextSeg`), counted in segments. Every quantity is kept up to date
 //! in closed form, so an ACK costs the same whatever the window: a segment is lost when three above it are SACKed, hence
-//! the edge below which all holes are lost is the third-highest SACKed segment.
+//! the edge below which all holes are lost is the third-highest SACKed segment. The number may be another one than three, and it
+//! may adapt to segments that arrive later than others although they were not sent again (RFC 9002, Section 6.1.1; Linux 6.12,
+//! `tcp_check_sack_reordering`, facts, not text).
 //! Differs from ns-2's Sack1: SACKed data survives a timeout (RFC 2018 advised against it, RFC 6675 5.1 reports why it may).
 
 use crate::ack::Ack;
 use crate::ranges::Ranges;
+use crate::{DUP_THRESH, DupThresh};
 
-/// Duplicate ACKs, or SACKed segments above, that make a segment lost (RFC 5681, RFC 6675).
-pub const DUP_THRESH: u32 = 3;
+/// Most segments that one may be overtaken by before it counts as lost, where the number adapts (Linux: `tcp_max_reordering`).
+const MOST_REORDERING: u32 = 300;
 
 /// The scoreboard of one connection.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Scoreboard {
     /// SACKed segments above `una`.
     runs: Ranges,
@@ -24,12 +27,56 @@ pub struct Scoreboard {
     rexmitted: u64,
     /// Holes below `rexmitted`: retransmissions on the way.
     rexmits_out: u32,
+    /// Number of SACKed segments above one that make it lost, and the most that it may become.
+    dup_thresh: u32,
+    most_dup_thresh: u32,
+}
+
+impl Default for Scoreboard {
+    fn default() -> Self {
+        Self {
+            runs: Ranges::default(),
+            edge: 0,
+            sacked_below_edge: 0,
+            rexmitted: 0,
+            rexmits_out: 0,
+            dup_thresh: DUP_THRESH,
+            most_dup_thresh: DUP_THRESH,
+        }
+    }
 }
 
 impl Scoreboard {
     /// Clears the scoreboard and sets the first number to `first`.
     pub fn begin_at(&mut self, first: u64) {
-        *self = Self { edge: first, rexmitted: first, ..Self::default() };
+        let (dup_thresh, most_dup_thresh) = (self.dup_thresh, self.most_dup_thresh);
+        *self = Self { edge: first, rexmitted: first, dup_thresh, most_dup_thresh, ..Self::default() };
+    }
+
+    /// Sets the number of SACKed segments above one that make it lost.
+    pub fn set_dup_thresh(&mut self, dup_thresh: DupThresh) {
+        self.dup_thresh = dup_thresh.initial();
+        self.most_dup_thresh = if dup_thresh == DupThresh::Adaptive { MOST_REORDERING } else { self.dup_thresh };
+    }
+
+    /// Number of SACKed segments above one that make it lost.
+    #[inline]
+    #[must_use]
+    pub fn dup_thresh(&self) -> u32 {
+        self.dup_thresh
+    }
+
+    /// Notes that segment `seq` arrived after others above it. If it was sent once, more than those must be SACKed before
+    /// another segment counts as lost.
+    fn note_overtaken(&mut self, seq: u64) {
+        if self.dup_thresh < self.most_dup_thresh
+            && seq >= self.rexmitted
+            && let Some((_, end)) = self.runs.top()
+            && seq + 1 < end
+        {
+            let reordering = (end - seq).min(u64::from(self.most_dup_thresh)) as u32;
+            self.dup_thresh = self.dup_thresh.max(reordering);
+        }
     }
 
     /// Processes an ACK; `una` is the value before it. Returns how many segments it SACKs for the first time, and calls
@@ -44,13 +91,14 @@ impl Scoreboard {
     }
 
     fn add_blocks(&mut self, ack: &Ack, mut on_new: impl FnMut(u64, u64)) -> u32 {
-        let (before, mut below_edge, mut filled) = (self.runs.count(), 0, 0);
+        let (before, mut below_edge, mut filled, mut lowest) = (self.runs.count(), 0, 0, None);
         let (edge, rexmitted) = (self.edge, self.rexmitted);
         for &(start, end) in ack.blocks() {
             // Blocks at or below `cum` are a duplicate's (RFC 2883); they say nothing new.
             if end > ack.cum {
                 self.runs.insert(start.max(ack.cum), end, |s, e| {
                     on_new(s, e);
+                    lowest.get_or_insert(s);
                     below_edge += e.min(edge).saturating_sub(s) as u32;
                     filled += e.min(rexmitted).saturating_sub(s) as u32;
                 });
@@ -58,6 +106,9 @@ impl Scoreboard {
         }
         let new = self.runs.count() - before;
         if new > 0 {
+            if let Some(seq) = lowest {
+                self.note_overtaken(seq);
+            }
             self.sacked_below_edge += below_edge;
             self.rexmits_out -= filled;
             self.raise_edge();
@@ -115,6 +166,7 @@ impl Scoreboard {
         if self.runs.is_empty() && self.edge <= una && self.rexmitted <= una {
             (self.edge, self.rexmitted) = (cum, cum);
         } else {
+            self.note_overtaken(una);
             self.advance_over(una, cum);
         }
     }
@@ -142,11 +194,11 @@ impl Scoreboard {
 
     #[inline]
     fn raise_edge(&mut self) {
-        if let Some(edge) = self.runs.from_top(u64::from(DUP_THRESH))
+        if let Some(edge) = self.runs.from_top(u64::from(self.dup_thresh))
             && edge > self.edge
         {
             self.edge = edge;
-            self.sacked_below_edge = self.sacked() - DUP_THRESH;
+            self.sacked_below_edge = self.sacked() - self.dup_thresh;
         }
     }
 
@@ -213,6 +265,12 @@ impl Scoreboard {
     pub fn all_lost(&mut self, una: u64, nxt: u64) {
         self.edge = nxt;
         self.sacked_below_edge = self.sacked();
+        self.begin_recovery(una);
+    }
+
+    /// No hole is lost until further segments above it are SACKed.
+    pub fn forgive(&mut self, una: u64) {
+        (self.edge, self.sacked_below_edge) = (una, 0);
         self.begin_recovery(una);
     }
 
@@ -286,6 +344,36 @@ mod tests {
         fn next_lost(&self, nxt: u64) -> Option<u64> {
             (self.rexmitted.max(self.una)..nxt).find(|&s| !self.sacked[s as usize] && self.lost(s))
         }
+    }
+
+    #[test]
+    fn an_adaptive_threshold_is_one_more_than_what_overtook_a_segment() {
+        let mut board = Scoreboard::default();
+        board.set_dup_thresh(DupThresh::Adaptive);
+        // Segments 1 and 2 overtake 0: as many as before are needed.
+        board.update(0, &Ack::new(0, &[(1, 3)], false), |_, _| {});
+        board.update(0, &Ack::new(3, &[], false), |_, _| {});
+        assert_eq!(board.dup_thresh(), 3);
+        // Five overtake 3, which is then SACKed below 8, or acknowledged.
+        board.update(3, &Ack::new(3, &[(5, 10)], false), |_, _| {});
+        assert!(board.is_lost(3) && !board.is_lost(10));
+        board.update(3, &Ack::new(5, &[(5, 10)], false), |_, _| {});
+        assert_eq!(board.dup_thresh(), 7);
+        board.update(5, &Ack::new(10, &[], false), |_, _| {});
+        board.update(10, &Ack::new(10, &[(11, 17)], false), |_, _| {});
+        assert!(!board.is_lost(10));
+        board.update(10, &Ack::new(10, &[(11, 18)], false), |_, _| {});
+        assert!(board.is_lost(10));
+        // What was sent again says nothing of order, and no number is above 300.
+        board.begin_recovery(10);
+        board.on_retransmit(10);
+        board.update(10, &Ack::new(18, &[], false), |_, _| {});
+        assert_eq!(board.dup_thresh(), 7);
+        board.update(18, &Ack::new(18, &[(1000, 2000)], false), |_, _| {});
+        board.update(18, &Ack::new(19, &[], false), |_, _| {});
+        assert_eq!(board.dup_thresh(), 300);
+        board.begin_at(0);
+        assert_eq!(board.dup_thresh(), 300, "a transfer follows");
     }
 
     proptest! {

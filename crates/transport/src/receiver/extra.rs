@@ -1,7 +1,7 @@
 //! Optional state of a receiver, kept apart so that a million plain flows do not carry it.
 
 use super::Receiver;
-use crate::ack::MAX_BLOCKS;
+use crate::ack::{Ack, MAX_BLOCKS};
 use crate::autotuning::{Tuner, WindowLimits};
 use crate::options::Coalescing;
 use crate::sequence::NO_SEGMENT;
@@ -22,9 +22,28 @@ pub struct Extra {
     pub merging: Option<Merging>,
     /// Receive-window tuning, if it is on.
     pub tuner: Option<Tuner>,
+    /// Whether ACKs report segments that had arrived before.
+    pub reports_duplicates: bool,
 }
 
 impl Receiver {
+    /// Reports segments that had arrived before (RFC 2883); it has SACK.
+    #[must_use]
+    pub fn reporting_duplicates(mut self) -> Self {
+        if self.sack_blocks > 0 {
+            self.extra.get_or_insert_default().reports_duplicates = true;
+        }
+        self
+    }
+
+    /// Makes segments that had arrived before the first block of `ack`, if it is to report them.
+    #[cold]
+    pub(super) fn report_duplicate(&self, segments: (u64, u64), ack: &mut Ack) {
+        if self.extra.as_deref().is_some_and(|extra| extra.reports_duplicates) {
+            ack.report_duplicate(segments);
+        }
+    }
+
     /// Adds an interface that merges segments.
     #[must_use]
     pub fn behind(mut self, offload: Option<Coalescing>) -> Self {
@@ -47,7 +66,15 @@ impl Receiver {
 impl Default for Extra {
     fn default() -> Self {
         let upcoming = (NO_SEGMENT, NO_SEGMENT);
-        Self { upcoming, earlier: 0, recent: [NO_SEGMENT; MAX_BLOCKS], granted: 0.0, merging: None, tuner: None }
+        Self {
+            upcoming,
+            earlier: 0,
+            recent: [NO_SEGMENT; MAX_BLOCKS],
+            granted: 0.0,
+            merging: None,
+            tuner: None,
+            reports_duplicates: false,
+        }
     }
 }
 

@@ -23,6 +23,9 @@ impl<C: CongestionControl> Core<C> {
     /// Reduces the window, once.
     pub(super) fn reduce(&mut self, loss: &impl Loss, now: Time, signal: Signal) {
         self.counters.loss_events += 1;
+        if self.may_undo() {
+            self.note_reduction(now, signal);
+        }
         self.state.ecn.on_reduction();
         let event = CongestionEvent {
             now,
@@ -120,6 +123,8 @@ impl<C: CongestionControl> Core<C> {
         // One reduction for a window of data, whether it was marked or lost (RFC 3168, 6.1.2).
         if before != Phase::Reduction && (self.state.seq.is_past_mark() || self.state.control.needs().marks) {
             self.reduce(loss, now, Signal::Loss);
+        } else {
+            self.forget_reduction();
         }
         self.state.seq.begin_recovery();
         self.state.phase = Phase::Recovery;
@@ -140,7 +145,7 @@ impl<C: CongestionControl> Core<C> {
     }
 
     /// Ends a recovery: every loss was repaired.
-    fn leave_recovery(&mut self) {
+    pub(super) fn leave_recovery(&mut self) {
         self.state.phase = Phase::Open;
         self.state.control.on_recovered();
     }

@@ -3,7 +3,7 @@
 //!
 //! Source: RFC 5681, RFC 6298 (timer), RFC 3042 (limited transmit), RFC 3168 (ECN).
 
-use crate::departures::Departures;
+use super::undo::Kept;
 use crate::ecn::EcnSender;
 use crate::habits::Habits;
 use crate::loss::rules::{AckInfo, Loss, Report, Restart, Segments};
@@ -25,7 +25,8 @@ pub struct Core<C> {
     pub state: SenderState<C>,
     pub(super) timed: TimedSegment,
     /// Transmission times of the outstanding segments, where the recovery, the control, the pacer or timestamps need them.
-    pub(super) departures: Option<Box<Departures>>,
+    /// And the last reduction, where duplicates are reported.
+    pub(super) departures: Option<Box<Kept<C>>>,
     pub(super) optional: Option<Box<OptionalState>>,
     pub(super) counters: Counters,
 }
@@ -112,7 +113,7 @@ impl<C: CongestionControl> Core<C> {
             return;
         }
         let in_flight_before = loss.in_flight(&self.state.seq);
-        let phase_before = self.state.phase;
+        let (phase_before, may_undo) = (self.state.phase, self.may_undo());
         let rtt = self.sample(now, ack.cum);
         let mut info = AckInfo {
             now,
@@ -122,7 +123,8 @@ impl<C: CongestionControl> Core<C> {
             // Held back by cwnd itself: a sender that the receive window holds back must not grow it.
             limited: self.state.phase != Phase::Open
                 || in_flight_before >= self.state.control.cwnd() as u32
-                || self.counts_as_full(),
+                || self.counts_as_full()
+                || may_undo && self.is_full_of_sacked(),
             rtt,
             round_start: rtt.is_some(),
             report: Report::default(),
@@ -130,6 +132,9 @@ impl<C: CongestionControl> Core<C> {
         let stamped = self.state.habits.timestamps().then(|| self.ack_times(loss, now, ack));
         if stamped.is_none() {
             self.sample_departure(loss, &mut info, ack);
+        }
+        if may_undo {
+            self.note_evidence(ack, stamped.as_ref());
         }
         if let Some(optional) = self.optional.as_deref_mut() {
             optional.on_ack(
@@ -157,6 +162,9 @@ impl<C: CongestionControl> Core<C> {
             } else {
                 now + self.state.rtt.rto()
             });
+        }
+        if may_undo {
+            self.try_undo(loss, &info);
         }
         self.act_on_ack(loss, &info, wire);
         if info.report.probe_repaired && !self.state.phase.repairs() {
@@ -191,6 +199,13 @@ impl<C: CongestionControl> Core<C> {
     fn counts_as_full(&self) -> bool {
         let waits = self.state.timers.is_pacing();
         self.optional.as_deref().is_some_and(|optional| optional.counts_as_full(&self.state.control, waits))
+    }
+
+    /// Whether the window is full although the pipe is not: segments that were SACKed count, too, while nothing is lost
+    /// (RFC 5681, `FlightSize`).
+    #[inline]
+    fn is_full_of_sacked(&self) -> bool {
+        self.state.seq.outstanding() >= self.state.control.cwnd() as u32
     }
 
     /// Takes the round-trip sample of the timed segment, if `cum` acknowledges it.

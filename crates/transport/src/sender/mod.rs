@@ -14,6 +14,7 @@ mod repairs;
 mod row;
 mod runs;
 mod stamped;
+mod undo;
 
 use self::core::Core;
 use crate::loss::rules::Loss;
@@ -25,6 +26,7 @@ use base::{Flags, Header, Span, Time};
 use law::CongestionControl;
 pub use row::AckRow;
 use std::sync::Arc;
+pub use undo::Spurious;
 
 /// Destination of the segments that a sender sends: the access link and the path behind it.
 pub trait Wire {
@@ -82,7 +84,7 @@ impl<C: CongestionControl> Sender<C> {
     /// Creates a sender of `data_end` segments ([`crate::NO_END`] for no end).
     #[must_use]
     pub fn new(control: C, recovery: Recovery, options: &Options, data_end: u64) -> Self {
-        let loss = LossRecovery::new(recovery, control.needs());
+        let loss = LossRecovery::new(recovery, control.needs(), options);
         Self { core: Core::new(control, options, data_end, loss.uses_departures()), loss }
     }
 
@@ -90,6 +92,15 @@ impl<C: CongestionControl> Sender<C> {
     #[must_use]
     pub fn following_window(mut self, limits: WindowLimits, options: &Options) -> Self {
         self.core.follow_window(limits, options);
+        self
+    }
+
+    /// Sender that expects reordered segments, and reports of duplicates: RACK's window adapts. Reductions that prove spurious are
+    /// undone if `undoes`.
+    #[must_use]
+    pub fn expecting_reordering(mut self, undoes: bool) -> Self {
+        each!(&mut self.loss, loss => loss.expect_reordering());
+        self.core.expect_duplicates(undoes);
         self
     }
 
@@ -329,6 +340,12 @@ impl<C: CongestionControl> Sender<C> {
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.core.counters
+    }
+
+    /// What was learned of segments sent in vain, where the receiver reports duplicates.
+    #[must_use]
+    pub fn spurious(&self) -> Spurious {
+        self.core.spurious()
     }
 
     /// Whether all data that the application offered is acknowledged.

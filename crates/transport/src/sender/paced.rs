@@ -71,7 +71,7 @@ impl<C: CongestionControl> Core<C> {
                 control,
                 rtt: &mut self.state.rtt,
                 stamped: self.state.habits.timestamps(),
-                departures: self.departures.as_deref_mut(),
+                departures: self.departures.as_deref_mut().map(|kept| &mut **kept),
                 deliveries: parts.deliveries,
                 wire,
             };

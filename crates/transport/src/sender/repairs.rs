@@ -23,6 +23,7 @@ impl<C: CongestionControl> Core<C> {
             && !self.state.seq.is_recovered()
             && self.optional.as_deref().is_none_or(OptionalState::allows_repairs)
             && !self.counts_marks()
+            && !self.may_undo()
     }
 
     /// Number of ACKs in a row (as for [`Self::repairs`]) that release no segment, and the number of ACKs until one may do

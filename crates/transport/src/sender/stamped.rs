@@ -20,8 +20,8 @@ use law::CongestionControl;
 pub(super) struct AckTimes {
     /// First and last of the newly reported segments, if all were sent once.
     acked: Option<(Time, Time)>,
-    /// Echoed timestamp, otherwise.
-    echoed: Option<Time>,
+    /// Echoed timestamp, if it acknowledges anything.
+    pub(super) echoed: Option<Time>,
 }
 
 impl<C: CongestionControl> Core<C> {

@@ -192,8 +192,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     /// The first of `acks` that are for the segments `expected`, `expected` + 1 and so on.
     #[inline]
     fn in_order<'a>(&self, acks: &'a [Rec], expected: u64) -> &'a [Rec] {
-        let marked = self.data_flags.has(Flags::ECT);
-        if !self.plan.sender.is_pristine() || marked {
+        if !self.plan.sender.is_pristine() || self.may_differ {
             let other = acks.iter().zip(expected..).position(|(rec, tag)| rec.tag != tag);
             return &acks[..other.unwrap_or(acks.len())];
         }

@@ -1,4 +1,4 @@
-//! Delays of links to try: the same for all, drawn for each link, in steps, with jitter.
+//! Delays of links to try: the same for all, drawn for each link, in steps, with jitter, in another order.
 
 use super::{Pace, range};
 use proptest::prelude::*;
@@ -13,7 +13,19 @@ pub struct Wire {
     steps: Option<Steps>,
     /// Jitter drawn for each packet.
     jitter: Option<Jitter>,
+    /// Rule by which packets overtake others, and its delay in microseconds.
+    reorder: Option<(&'static str, u32)>,
 }
+
+/// Rules of reordering; `{}` is a delay.
+const REORDERS: [(&str, u32); 6] = [
+    ("{ late = 0.05, by = {} }", 9000),
+    ("{ early = 0.25, by = {}, gap = 3 }", 3000),
+    ("{ early = 0.9, by = {} }", 1),
+    ("{ paths = [{}, \"0 s\", {}] }", 2500),
+    ("{ paths = [\"0 s\", {}], spray = \"random\" }", 20_000),
+    ("\"jitter\"", 0),
+];
 
 pub fn wire() -> impl Strategy<Value = Wire> {
     let delay = prop_oneof![Just(0u32), Just(5_000u32), 0u32..30_000];
@@ -21,7 +33,14 @@ pub fn wire() -> impl Strategy<Value = Wire> {
     let steps = prop_oneof![3 => Just(None), 1 => prop::sample::select(STEPS.to_vec()).prop_map(Some)];
     let jitters = vec![Jitter::Uniform(0, 6000), Jitter::Uniform(500, 700), Jitter::Exponential(900)];
     let jitter = prop_oneof![3 => Just(None), 1 => prop::sample::select(jitters).prop_map(Some)];
-    (delay, more, steps, jitter).prop_map(|(delay, more, steps, jitter)| Wire { delay, more, steps, jitter })
+    let reorder = prop_oneof![4 => Just(None), 1 => prop::sample::select(REORDERS.to_vec()).prop_map(Some)];
+    (delay, more, steps, jitter, reorder).prop_map(|(delay, more, steps, jitter, reorder)| Wire {
+        delay,
+        more,
+        steps,
+        jitter,
+        reorder,
+    })
 }
 
 /// Times and delays that hold from then on, and the period if that is not 0, in microseconds.
@@ -53,7 +72,7 @@ impl Wire {
             None => 0,
             Some(Jitter::Uniform(_, us) | Jitter::Exponential(us)) => us,
         };
-        drawn + steps.unwrap_or(self.delay + self.more)
+        drawn + steps.unwrap_or(self.delay + self.more) + self.reorder.map_or(0, |rule| rule.1)
     }
 
     /// Text of a scenario file after `delay =`, with a line for the jitter.
@@ -69,6 +88,10 @@ impl Wire {
                 let period = if period > 0 { format!(", period = {}", text(period)) } else { String::new() };
                 format!("{{ steps = [{}]{period} }}", list.join(", "))
             }
+        };
+        let delay = match self.reorder {
+            None => delay,
+            Some((rule, us)) => format!("{delay}\nreorder = {}", rule.replace("{}", &text(us))),
         };
         match self.jitter {
             None => delay,

@@ -237,3 +237,30 @@ fn elephants_cost_no_more_per_segment_than_others() {
     // A handful of looks at a segment in its life, and half a piece of runs moved for one that arrives.
     assert!(small < 150.0 && large < 1.3 * small, "{small} {large}");
 }
+
+#[test]
+fn the_window_widens_by_a_quarter_for_each_round_trip_with_duplicates_and_persists_for_16_recoveries() {
+    let mut rack = Rack::new();
+    let times = (Span(1000), Span(100));
+    let duplicate = |cum| {
+        let mut ack = Ack::new(cum, &[], false);
+        ack.report_duplicate((0, 1));
+        ack
+    };
+    rack.note_duplicate(&duplicate(5), 10);
+    assert_eq!(rack.patience(times), Span(25), "nothing adapts unless it is asked to");
+    rack.expect_reordering();
+    for n in 1..=50 {
+        // Three in one round trip count as one.
+        for cum in [10 * n, 10 * n + 1, 10 * n + 9] {
+            rack.note_duplicate(&duplicate(cum), 10 * n + 10);
+        }
+        assert_eq!(rack.patience(times), Span((25 * (n + 1)).min(1000)), "(n + 1) min_rtt / 4, at most srtt");
+    }
+    for _ in 0..15 {
+        rack.end_recovery();
+    }
+    assert_eq!(rack.patience(times), Span(1000));
+    rack.end_recovery();
+    assert_eq!(rack.patience(times), Span(25));
+}

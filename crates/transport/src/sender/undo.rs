@@ -1,0 +1,291 @@
+//! Reductions of the window that prove to be spurious, and their undoing.
+//!
+//! Source: RFC 3708 (all retransmissions are reported as duplicates, RFC 2883), RFC 3522 (an ACK echoes a timestamp from before the
+//! first retransmission), RFC 5682, Section 3 (an original arrives after a timeout); RFC 4015 and RFC 9438, Section 4.9, for what is
+//! restored. Linux 6.12, `tcp_try_undo_recovery`, `tcp_try_undo_partial`, `tcp_try_undo_dsack`, `tcp_process_loss` and
+//! `tcp_undo_cwnd_reduction` (facts, not text) for when each of them counts.
+//! Differs from Linux: F-RTO needs RACK, and sends no new segments in the place of retransmissions (step 2.b); a probe that was sent
+//! after the recovery counts as one of its retransmissions.
+
+use super::core::Core;
+use super::stamped::AckTimes;
+use crate::Ack;
+use crate::departures::Departures;
+use crate::loss::rules::{AckInfo, Loss, Segments};
+use crate::state::Phase;
+use base::Time;
+use law::{CongestionControl, Signal};
+use std::ops::{Deref, DerefMut};
+
+/// What a sender keeps of its last reduction.
+#[derive(Clone, Debug)]
+pub(super) struct Undo<C> {
+    /// The control before it, as long as it may be undone; never set where nothing is undone.
+    before: Option<C>,
+    is_on: bool,
+    /// First segment not acknowledged then, and the time.
+    una: u64,
+    since: Time,
+    /// Retransmissions before it, and duplicates reported since.
+    resent: u64,
+    duplicates: u64,
+    /// Whether it followed from a timeout that an original may prove spurious.
+    by_timeout: bool,
+    /// What the present ACK says: the segment at `una` is a late original; an original from before the timeout arrived.
+    is_delayed: bool,
+    is_original: bool,
+    counts: Spurious,
+}
+
+/// What a sender has learned of segments sent in vain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spurious {
+    /// ACKs that reported a segment that had arrived before (RFC 2883).
+    pub duplicates: u64,
+    /// Window reductions that proved spurious and were undone.
+    pub undone: u64,
+}
+
+/// Transmission times, and the last reduction: both are for few senders.
+#[derive(Clone, Debug)]
+pub struct Kept<C> {
+    departures: Departures,
+    undo: Option<Box<Undo<C>>>,
+}
+
+impl<C> Default for Kept<C> {
+    fn default() -> Self {
+        Self { departures: Departures::default(), undo: None }
+    }
+}
+
+impl<C> Deref for Kept<C> {
+    type Target = Departures;
+    #[inline]
+    fn deref(&self) -> &Departures {
+        &self.departures
+    }
+}
+
+impl<C> DerefMut for Kept<C> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Departures {
+        &mut self.departures
+    }
+}
+
+impl<C: CongestionControl> Undo<C> {
+    fn new(is_on: bool) -> Self {
+        Self {
+            before: None,
+            is_on,
+            una: 0,
+            since: Time::ZERO,
+            resent: 0,
+            duplicates: 0,
+            by_timeout: false,
+            is_delayed: false,
+            is_original: false,
+            counts: Spurious::default(),
+        }
+    }
+}
+
+impl<C: CongestionControl> Core<C> {
+    /// Counts segments that the receiver reports as duplicates; undoes reductions that they, timestamps or originals prove spurious,
+    /// if `undoes`.
+    pub fn expect_duplicates(&mut self, undoes: bool) {
+        self.departures.get_or_insert_default().undo = Some(Box::new(Undo::new(undoes)));
+    }
+
+    /// Whether duplicates are reported, and a reduction may be undone.
+    #[inline]
+    pub(super) fn may_undo(&self) -> bool {
+        self.departures.as_deref().is_some_and(|kept| kept.undo.is_some())
+    }
+
+    #[inline]
+    fn undo(&mut self) -> Option<&mut Undo<C>> {
+        self.departures.as_deref_mut()?.undo.as_deref_mut()
+    }
+
+    /// What was learned of segments sent in vain; zeros where duplicates are not reported.
+    pub fn spurious(&self) -> Spurious {
+        let undo = self.departures.as_deref().and_then(|kept| kept.undo.as_deref());
+        undo.map_or(Spurious::default(), |undo| undo.counts)
+    }
+
+    /// Keeps what the reduction that follows may be undone to. One after another in the same recovery is undone with it.
+    #[cold]
+    pub(super) fn note_reduction(&mut self, now: Time, signal: Signal) {
+        let again = self.state.phase.repairs();
+        let (una, resent, before) = (self.state.seq.una(), self.counters.retransmitted, &self.state.control);
+        let Some(kept) = self.departures.as_deref_mut() else { return };
+        let Some(undo) = kept.undo.as_deref_mut().filter(|undo| undo.is_on) else { return };
+        match signal {
+            Signal::Ecn => undo.before = None,
+            Signal::Loss | Signal::Timeout if again && undo.before.is_some() => {}
+            Signal::Loss | Signal::Timeout => {
+                undo.before = Some(before.clone());
+                (undo.una, undo.since, undo.resent, undo.duplicates) = (una, now, resent, 0);
+                undo.by_timeout = signal == Signal::Timeout;
+            }
+        }
+    }
+
+    /// A recovery begins without a reduction of its own: nothing of it can be undone.
+    pub(super) fn forget_reduction(&mut self) {
+        if let Some(undo) = self.undo() {
+            undo.before = None;
+        }
+    }
+
+    /// Notes what `ack` says of the last reduction, before its segments are forgotten.
+    #[cold]
+    pub(super) fn note_evidence(&mut self, ack: &Ack, times: Option<&AckTimes>) {
+        let (una, phase) = (self.state.seq.una(), self.state.phase);
+        let Some(Kept { departures, undo: Some(undo) }) = self.departures.as_deref_mut() else { return };
+        let duplicate = ack.duplicate();
+        undo.counts.duplicates += u64::from(duplicate.is_some());
+        if undo.before.is_none() {
+            return;
+        }
+        if let Some((start, end)) = duplicate.filter(|&(_, end)| end > undo.una) {
+            undo.duplicates += end - start;
+        }
+        let echoed = times.and_then(|times| times.echoed).filter(|_| ack.cum > una);
+        undo.is_delayed = echoed.is_some_and(|left| left < undo.since);
+        undo.is_original = false;
+        if phase == Phase::Loss && undo.by_timeout {
+            let is_original =
+                |seq: u64| departures.get(seq).is_some_and(|d| !d.again() && !d.delivered() && d.time() < undo.since);
+            let sacked = ack.blocks().iter().flat_map(|&(start, end)| start.max(ack.cum)..end.max(ack.cum));
+            undo.is_original = (una..ack.cum).chain(sacked).any(is_original);
+        }
+    }
+
+    /// Undoes the last reduction, if the ACK of [`Self::note_evidence`] proves it spurious.
+    #[cold]
+    pub(super) fn try_undo<L: Loss>(&mut self, loss: &mut L, info: &AckInfo) {
+        if self.undo().is_none_or(|undo| undo.before.is_none()) {
+            return;
+        }
+        let Some(mut undo) = self.departures.as_deref_mut().and_then(|kept| kept.undo.take()) else { return };
+        if self.is_spurious(loss, info, &undo)
+            && let Some(before) = undo.before.take()
+        {
+            self.restore(loss, info.now, before);
+            undo.counts.undone += 1;
+        }
+        if let Some(kept) = self.departures.as_deref_mut() {
+            kept.undo = Some(undo);
+        }
+    }
+
+    /// Whether the last reduction is proved spurious.
+    fn is_spurious<L: Loss>(&mut self, loss: &mut L, info: &AckInfo, undo: &Undo<C>) -> bool {
+        let resent = self.counters.retransmitted - undo.resent;
+        let all_duplicates = resent > 0 && undo.duplicates >= resent;
+        let is_delayed = info.acked > 0 && undo.is_delayed;
+        let mut segments = Segments::new(info.now, &mut self.departures, &mut self.optional);
+        match self.state.phase {
+            Phase::Open | Phase::Reduction => all_duplicates,
+            // Of a partial one only if no retransmission is on its way that may repair a loss.
+            Phase::Recovery => {
+                all_duplicates || is_delayed && (self.state.seq.is_recovered() || !loss.has_resent(&mut segments))
+            }
+            Phase::Loss => all_duplicates || is_delayed || L::USES_DEPARTURES && undo.is_original,
+        }
+    }
+
+    /// Restores the control to what it was `before` a reduction, and ends the recovery.
+    fn restore(&mut self, loss: &mut impl Loss, now: Time, before: C) {
+        let mut segments = Segments::new(now, &mut self.departures, &mut self.optional);
+        loss.forgive(&self.state, &mut segments);
+        let control = &mut self.state.control;
+        let (cwnd, ssthresh) = (before.cwnd().max(control.cwnd()), before.ssthresh().max(control.ssthresh()));
+        if before.restores_on_undo() {
+            *control = before;
+        }
+        control.on_undo(cwnd, ssthresh);
+        if self.state.phase.repairs() {
+            self.leave_recovery();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Recovery;
+    use crate::loss::rack_recovery::RackRecovery;
+    use crate::loss::sack::SackRecovery;
+    use crate::testing::Driven;
+
+    #[test]
+    fn duplicates_of_all_retransmissions_undo_a_recovery_also_when_it_is_over() {
+        // RFC 3708: segment 0 was only late. It is sent again, its original arrives, and then the second copy.
+        for together in [false, true] {
+            let mut driven = Driven::undoing(SackRecovery::new(Recovery::Sack, false));
+            assert_eq!(driven.ack(100, 0, &[(1, 4)])[0], (0, true));
+            assert_eq!((driven.core.state.phase, driven.cwnd()), (Phase::Recovery, 5));
+            if together {
+                driven.duplicate(10, 4, (0, 1));
+            } else {
+                driven.ack(5, 10, &[]);
+                assert_eq!((driven.core.state.phase, driven.cwnd()), (Phase::Open, 5));
+                driven.duplicate(5, 10, (0, 1));
+            }
+            assert_eq!((driven.core.state.phase, driven.cwnd() >= 10), (Phase::Open, true));
+            assert_eq!((driven.core.spurious().duplicates, driven.core.spurious().undone), (1, 1));
+            // A second report has nothing left to undo.
+            driven.duplicate(5, 10, (0, 1));
+            assert_eq!(driven.core.spurious().undone, 1);
+        }
+    }
+
+    #[test]
+    fn one_retransmission_that_was_needed_keeps_the_reduction() {
+        let mut driven = Driven::undoing(SackRecovery::new(Recovery::Sack, false));
+        driven.ack(100, 0, &[(2, 8)]);
+        driven.ack(1, 0, &[(2, 10)]);
+        assert_eq!(driven.core.counters.retransmitted, 2, "0 and 1");
+        driven.duplicate(10, 1, (0, 1));
+        driven.ack(10, 10, &[]);
+        assert_eq!((driven.core.spurious().undone, driven.cwnd()), (0, 5));
+        // What had arrived before the reduction says nothing of it.
+        driven.duplicate(10, 10, (0, 1));
+        assert_eq!(
+            (driven.core.spurious().duplicates, driven.core.spurious().undone),
+            (2, 1),
+            "two copies, two reports"
+        );
+    }
+
+    /// Segment 0 took 100 ms; segment 1 was sent again by the timer, and 2 to 9 were not.
+    fn timed_out() -> Driven<RackRecovery> {
+        let mut driven = Driven::undoing(RackRecovery::new(Recovery::Rack, true));
+        driven.ack(100, 1, &[]);
+        while driven.core.state.phase != Phase::Loss {
+            driven.time_out();
+        }
+        assert_eq!(driven.cwnd(), 1);
+        driven
+    }
+
+    #[test]
+    fn an_original_that_arrives_after_a_timeout_undoes_it() {
+        // RFC 5682, step 3.b.
+        let mut driven = timed_out();
+        driven.ack(1, 3, &[]);
+        assert_eq!((driven.core.state.phase, driven.core.spurious().undone), (Phase::Open, 1));
+        assert!(driven.cwnd() >= 10 && !driven.recovery.has_lost());
+    }
+
+    #[test]
+    fn a_timeout_that_repairs_a_loss_stays() {
+        let mut driven = timed_out();
+        driven.ack(150, 2, &[]);
+        assert_eq!((driven.core.state.phase, driven.core.spurious().undone), (Phase::Loss, 0));
+    }
+}

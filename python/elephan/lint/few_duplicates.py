@@ -1,0 +1,60 @@
+"""Rule: links that reorder packets by more than a recovery waits for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.units import format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from elephan.network import NetworkLink
+
+DEFAULT = 3
+"""Duplicates of RFC 5681, where the file gives no `dup_thresh`."""
+
+
+def _check(study: LintSubject) -> Iterator[LintFinding]:
+    network = study.network
+    for group in network.groups:
+        if not group.is_tcp or group.recovery == "rack":
+            continue
+        threshold = group.tcp.get("dup_thresh", DEFAULT)
+        links = (network.links[i] for i in group.path)
+        link = max(links, key=lambda each: _overtaking(each, group.packet_bytes))
+        most = _overtaking(link, group.packet_bytes)
+        if threshold == "adaptive" or most < threshold:
+            continue
+        yield LintFinding(
+            f"flows[{group.name}].recovery",
+            f"a packet that {link.name} delays by {format_time(_late_s(link.reorder))} may be overtaken by {most:.0f} "
+            f"others, and {group.recovery} takes it for lost after {threshold}: windows are cut though nothing is lost",
+            'give recovery = "rack" or tcp = "linux" unless that is the subject, or a larger dup_thresh',
+        )
+
+
+def _late_s(rule: Mapping[str, object] | str | None) -> float:
+    """Difference between the longest and the shortest additional delay of a rule [s], without jitter."""
+    if not isinstance(rule, dict):
+        return 0.0
+    paths = rule.get("paths_ps")
+    picoseconds = max(paths) - min(paths) if paths else rule.get("by_ps", 0)
+    return float(picoseconds) * 1e-12
+
+
+def _overtaking(link: NetworkLink, packet_bytes: float) -> float:
+    """Packets of a given size that the link serves in that time."""
+    return _late_s(link.reorder) * link.rate_bps / (8 * packet_bytes)
+
+
+RULE = LintRule(
+    "few-duplicates",
+    "A link reorders packets by more than a recovery waits for",
+    "RFC 4653, Section 1; RFC 8985, Section 1",
+    "A recovery that counts duplicate ACKs takes a segment for lost when three later ones have arrived. Where packets "
+    "overtake each other by more, it sends segments again that only were late, and cuts the window each time. RACK "
+    "waits by time, and Linux undoes a cut that proves spurious.",
+    _check,
+)
