@@ -242,7 +242,11 @@ impl Receiver {
         } else if seq < self.base {
             return false;
         }
-        if self.is_special { self.take_specially(now, seq, flags, ack) } else { self.take(now, seq, 1, flags, ack) }
+        if self.is_special {
+            self.take_specially(now, seq, flags, ack)
+        } else {
+            self.take::<false>(now, seq, 1, flags, ack)
+        }
     }
 
     /// Processes segment `seq` at a receiver that merges segments, or whose window still grows. Returns the same as
@@ -295,27 +299,27 @@ impl Receiver {
             let new = (seq + n).saturating_sub(next).min(n) as u32;
             self.tuning = tuner.on_segments(now, (next, new), flags);
         }
-        let acknowledges = self.take(now, seq, n, flags, ack);
+        let acknowledges = self.take::<true>(now, seq, n, flags, ack);
         let next = self.next;
         if let Some(tuner) = self.tuner() {
             if acknowledges {
                 tuner.on_ack(now);
             }
             if tuner.on_read(now, next) {
-                let merges = self.merging().is_some();
-                self.set_special(merges);
+                let stays = self.merging().is_some() || self.reports_duplicates();
+                self.set_special(stays);
             }
         }
         acknowledges
     }
 
-    /// Processes `n` segments from `seq` on. Returns the same as [`Self::on_segment`].
+    /// Processes `n` segments from `seq` on. Returns the same as [`Self::on_segment`]. `REPORTS`: it may report duplicates.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
         reason = "with one segment at once, which is the rule, it costs nothing to allow for more"
     )]
-    fn take(&mut self, now: Time, mut seq: u64, mut n: u64, flags: Flags, ack: &mut Ack) -> bool {
+    fn take<const REPORTS: bool>(&mut self, now: Time, mut seq: u64, mut n: u64, flags: Flags, ack: &mut Ack) -> bool {
         if seq < self.next && seq + n > self.next {
             (seq, n) = (self.next, seq + n - self.next);
         }
@@ -363,7 +367,7 @@ impl Receiver {
             let before = self.held.count();
             let run = self.held.insert(seq, seq + n, |_, _| {});
             self.acknowledge(ack);
-            if self.held.count() == before {
+            if REPORTS && self.held.count() == before {
                 self.report_duplicate((seq, seq + n), ack);
             }
             match self.sack_blocks {
@@ -388,7 +392,7 @@ impl Receiver {
             }
         }
         self.acknowledge(ack);
-        if !is_new {
+        if REPORTS && !is_new {
             self.report_duplicate((seq, seq + n), ack);
         }
         self.report_recent(ack);

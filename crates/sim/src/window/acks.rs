@@ -16,6 +16,7 @@ pub struct AckQueue {
     numbers: VecDeque<u64>,
     full: VecDeque<Ack>,
     /// ACKs that others have overtaken, or that were lost, by number; none where no link reorders.
+    #[expect(clippy::box_collection, reason = "few flows have any, and all have the field")]
     late: Option<Box<BTreeMap<u32, Ack>>>,
 }
 

@@ -26,6 +26,7 @@ use transport::{Ack, Sender, Wire};
 
 /// See the [module](self).
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what every record asks for, answered before")]
 pub struct TcpFlow<O, C> {
     plan: Box<TcpPlan<C>>,
     /// Number of the flow in the scenario.

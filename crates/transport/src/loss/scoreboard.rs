@@ -53,6 +53,17 @@ impl Scoreboard {
         *self = Self { edge: first, rexmitted: first, dup_thresh, most_dup_thresh, ..Self::default() };
     }
 
+    /// [`Self::note_overtaken`] for the first segment that each block SACKs anew.
+    #[cold]
+    fn note_blocks(&mut self, ack: &Ack) {
+        for &(start, end) in ack.blocks() {
+            let first = self.next_hole(start.max(ack.cum));
+            if first < end {
+                self.note_overtaken(first);
+            }
+        }
+    }
+
     /// Sets the number of SACKed segments above one that make it lost.
     pub fn set_dup_thresh(&mut self, dup_thresh: DupThresh) {
         self.dup_thresh = dup_thresh.initial();
@@ -68,11 +79,11 @@ impl Scoreboard {
 
     /// Notes that segment `seq` arrived after others above it. If it was sent once, more than those must be SACKed before
     /// another segment counts as lost.
+    #[cold]
     fn note_overtaken(&mut self, seq: u64) {
-        if self.dup_thresh < self.most_dup_thresh
-            && seq >= self.rexmitted
+        if seq >= self.rexmitted
             && let Some((_, end)) = self.runs.top()
-            && seq + 1 < end
+            && seq < end
         {
             let reordering = (end - seq).min(u64::from(self.most_dup_thresh)) as u32;
             self.dup_thresh = self.dup_thresh.max(reordering);
@@ -91,14 +102,16 @@ impl Scoreboard {
     }
 
     fn add_blocks(&mut self, ack: &Ack, mut on_new: impl FnMut(u64, u64)) -> u32 {
-        let (before, mut below_edge, mut filled, mut lowest) = (self.runs.count(), 0, 0, None);
+        if self.dup_thresh < self.most_dup_thresh {
+            self.note_blocks(ack);
+        }
+        let (before, mut below_edge, mut filled) = (self.runs.count(), 0, 0);
         let (edge, rexmitted) = (self.edge, self.rexmitted);
         for &(start, end) in ack.blocks() {
             // Blocks at or below `cum` are a duplicate's (RFC 2883); they say nothing new.
             if end > ack.cum {
                 self.runs.insert(start.max(ack.cum), end, |s, e| {
                     on_new(s, e);
-                    lowest.get_or_insert(s);
                     below_edge += e.min(edge).saturating_sub(s) as u32;
                     filled += e.min(rexmitted).saturating_sub(s) as u32;
                 });
@@ -106,9 +119,6 @@ impl Scoreboard {
         }
         let new = self.runs.count() - before;
         if new > 0 {
-            if let Some(seq) = lowest {
-                self.note_overtaken(seq);
-            }
             self.sacked_below_edge += below_edge;
             self.rexmits_out -= filled;
             self.raise_edge();
@@ -166,7 +176,9 @@ impl Scoreboard {
         if self.runs.is_empty() && self.edge <= una && self.rexmitted <= una {
             (self.edge, self.rexmitted) = (cum, cum);
         } else {
-            self.note_overtaken(una);
+            if self.dup_thresh < self.most_dup_thresh {
+                self.note_overtaken(una);
+            }
             self.advance_over(una, cum);
         }
     }

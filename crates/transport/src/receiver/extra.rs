@@ -32,14 +32,19 @@ impl Receiver {
     pub fn reporting_duplicates(mut self) -> Self {
         if self.sack_blocks > 0 {
             self.extra.get_or_insert_default().reports_duplicates = true;
+            self.set_special(true);
         }
         self
+    }
+
+    pub(super) fn reports_duplicates(&self) -> bool {
+        self.extra.as_deref().is_some_and(|extra| extra.reports_duplicates)
     }
 
     /// Makes segments that had arrived before the first block of `ack`, if it is to report them.
     #[cold]
     pub(super) fn report_duplicate(&self, segments: (u64, u64), ack: &mut Ack) {
-        if self.extra.as_deref().is_some_and(|extra| extra.reports_duplicates) {
+        if self.reports_duplicates() {
             ack.report_duplicate(segments);
         }
     }

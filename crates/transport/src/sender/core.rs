@@ -108,12 +108,22 @@ impl<C: CongestionControl> Core<C> {
     }
 
     /// Processes an acknowledgement.
+    #[inline]
     pub fn on_ack<L: Loss>(&mut self, loss: &mut L, now: Time, ack: &Ack, wire: &mut impl Wire) {
+        if self.may_undo() {
+            self.take_ack::<L, true>(loss, now, ack, wire);
+        } else {
+            self.take_ack::<L, false>(loss, now, ack, wire);
+        }
+    }
+
+    /// Processes an acknowledgement. `NOTICES`: it may report duplicates, and reductions may be undone.
+    fn take_ack<L: Loss, const NOTICES: bool>(&mut self, loss: &mut L, now: Time, ack: &Ack, wire: &mut impl Wire) {
         if !self.state.seq.accepts(ack.cum) {
             return;
         }
         let in_flight_before = loss.in_flight(&self.state.seq);
-        let (phase_before, may_undo) = (self.state.phase, self.may_undo());
+        let phase_before = self.state.phase;
         let rtt = self.sample(now, ack.cum);
         let mut info = AckInfo {
             now,
@@ -124,7 +134,7 @@ impl<C: CongestionControl> Core<C> {
             limited: self.state.phase != Phase::Open
                 || in_flight_before >= self.state.control.cwnd() as u32
                 || self.counts_as_full()
-                || may_undo && self.is_full_of_sacked(),
+                || NOTICES && self.is_full_of_sacked(),
             rtt,
             round_start: rtt.is_some(),
             report: Report::default(),
@@ -133,7 +143,7 @@ impl<C: CongestionControl> Core<C> {
         if stamped.is_none() {
             self.sample_departure(loss, &mut info, ack);
         }
-        if may_undo {
+        if NOTICES {
             self.note_evidence(ack, stamped.as_ref());
         }
         if let Some(optional) = self.optional.as_deref_mut() {
@@ -163,7 +173,7 @@ impl<C: CongestionControl> Core<C> {
                 now + self.state.rtt.rto()
             });
         }
-        if may_undo {
+        if NOTICES {
             self.try_undo(loss, &info);
         }
         self.act_on_ack(loss, &info, wire);

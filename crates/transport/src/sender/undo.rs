@@ -19,6 +19,7 @@ use std::ops::{Deref, DerefMut};
 
 /// What a sender keeps of its last reduction.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what is known of one reduction")]
 pub(super) struct Undo<C> {
     /// The control before it, as long as it may be undone; never set where nothing is undone.
     before: Option<C>,
