@@ -151,8 +151,8 @@ def test_a_link_that_its_senders_cannot_fill_has_no_buffer_to_suggest() -> None:
     held = suggest(curve, parse_targets("loss=2%"), 2, package.Scenario.from_text(MIX).replace(slow).network, 0)
     assert held.buffer_packets is None
     assert held.dangers == (
-        "the senders' own links carry 75 Mbit/s together, less than the 100 Mbit/s of this link: it is not a bottleneck, "
-        "and this says nothing about its buffer",
+        "the senders' own links carry 75 Mbit/s together, less than the 100 Mbit/s of this link: it is not a "
+        "bottleneck, and this says nothing about its buffer",
     )
     # One of them could.
     slow["flows[1].access"] = {"rate": "2 Mbit/s"}

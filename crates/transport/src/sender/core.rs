@@ -3,7 +3,7 @@
 //!
 //! Source: RFC 5681, RFC 6298 (timer), RFC 3042 (limited transmit), RFC 3168 (ECN).
 
-use super::undo::Kept;
+use super::kept::Kept;
 use crate::ecn::EcnSender;
 use crate::habits::Habits;
 use crate::loss::rules::{AckInfo, Loss, Report, Restart, Segments};

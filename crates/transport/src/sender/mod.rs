@@ -8,6 +8,7 @@ mod congestion;
 pub mod core;
 mod delivered;
 mod emit;
+mod kept;
 mod pace;
 mod paced;
 mod repairs;
@@ -23,10 +24,10 @@ use crate::sequence::MAX_OUTSTANDING;
 use crate::state::Phase;
 use crate::{Ack, Options, Recovery, Rtt, TimerOptions, WindowLimits};
 use base::{Flags, Header, Span, Time};
+pub use kept::Spurious;
 use law::CongestionControl;
 pub use row::AckRow;
 use std::sync::Arc;
-pub use undo::Spurious;
 
 /// Destination of the segments that a sender sends: the access link and the path behind it.
 pub trait Wire {

@@ -8,89 +8,13 @@
 //! after the recovery counts as one of its retransmissions.
 
 use super::core::Core;
+use super::kept::{Kept, Spurious, Undo};
 use super::stamped::AckTimes;
 use crate::Ack;
-use crate::departures::Departures;
 use crate::loss::rules::{AckInfo, Loss, Segments};
 use crate::state::Phase;
 use base::Time;
 use law::{CongestionControl, Signal};
-use std::ops::{Deref, DerefMut};
-
-/// What a sender keeps of its last reduction.
-#[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "what is known of one reduction")]
-pub(super) struct Undo<C> {
-    /// The control before it, as long as it may be undone; never set where nothing is undone.
-    before: Option<C>,
-    is_on: bool,
-    /// First segment not acknowledged then, and the time.
-    una: u64,
-    since: Time,
-    /// Retransmissions before it, and duplicates reported since.
-    resent: u64,
-    duplicates: u64,
-    /// Whether it followed from a timeout that an original may prove spurious.
-    by_timeout: bool,
-    /// What the present ACK says: the segment at `una` is a late original; an original from before the timeout arrived.
-    is_delayed: bool,
-    is_original: bool,
-    counts: Spurious,
-}
-
-/// What a sender has learned of segments sent in vain.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spurious {
-    /// ACKs that reported a segment that had arrived before (RFC 2883).
-    pub duplicates: u64,
-    /// Window reductions that proved spurious and were undone.
-    pub undone: u64,
-}
-
-/// Transmission times, and the last reduction: both are for few senders.
-#[derive(Clone, Debug)]
-pub struct Kept<C> {
-    departures: Departures,
-    undo: Option<Box<Undo<C>>>,
-}
-
-impl<C> Default for Kept<C> {
-    fn default() -> Self {
-        Self { departures: Departures::default(), undo: None }
-    }
-}
-
-impl<C> Deref for Kept<C> {
-    type Target = Departures;
-    #[inline]
-    fn deref(&self) -> &Departures {
-        &self.departures
-    }
-}
-
-impl<C> DerefMut for Kept<C> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut Departures {
-        &mut self.departures
-    }
-}
-
-impl<C: CongestionControl> Undo<C> {
-    fn new(is_on: bool) -> Self {
-        Self {
-            before: None,
-            is_on,
-            una: 0,
-            since: Time::ZERO,
-            resent: 0,
-            duplicates: 0,
-            by_timeout: false,
-            is_delayed: false,
-            is_original: false,
-            counts: Spurious::default(),
-        }
-    }
-}
 
 impl<C: CongestionControl> Core<C> {
     /// Counts segments that the receiver reports as duplicates; undoes reductions that they, timestamps or originals prove spurious,

@@ -1,0 +1,80 @@
+//! Data that few senders keep: transmission times, and the last reduction of the window where it may be undone.
+
+use crate::departures::Departures;
+use base::Time;
+use std::ops::{Deref, DerefMut};
+
+/// Last reduction of a sender, and what is known of it.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what is known of one reduction")]
+pub struct Undo<C> {
+    /// The control before it, as long as it may be undone; never set where nothing is undone.
+    pub(super) before: Option<C>,
+    pub(super) is_on: bool,
+    /// First segment not acknowledged then, and the time.
+    pub(super) una: u64,
+    pub(super) since: Time,
+    /// Retransmissions before it, and duplicates reported since.
+    pub(super) resent: u64,
+    pub(super) duplicates: u64,
+    /// Whether it followed from a timeout that an original may prove spurious.
+    pub(super) by_timeout: bool,
+    /// Contents of the present ACK: the segment at `una` is a late original; an original from before the timeout arrived.
+    pub(super) is_delayed: bool,
+    pub(super) is_original: bool,
+    pub(super) counts: Spurious,
+}
+
+/// Counts of segments sent in vain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spurious {
+    /// ACKs that reported a segment that had arrived before (RFC 2883).
+    pub duplicates: u64,
+    /// Window reductions that proved spurious and were undone.
+    pub undone: u64,
+}
+
+/// Transmission times, and the last reduction: both are for few senders.
+#[derive(Clone, Debug)]
+pub struct Kept<C> {
+    pub(super) departures: Departures,
+    pub(super) undo: Option<Box<Undo<C>>>,
+}
+
+impl<C> Default for Kept<C> {
+    fn default() -> Self {
+        Self { departures: Departures::default(), undo: None }
+    }
+}
+
+impl<C> Deref for Kept<C> {
+    type Target = Departures;
+    #[inline]
+    fn deref(&self) -> &Departures {
+        &self.departures
+    }
+}
+
+impl<C> DerefMut for Kept<C> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Departures {
+        &mut self.departures
+    }
+}
+
+impl<C> Undo<C> {
+    pub(super) fn new(is_on: bool) -> Self {
+        Self {
+            before: None,
+            is_on,
+            una: 0,
+            since: Time::ZERO,
+            resent: 0,
+            duplicates: 0,
+            by_timeout: false,
+            is_delayed: false,
+            is_original: false,
+            counts: Spurious::default(),
+        }
+    }
+}
