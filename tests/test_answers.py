@@ -5,6 +5,7 @@ import math
 import re
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -270,3 +271,13 @@ def test_a_size_without_the_answers_cites_none(elephan: Command, small: Path, mo
     assert re.search(r"see elephan\s+answer\s+root-of-n", elephan(*asked).out)
     monkeypatch.setattr("elephan.plugins.entry_points", lambda **_: ())
     assert "see elephan" not in elephan(*asked).out
+
+
+def test_a_changed_number_of_claims_is_a_difference() -> None:
+    before = Record.read(answers()[0])
+    assert before is not None
+    first = next(iter(before.claims))
+    now = replace(before, claims={name: state for name, state in before.claims.items() if name != first})
+    assert before.differences(now) == (
+        f"{len(before.claims)} claims and {len(before.stays)} values, then {len(now.claims)} and {len(now.stays)}"
+    )

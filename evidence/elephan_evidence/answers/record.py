@@ -117,6 +117,8 @@ class Record:
         str
             `STAYS`, or the parts that changed.
         """
+        if len(self.claims) != len(other.claims) or len(self.stays) != len(other.stays):
+            return f"{len(self.claims)} claims and {len(self.stays)} values, then {len(other.claims)} and {len(other.stays)}"
         # Statements may have numbers in them: the claims of both are in the same order.
         found = [
             f"{says}: {was}, then {now}"
