@@ -279,5 +279,6 @@ def test_a_changed_number_of_claims_is_a_difference() -> None:
     first = next(iter(before.claims))
     now = replace(before, claims={name: state for name, state in before.claims.items() if name != first})
     assert before.differences(now) == (
-        f"{len(before.claims)} claims and {len(before.stays)} values, then {len(now.claims)} and {len(now.stays)}"
+        f"{len(before.claims)} claims and {len(before.stays)} values, "
+        f"then {len(now.claims)} claims and {len(now.stays)} values"
     )

@@ -117,8 +117,9 @@ class Record:
         str
             `STAYS`, or the parts that changed.
         """
-        if len(self.claims) != len(other.claims) or len(self.stays) != len(other.stays):
-            return f"{len(self.claims)} claims and {len(self.stays)} values, then {len(other.claims)} and {len(other.stays)}"
+        sizes = [f"{len(one.claims)} claims and {len(one.stays)} values" for one in (self, other)]
+        if sizes[0] != sizes[1]:
+            return f"{sizes[0]}, then {sizes[1]}"
         # Statements may have numbers in them: the claims of both are in the same order.
         found = [
             f"{says}: {was}, then {now}"
