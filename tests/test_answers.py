@@ -209,6 +209,8 @@ def test_a_shortened_run_notices_another_simulation(elephan: Command) -> None:
         (["satelite"], 'there is no answer "satelite"; did you mean "satellite"?'),
         (["--bless"], "--bless: records what was run; say --ask, --repeat or --quick, too"),
         (["--ask", "--quick"], "--ask, --repeat, --quick: choose one"),
+        (["--quick", "--json"], "--json: shows published answers; leave out --ask, --repeat or --quick"),
+        (["--replications", "2"], "--replications: shortens --ask"),
         (["--out", "x"], "--out: name one answer; elephan answer lists all"),
     ],
 )

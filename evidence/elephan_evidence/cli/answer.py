@@ -99,7 +99,7 @@ def answer(
     check_out(pages, "--pages", drawn=True)
     check_out(out)
     chosen = [find(name) for name in ids or ()]
-    _check(ask, repeat, quick, bless=bless, replications=replications)
+    _check(ask, repeat, quick, bless=bless, json=json, replications=replications)
     if out is not None and len(chosen) != 1:
         message = "--out: name one answer; elephan answer lists all"
         raise InputError(message)
@@ -131,12 +131,15 @@ def answer(
     raise typer.Exit(1 if changed and not bless else 0)
 
 
-def _check(*asked: bool, bless: bool, replications: int | None) -> None:
+def _check(*asked: bool, bless: bool, json: bool, replications: int | None) -> None:
     """Refuse options that contradict each other; `asked` are --ask, --repeat and --quick."""
     from elephan.errors import InputError  # noqa: PLC0415 (--help does without NumPy)
 
     if sum(asked) > 1:
         message = "--ask, --repeat, --quick: choose one"
+        raise InputError(message)
+    if json and any(asked):
+        message = "--json: shows published answers; leave out --ask, --repeat or --quick, or ask first and with --bless"
         raise InputError(message)
     if replications is not None and (not asked[0] or bless):
         message = "--replications: shortens --ask, and what it finds is not published; leave out the other options"
