@@ -284,3 +284,11 @@ def test_a_recorded_file_has_its_truth_and_is_read() -> None:
         truth = json.loads(gzip.decompress(path.read_bytes()))["truth"]
         assert truth["discipline"]
         assert read(path).flow.law == truth["law"]
+
+
+@pytest.mark.slow
+def test_what_is_given_stays_given_where_the_answer_is_simulated(elephan: Command) -> None:
+    file = resources.files("elephan").joinpath("examples/operators/iperf.json.gz")
+    out = elephan("infer", file, "--rtt", "38.4 ms", "--rate", "59.3 Mbit/s", "--simulate").out
+    assert "59.3 Mbit/s (given)" in out
+    assert "base RTT 38.4 ms (given)" in out

@@ -44,7 +44,7 @@ def infer(
         str | None, typer.Option("--every", metavar="TIME", help="Time between samples of an ss log without times.")
     ] = None,
     simulate: Annotated[
-        bool, typer.Option("--simulate", help="Simulate near the answer, some 10 s, which narrows it.")
+        bool, typer.Option("--simulate", help="Simulate near the answer, some 10 s: intervals from like paths.")
     ] = False,
     what_if: Annotated[
         list[str] | None,
@@ -137,8 +137,12 @@ def _head(found: Observation) -> str:
     )
 
 
+GIVEN = 1.0001
+"""Largest ratio of the ends of an interval that was given, not inferred."""
+
+
 def _between(one: Interval, form: Callable[[float], str]) -> str:
-    if one.high <= one.low * 1.0001:
+    if one.high <= one.low * GIVEN:
         return f"{form(one.median)} (given)"
     low, high = form(one.low), form(one.high)
     # A unit is said once.
@@ -153,7 +157,10 @@ def lines(answer: Answer) -> list[str]:
     near = answer.nearby
     if near is not None and near.is_unlike:
         return [f"No answer: {_unlike(near)}", _head(answer.observation), *_theory(answer)]
-    found = {**answer.intervals, **({} if near is None else near.intervals)}
+    # What was given is known, whatever paths were like the measurement.
+    given = {name for name, one in answer.intervals.items() if one.high <= one.low * GIVEN}
+    simulated = {} if near is None else {name: one for name, one in near.intervals.items() if name not in given}
+    found = {**answer.intervals, **simulated}
     names = list(answer.discipline_set)
     if near is not None and near.decided:
         names = [near.decided]
