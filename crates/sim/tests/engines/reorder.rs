@@ -153,7 +153,7 @@ fn a_segment_that_three_overtake_is_sent_again_unless_the_threshold_is_four() {
     // it is overtaken by fewer. So of all packets late * (1 - late)^3 are sent again with a threshold of three, of which the copies
     // are packets, too, and none with four.
     let late: f64 = 0.01;
-    let spurious = late * (1.0 - late).powi(3);
+    let spurious = late * (1.0 - late) * (1.0 - late) * (1.0 - late);
     for recovery in ["sack", "prr"] {
         let share = sent_again(late, "", recovery);
         assert!((share / (spurious / (1.0 + spurious)) - 1.0).abs() < 0.1, "{recovery}: {share}");
