@@ -390,9 +390,8 @@ fn options() -> impl Strategy<Value = Options> {
     let offload =
         (burst, prop::option::of(merged), prop::option::of(1..=1000u32), validation, (40..=120u64).prop_map(Bytes));
     let ecn = prop::sample::select(Ecn::ALL.map(|row| row.0).to_vec());
-    (times, counts, (any::<bool>(), ecn, pacing, any::<bool>()), offload).prop_map(
-        #[expect(clippy::needless_update, reason = "a new key needs no line here")]
-        |(times, counts, flags, offload)| Options {
+    (times, counts, (any::<bool>(), ecn, pacing, any::<bool>()), offload).prop_map(|(times, counts, flags, offload)| {
+        Options {
             min_rto: times.0,
             rto_granularity: times.1,
             delayed_ack_timeout: times.2,
@@ -414,8 +413,8 @@ fn options() -> impl Strategy<Value = Options> {
             window_validation: offload.3,
             header: offload.4,
             ..Options::default()
-        },
-    )
+        }
+    })
 }
 
 fn applications() -> impl Strategy<Value = TrafficSpec> {
