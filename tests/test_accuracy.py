@@ -249,7 +249,8 @@ def test_paced_senders_use_far_more_of_small_buffers_and_a_little_less_of_larger
     assert min(small) > 22
     large = gains(5, math.inf)
     assert max(large) < 0.2
-    assert -9 < min(large) < -5
+    # NR-HSTCP, 100 flows.
+    assert -10 < min(large) < -5
 
 
 def test_flows_of_different_laws_are_not_checked() -> None:

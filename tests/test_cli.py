@@ -34,7 +34,7 @@ def test_version_and_bare_call(elephan: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "where"),
     [
-        (["fly"], 'elephan: there is no verb "fly"; use size, model'),
+        (["fly"], 'elephan: there is no verb "fly"; use size, attack'),
         (["run"], "elephan run: Missing argument"),
         (["run", "{small}", "--sed", "3"], "elephan run: there is no option --sed; did you mean --seed?"),
         (["run", "{small}", "--replications", "0"], "elephan run: --replications: must be 1 or more"),

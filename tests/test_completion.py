@@ -80,7 +80,7 @@ def offered(table: dict[str, Any], line: str) -> list[str]:
         ("elephan run small.toml --set fl", ["flows[bulk]."]),
         ("elephan run sweep.toml --set fl", ["flows[bulk]."]),
         ("elephan run nothing.toml --set fl", []),
-        ("elephan run small.toml --set links[core].r", ["links[core].rate="]),
+        ("elephan run small.toml --set links[core].ra", ["links[core].rate="]),
         ("elephan run small.toml --set links[0].bu", ["links[0].buffer="]),
         ("elephan run small.toml --set 'links[0].bu", ["links[0].buffer="]),
         ("elephan run small.toml --set flows[bulk].tcp.min", ["flows[bulk].tcp.min_rto="]),
@@ -200,7 +200,7 @@ ASK = {
     ("line", "words"),
     [
         ("elephan si", ["size"]),
-        ("elephan run small.toml --set links[core].r", ["links[core].rate="]),
+        ("elephan run small.toml --set links[core].ra", ["links[core].rate="]),
         ("elephan size small.toml --laws reno,hig", ["reno,highspeed"]),
         ("elephan run my", {"bash": ["my\\ runs/"], "fish": ["my runs/"]}),
     ],
