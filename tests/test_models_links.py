@@ -300,7 +300,7 @@ def test_flows_of_different_laws_share_one_loss_rate() -> None:
         ("gaussian", Scenario.from_text(EXAMPLE), "it assumes the sum of many windows; here 2"),
         ("staggered", LONG.replace({"flows[0].count": 101}), "it follows at most 100 flows; here 101"),
         ("staggered", LONG.replace({"flows[0].control": {"law": "yeah"}}), "how yeah grows between two losses is not"),
-        ("fluid", LONG.replace({"flows[0].control": {"law": "cubic"}}), "the growth of cubic is no function"),
+        ("fluid", LONG.replace({"flows[0].control": {"law": "cubic"}}), "the growth of cubic is not a function"),
         ("fluid", LONG.replace({"flows[0].control": {"law": "reno"}}), "a sawtooth takes 750 round trips"),
         (
             "droptail-fixed-point",
