@@ -273,7 +273,7 @@ def _written(network: Network, traffic: ExpectedTraffic, runs: int) -> float:
     document = 1500.0 + 1900.0 * len(network.links) + 1000.0 * len(network.groups)
     rows = runs * flows
     columns = 5800.0 + 60.0 * min(rows, 50) + 8.0 * rows + 60.0 * runs * len(network.links)
-    # A byte for each value: windows that hardly move take less, those of fast flows three. Six values of a flow, of which
-    # counters that grow take two bytes and those that stay none.
+    # A byte for each value: windows that hardly move take less, those of fast flows three. A flow has six values:
+    # counters that grow take two bytes, and those that stay none.
     series = 3400.0 + samples * (4.5 * flows + 2.0 * len(network.links))
     return document + columns + series + 10.0 * sum(recorded(network, traffic).values())
