@@ -49,7 +49,9 @@ def size_screen(answer: SizeAnswer, title: str) -> list[str]:
     tc = command_lines(document["tc"], "Linux: ") if document["tc"] else []
     if not tc and document["suggested_packets"] is not None:
         tc = no_line(answer, document["suggested_packets"])
-    last = min((wrapped(footer(answer, document, rest)) for rest in REST), key=len)
+    cited = _cited(answer)
+    # Of footers with the same number of lines the first; what is cited needs no line of its own.
+    last = min((wrapped(footer(answer, document, rest, see)) for see in (cited, "") for rest in REST), key=len)
     head += wrapped(paced_sentence(document)) if "paced" in document else []
     room = LINES - len(head) - len(table) - len(tc) - len(last)
     # A danger is worth more than a buffer beside the answer, and never left out; advice is worth one of them.
@@ -309,14 +311,14 @@ def _delay_of(rows: Sequence[Mapping[str, Any]], group: int) -> str:
     return next((key for key in DELAYS if any(_mean(each.get(key)) is not None for each in groups)), "")
 
 
-def footer(answer: SizeAnswer, document: Mapping[str, Any], rest: str) -> str:
-    """Describe what was done, and how to see the rest."""
+def footer(answer: SizeAnswer, document: Mapping[str, Any], rest: str, cited: str = "") -> str:
+    """Describe what was done, how to see the rest, and the answer that is cited."""
     if answer.is_simulated:
         ran = f"{len(document['curve'])} buffers, {count(answer.runs, 'run')}, {document['wall_s']:.0f} s"
     else:
         ran = "nothing simulated"
     warned = f"{count(len(document['warnings']), 'warning')}, " if document["warnings"] else ""
-    return f"({ran}; {warned}{rest}: --details{_cited(answer)})"
+    return f"({ran}; {warned}{rest}: --details{cited})"
 
 
 def _cited(answer: SizeAnswer) -> str:
