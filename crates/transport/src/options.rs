@@ -103,7 +103,7 @@ impl Copy for PacingFactors {}
 /// Reductions of the window that are undone if they prove spurious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undo {
-    /// Those of a sender with Linux's timers on a path that reorders.
+    /// Reductions of a sender with Linux's timers on a path that reorders.
     Auto,
     /// None.
     None,

@@ -63,7 +63,7 @@ RANGES = {
     "flows[1].rtt": "20..200 ms",
     "flows[1].start": "0..30 s",
 }
-"""What varies in it; the least buffer is 7 packets, since with two or three the worst case is no more than that."""
+"""Ranges of the family; the least buffer is 7 packets, since with two or three the worst case is no more than that."""
 
 
 def _share(_: Scenario, outcome: ReplicationOutcome) -> float:

@@ -109,7 +109,7 @@ class FoundCase:
 
 @dataclass(frozen=True)
 class Attack:
-    """What random cases and a search have found.
+    """Results of random cases and of a search.
 
     Parameters
     ----------

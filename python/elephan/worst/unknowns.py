@@ -1,4 +1,4 @@
-"""What is not known of a scenario: ranges of values at places of its file, and how a point of a cube becomes a case."""
+"""Unknowns of a scenario: ranges of values at places of its file, and how a point of a cube becomes a case."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 #[derive(Debug)]
 struct Waiting {
     rec: Rec,
-    /// Of simultaneous packets that which left first arrives first.
+    /// Simultaneous packets arrive in the order in which they left.
     order: u64,
     header: Option<(u32, Header)>,
 }

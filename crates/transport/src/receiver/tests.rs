@@ -1,4 +1,4 @@
-//! What a receiver acknowledges, and when.
+//! Tests of the acknowledgements of a receiver, and of their times.
 
 use super::*;
 use crate::options::Coalescing;

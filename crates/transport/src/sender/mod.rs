@@ -343,7 +343,7 @@ impl<C: CongestionControl> Sender<C> {
         self.core.counters
     }
 
-    /// What was learned of segments sent in vain, where the receiver reports duplicates.
+    /// Counts of segments sent in vain, where the receiver reports duplicates.
     #[must_use]
     pub fn spurious(&self) -> Spurious {
         self.core.spurious()

@@ -34,7 +34,7 @@ impl<C: CongestionControl> Core<C> {
         self.departures.as_deref_mut()?.undo.as_deref_mut()
     }
 
-    /// What was learned of segments sent in vain; zeros where duplicates are not reported.
+    /// Counts of segments sent in vain; zeros where duplicates are not reported.
     pub fn spurious(&self) -> Spurious {
         let undo = self.departures.as_deref().and_then(|kept| kept.undo.as_deref());
         undo.map_or(Spurious::default(), |undo| undo.counts)
