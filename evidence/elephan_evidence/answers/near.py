@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from elephan_evidence.answers.answer import answers
 
 if TYPE_CHECKING:
+    from elephan.network import FlowGroup
     from elephan.scenario import Scenario
 
-MANY, FEW = 10, 4
-"""Number of long flows from which averages over flows decide, and up to which single sawteeth do."""
+MANY = 10
+"""Number of long flows from which averages over flows decide."""
 
 FAST_BPS, SLOW_BPS = 5e9, 100e6
 """Rate of links of data centres and science networks, and of access links."""
@@ -31,17 +32,20 @@ class _Link:
         return found
 
     @cached_property
+    def groups(self) -> tuple[FlowGroup, ...]:
+        return self.scenario.network.crossing(self.link)
+
+    @cached_property
     def traffic(self) -> set[str]:
-        return {group.traffic for group in self.scenario.network.crossing(self.link)}
+        return {group.traffic for group in self.groups}
 
     @cached_property
     def laws(self) -> set[str]:
-        return {str(group.law).partition("(")[0] for group in self.scenario.network.crossing(self.link) if group.law}
+        return {str(group.law).partition("(")[0] for group in self.groups if group.law}
 
     @cached_property
     def long_flows(self) -> int:
-        groups = self.scenario.network.crossing(self.link)
-        return sum(group.flows for group in groups if group.is_tcp and group.traffic == "bulk")
+        return sum(group.flows for group in self.groups if group.is_tcp and group.traffic == "bulk")
 
     @cached_property
     def rate_bps(self) -> float:
@@ -84,7 +88,7 @@ def nearest(scenario: Scenario, link: int) -> str | None:
         (it.laws == {"highspeed"}, "highspeed-pacing"),
         (it.long_flows == 1 and it.rate_bps >= FAST_BPS, "fixed-buffer"),
         (it.long_flows >= MANY and it.laws <= {"reno", "cubic"} and it.rate_bps >= FAST_BPS, "backbone-mix"),
-        (it.long_flows >= 2 and it.laws <= {"reno", "cubic"} and not bbr, "root-of-n"),
+        (it.long_flows >= 2 and it.laws <= {"reno", "cubic"}, "root-of-n"),
         (it.long_flows > 0, "ten-percent"),
     )
     found = next((key for holds, key in rules if holds), None)

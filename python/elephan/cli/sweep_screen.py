@@ -51,10 +51,10 @@ def sweep_screen(
     -------
     list of str
     """
-    from elephan.sweeps.columns import default_columns, varied_link  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.sweeps.columns import default_columns  # noqa: PLC0415 (--help does without NumPy)
 
     base, width = swept.sweep.base, terminal_width()
-    link = varied_link(base.network, swept.label_names)
+    link = _link(swept)
     head = wrapped(f"{title} (link {base.links[link]['name']}, {_replications(swept)}, seed {base.seed})", width)
     chosen = default_columns(base.network, link) if columns is None else list(columns)
     if differences:
@@ -80,17 +80,22 @@ def sweep_screen(
     return [*head, *lines, *last]
 
 
+def _link(swept: SweepResult) -> int:
+    """Return the index of the link that the default columns are of."""
+    from elephan.sweeps.columns import varied_link  # noqa: PLC0415 (--help does without NumPy)
+
+    return varied_link(swept.sweep.base.network, swept.label_names)
+
+
 def _more_than_a_link(
     swept: SweepResult, chosen: Sequence[SweepColumn], found: Sequence[Row], said: Sequence[str]
 ) -> list[str]:
     """Explain a total above the rate of the link that the other columns are of; empty where there is none."""
-    from elephan.sweeps.columns import varied_link  # noqa: PLC0415 (--help does without NumPy)
-
     base = swept.sweep.base
     label = next((column.label for column in chosen if column.name == "total"), None)
     if len(base.links) < 2 or label is None or any("total" in text for text in said):
         return []
-    link = varied_link(base.network, swept.label_names)
+    link = _link(swept)
     rates = [point.document["links"][link]["rate_bps"] for point in swept.points]
     if all((row[label]["mean"] or 0.0) <= rate for row, rate in zip(found, rates, strict=True)):
         return []
@@ -131,10 +136,9 @@ def _said(parts: Sequence[str], width: int) -> list[str]:
 
 def labelled_rows(swept: SweepResult, columns: Sequence[SweepColumn] | None, *, differences: bool) -> list[Row]:
     """Return the values of columns at all points, each with its labels; by default of the default columns."""
-    from elephan.sweeps.columns import column_rows, default_columns, varied_link  # noqa: PLC0415 (as above)
+    from elephan.sweeps.columns import column_rows, default_columns  # noqa: PLC0415 (as above)
 
-    network = swept.sweep.base.network
-    chosen = default_columns(network, varied_link(network, swept.label_names)) if columns is None else columns
+    chosen = default_columns(swept.sweep.base.network, _link(swept)) if columns is None else columns
     rows = column_rows(chosen, swept.points, differences=differences)
     return [{"labels": point.labels, **row} for point, row in zip(swept.points, rows, strict=True)]
 

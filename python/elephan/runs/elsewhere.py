@@ -17,7 +17,7 @@ import numpy as np
 
 from elephan import _native
 from elephan.errors import InputError
-from elephan.runs.files import write_bytes
+from elephan.runs.files import of_replication, payload_bytes, write_bytes
 from elephan.runs.pcapng import write_pcapng
 from elephan.runs.qlog import write_qlog
 
@@ -35,9 +35,6 @@ SERVER_PORT = 5201
 
 STREAMS = 128
 """Maximum number of streams, as iperf3 has it."""
-
-HEADER_B = 40
-"""Bytes of IP and TCP header without options, where the scenario states none."""
 
 EPOCH = "1970-01-01T00:00:00.000000Z"
 
@@ -64,11 +61,11 @@ def _streams(result: RunResult, replication: int) -> list[_Stream]:
     time_s = seen["time_s"]
     tcp = [i for i, group in enumerate(flows["group"].tolist()) if scenario.groups[group]["law"] is not None]
     chosen = [trace["flow"] for trace in outcome.traces] or tcp[:STREAMS]
+    payload = payload_bytes(scenario)
     found = []
     for flow in chosen:
         group = int(flows["group"][flow])
-        facts, header = scenario.groups[group], scenario.resolved["flows"][group].get("tcp", {}).get("header_bytes")
-        mss = int(facts["packet_bytes"]) - int(header or HEADER_B)
+        facts, mss = scenario.groups[group], payload[group]
         known = seen["srtt_s"][flow] > 0
         found.append(
             _Stream(
@@ -242,10 +239,9 @@ def _documents(
     suffix: str, make: Callable[[RunResult, int], dict[str, Any]]
 ) -> Callable[[RunResult, Path], list[Path]]:
     def write(result: RunResult, folder: Path) -> list[Path]:
-        several = len(result.outcomes) > 1
         return [
             write_bytes(
-                folder / f"run{f'-r{replication}' if several else ''}.{suffix}",
+                folder / f"run{of_replication(result, replication)}.{suffix}",
                 json.dumps(make(result, replication), separators=(",", ":"), allow_nan=False).encode(),
             )
             for replication in range(len(result.outcomes))

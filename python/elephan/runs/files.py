@@ -157,7 +157,7 @@ def _joined(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
     return {name: parts[0] if len(parts) == 1 else np.concatenate(parts) for name, parts in columns.items()}
 
 
-COUNTERS = {"rttvar_s": "float", "min_rtt_s": "float", "delivered_segments": "uint64", "retrans_segments": "uint32"}
+COUNTERS = {"rttvar_s": "float32", "min_rtt_s": "float32", "delivered_segments": "uint64", "retrans_segments": "uint32"}
 """Samples of simulated TCP senders that a testbed has not, and their types in files."""
 
 
@@ -224,6 +224,21 @@ def sample_columns(result: RunResult) -> dict[str, Any]:
     return {name: pa.chunked_array(parts) for name, parts in columns.items()}
 
 
+HEADER_B = 40
+"""Bytes of IP and TCP header without options, where the scenario states none."""
+
+
+def payload_bytes(scenario: Scenario) -> list[int]:
+    """Return the bytes of data in a full segment of each group of flows."""
+    groups = scenario.resolved["flows"]
+    return [int(one["packet_bytes"]) - int(one.get("tcp", {}).get("header_bytes", HEADER_B)) for one in groups]
+
+
+def of_replication(result: RunResult, replication: int) -> str:
+    """Return what tells the files of a replication from those of others: ``-rN``, or nothing if there is one."""
+    return f"-r{replication}" if len(result.outcomes) > 1 else ""
+
+
 def flow_samples(outcome: ReplicationOutcome) -> dict[str, NDArray[Any]]:
     """Return the samples of the flows of a replication, shape (flows, samples); NaN or masked where there is none.
 
@@ -235,7 +250,7 @@ def flow_samples(outcome: ReplicationOutcome) -> dict[str, NDArray[Any]]:
     datagrams = np.isnan(seen["cwnd_segments"])
     for name, kind in COUNTERS.items():
         if name in seen:
-            missing = datagrams if kind != "float" else datagrams | unknown
+            missing = datagrams if kind != "float32" else datagrams | unknown
             # A handshake gives a smoothed round-trip time, and no smallest one.
             missing = missing | ~(seen[name] > 0) if name == "min_rtt_s" else missing
             found[name] = np.ma.masked_array(seen[name], missing)

@@ -19,7 +19,7 @@ import numpy as np
 
 from elephan import _native
 from elephan.results.files import atomic
-from elephan.runs.files import file_names, link_name
+from elephan.runs.files import HEADER_B, file_names, link_name, of_replication, payload_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elephan.runs.result import RunResult
-
-HEADER_B = 40
-"""Bytes of IP and TCP header without options."""
 
 ROWS = 1 << 16
 """Packets that are encoded at once, which bounds the memory."""
@@ -92,11 +89,10 @@ def write_pcapng(result: RunResult, folder: Path) -> list[Path]:
         Made if missing. Each file appears whole or not at all.
     """
     written = []
-    several = len(result.outcomes) > 1
     for replication, outcome in enumerate(result.outcomes):
         names = file_names([link_name(result.scenario.links, one) for one in outcome.packets])
         for i, name in enumerate(names):
-            path = folder / f"{name}{f'-r{replication}' if several else ''}.pcapng"
+            path = folder / f"{name}{of_replication(result, replication)}.pcapng"
             with atomic(path) as temporary, temporary.open("wb") as file:
                 file.writelines(blocks(result, replication, i))
             written.append(path)
@@ -169,9 +165,9 @@ def _frames(count: int, protocol: NDArray[Any] | int) -> NDArray[Any]:
 def _data(result: RunResult, replication: int, packets: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the times and frames of the data packets that arrived at a link."""
     groups = result.outcomes[replication].flows["group"]
-    facts, resolved = result.scenario.groups, result.scenario.resolved["flows"]
+    facts = result.scenario.groups
     size = np.array([int(one["packet_bytes"]) for one in facts])
-    header = np.array([int(one.get("tcp", {}).get("header_bytes", HEADER_B)) for one in resolved])
+    payload = np.array(payload_bytes(result.scenario))
     is_tcp = np.array([one["law"] is not None for one in facts])
     flow = packets["flow"].astype(np.int64)
     of = groups[flow]
@@ -182,7 +178,7 @@ def _data(result: RunResult, replication: int, packets: dict[str, Any]) -> tuple
     frames["id"] = np.arange(flow.size) & 0xFFFF
     frames["source"], frames["destination"] = SENDERS + 1 + (flow >> 14), RECEIVERS + 1 + (flow >> 14)
     frames["source_port"], frames["destination_port"] = FIRST_PORT + (flow & 0x3FFF), PORT
-    frames["seq"] = (1 + packets["segment"].astype(np.int64) * (size - header)[of]) & 0xFFFFFFFF
+    frames["seq"] = (1 + packets["segment"].astype(np.int64) * payload[of]) & 0xFFFFFFFF
     frames["ack"], frames["flags"] = 1, _PSH_ACK
     datagrams = ~is_tcp[of]
     if datagrams.any():
@@ -199,8 +195,7 @@ def _acks(
     """Return the times and frames of the ACKs of a traced flow within the time of the recorded packets."""
     flow = int(trace["flow"])
     group = int(result.outcomes[replication].flows["group"][flow])
-    tcp = result.scenario.resolved["flows"][group].get("tcp", {})
-    mss = int(result.scenario.groups[group]["packet_bytes"]) - int(tcp.get("header_bytes", HEADER_B))
+    mss = payload_bytes(result.scenario)[group]
     time_s = trace["time_s"]
     inside = (time_s >= packets["time_s"][0]) & (time_s <= packets["time_s"][-1]) & ~trace["timeout"]
     frames = _frames(int(inside.sum()), _TCP)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.runs.files import file_names, link_name, write_bytes
+from elephan.runs.files import file_names, link_name, of_replication, write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -65,7 +65,7 @@ def write_qlog(result: RunResult, folder: Path) -> list[Path]:
     for replication, outcome in enumerate(result.outcomes):
         for position, trace in enumerate(outcome.traces):
             group = groups[int(outcome.flows["group"][trace["flow"]])]
-            of = f"-r{replication}" if len(result.outcomes) > 1 else ""
+            of = of_replication(result, replication)
             path = folder / f"{group}-{int(outcome.flows['index'][trace['flow']])}{of}.sqlog"
             written.append(write_bytes(path, encode_qlog(result, replication, position)))
     return written

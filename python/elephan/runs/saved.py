@@ -324,10 +324,10 @@ def _rows(columns: Mapping[str, NDArray[Any]], chosen: NDArray[Any], without: Se
 def _samples(samples: Columns | None, number: int, flows: int, links: int) -> tuple[Columns, list[Columns]]:
     """Return the samples of a replication in the shapes of an outcome, and the gauges of each queue."""
     # Columns that hold nothing for half of the rows come as floating-point numbers.
-    counters = {name: _KINDS[kind] for name, kind in COUNTERS.items() if samples is not None and name in samples}
-    kinds: dict[str, tuple[int, dict[str, type]]] = {
-        "flow": (flows, {"cwnd_segments": np.float32, "srtt_s": np.float32} | counters),
-        "link": (links, {"backlog_packets": np.uint32, "begun_bytes": np.uint64}),
+    counters = {name: np.dtype(kind) for name, kind in COUNTERS.items() if samples is not None and name in samples}
+    kinds: dict[str, tuple[int, dict[str, np.dtype[Any]]]] = {
+        "flow": (flows, dict.fromkeys(("cwnd_segments", "srtt_s"), np.dtype("float32")) | counters),
+        "link": (links, {"backlog_packets": np.dtype("uint32"), "begun_bytes": np.dtype("uint64")}),
     }
     found: Columns = {"time_s": np.empty(0)}
     gauges: list[Columns] = [{} for _ in range(links)]
@@ -346,12 +346,9 @@ def _samples(samples: Columns | None, number: int, flows: int, links: int) -> tu
     return found, gauges or [{} for _ in range(links)]
 
 
-_KINDS: dict[str, type] = {"float": np.float32, "uint64": np.uint64, "uint32": np.uint32}
-
-
-def _typed(values: NDArray[Any], to: type) -> NDArray[Any]:
+def _typed(values: NDArray[Any], to: np.dtype[Any]) -> NDArray[Any]:
     """Convert a column; datagrams, which have no counters, have zero in memory."""
-    return values.astype(to) if to is np.float32 else np.nan_to_num(values).astype(to)
+    return values.astype(to) if to.kind == "f" else np.nan_to_num(values).astype(to)
 
 
 def _gauges(columns: Columns) -> list[Columns]:
