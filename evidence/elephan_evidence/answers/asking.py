@@ -161,11 +161,11 @@ def _key(answer: Answer, more: Sequence[str]) -> str:
 
 
 def _prepared(store: Path) -> Path:
-    """Make the folder in which commands run: it has the scenarios of a checkout."""
+    """Make the folder in which commands run, with the scenarios of this checkout, even if another one made it."""
     store.mkdir(parents=True, exist_ok=True)
     for name, folder in (("scenarios", EXAMPLES), ("examples", LAWS)):
         link = store / name
-        if folder.exists() and not link.exists():
+        if folder.exists() and link.resolve() != folder.resolve():
             link.unlink(missing_ok=True)
             link.symlink_to(folder)
     return store
