@@ -14,7 +14,7 @@ import pytest
 import elephan as package
 from conftest import Command
 from elephan.errors import InputError
-from elephan_evidence.answers import STAYS, Answer, Record, answer, answers, asking, record
+from elephan_evidence.answers import STAYS, Answer, Record, answer, answers, asking, record, repeats
 from elephan_evidence.answers.near import nearest
 from elephan_evidence.answers.values import Claim, Values
 from elephan_evidence.report.answers import write_pages
@@ -284,3 +284,32 @@ def test_a_changed_number_of_claims_is_a_difference() -> None:
         f"{len(before.claims)} claims and {len(before.stays)} values, "
         f"then {len(now.claims)} claims and {len(now.stays)} values"
     )
+
+
+def test_a_repeated_value_is_read_from_what_ns2_prints() -> None:
+    lines = [f"utilization 0.9 goodput {each}e6 goodput2 2e6" for each in (2, 4)]
+    asked = answer.Repeat("A", "n=1", "goodput/goodput2")
+    # Student's t with one degree of freedom: 12.7062 times the standard error, 0.5.
+    assert repeats.value(asked, lines) == pytest.approx((1.5, 1.5 - 6.3531, 1.5 + 6.3531), rel=1e-4)
+    with pytest.raises(InputError, match="A: an interval needs two runs at least"):
+        repeats.value(asked, lines[:1])
+    with pytest.raises(InputError, match='ns-2 prints no "goodput3"; did you mean "goodput2"'):
+        repeats.value(replace(asked, quantity="goodput3"), lines)
+    keys = re.search(r"array set o \{(.*?)\}", repeats.SCRIPT.read_text(encoding="utf-8"), re.DOTALL)
+    assert keys is not None
+    assert {word.split("=")[0] for each in answers() for of in each.repeats for word in of.run.split()} <= set(
+        keys[1].split()[::2]
+    )
+
+
+def test_each_difference_from_ns2_has_a_reason_and_each_value_is_of_a_point() -> None:
+    for each in answers():
+        assert {of.point for of in each.repeats} <= set(each.picture.rows if each.picture else ())
+        for point in repeats.repeated(each):
+            assert point.agrees or point.why, f"{each.id}: {point.text()}"
+    found = json.loads(repeats.FOUND.read_text(encoding="utf-8"))
+    points = {each.id: sorted(of.point for of in each.repeats) for each in answers() if each.repeats}
+    assert {name: sorted(values) for name, values in found.items()} == points
+    number, agreeing, null = repeats.scores()
+    assert number == sum(map(len, points.values()))
+    assert agreeing > null

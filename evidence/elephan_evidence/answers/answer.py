@@ -38,6 +38,31 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Repeat:
+    """A point of an answer's picture that ns-2 repeats, see `elephan_evidence.answers.repeats`.
+
+    Parameters
+    ----------
+    point : str
+        Name of the point in the picture.
+    run : str
+        Arguments of ``ns2/dumbbell.tcl``.
+    quantity : str
+        A name that the script prints, or the ratio of two: ``"goodput/goodput2"``.
+    seeds : int
+        Number of runs.
+    why : str
+        Reason of a difference.
+    """
+
+    point: str
+    run: str
+    quantity: str
+    seeds: int = 5
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class Answer:
     """A question, and how it is answered.
 
@@ -77,6 +102,8 @@ class Answer:
         The judged data set that is nearest; empty if none is near.
     picture : Picture or None
         Values to draw.
+    repeats : tuple of Repeat
+        Points that ns-2 repeats.
     """
 
     id: str
@@ -94,6 +121,7 @@ class Answer:
     longer: str = "duration"
     judged: str = ""
     picture: Picture | None = None
+    repeats: tuple[Repeat, ...] = ()
 
     @classmethod
     def read(cls, file: Path) -> Answer:
@@ -117,6 +145,7 @@ class Answer:
                     "claims": tuple(map(tuple, found.get("claims", ()))),
                     "stays": tuple(found.get("stays", ())),
                     "picture": Picture(**found["picture"]) if "picture" in found else None,
+                    "repeats": tuple(Repeat(**each) for each in found.get("repeats", ())),
                 },
             )
         except TypeError as error:

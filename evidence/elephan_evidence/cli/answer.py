@@ -249,6 +249,7 @@ def _show(each: Answer, *, details: bool) -> None:
     """Print a published answer, its limits and its command."""
     from elephan_evidence.answers import Record  # noqa: PLC0415 (--help does without NumPy)
     from elephan_evidence.answers.judged import nearest  # noqa: PLC0415 (as above)
+    from elephan_evidence.answers.repeats import sentence  # noqa: PLC0415 (as above)
 
     found = Record.read(each)
     print_wrapped(each.question)
@@ -261,6 +262,7 @@ def _show(each: Answer, *, details: bool) -> None:
         if details:
             print_wrapped(f"How sure: {plain(found.certainty)}", f"Asked again: {found.repetitions}")
             print_wrapped(*([f"Asked by: {each.source}"] if each.source else []), nearest(each))
+            print_wrapped(*([sentence(each)] if each.repeats else []))
             print_lines(found.screen if terminal_width() >= SCREEN else f"(its screen needs {SCREEN} columns)")
     print_wrapped(f"Command: {each.command}")
     took = f", {format_time(found.processor_s)} of processor" if found else ""

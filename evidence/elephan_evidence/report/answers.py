@@ -12,7 +12,7 @@ from elephan.plots.pictures import draw
 from elephan.plots.style import save
 from elephan.runs.files import write_text
 from elephan.units import format_time
-from elephan_evidence.answers import Record, answers
+from elephan_evidence.answers import Record, answers, repeats
 from elephan_evidence.answers.judged import nearest
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ allow: where they do not exclude the opposite, the answer says *not decided* and
 *Asked again* is the outcome of a repetition with four times the duration (or the replications) and with another seed:
 *stays* means that each claim is decided as before and that the intervals overlap. Times are processor times; two cores
 take half.
+
+{repeated}
 """
 
 
@@ -68,7 +70,12 @@ def index(found: list[tuple[Answer, Record | None]]) -> str:
     topics: dict[str, list[tuple[Answer, Record | None]]] = {}
     for each, record in found:
         topics.setdefault(each.topic, []).append((each, record))
-    return "\n".join(["# Answers", "", GENERATED, "", HEAD, *_tables(topics)])
+    points, agreeing, null = repeats.scores()
+    repeated = (
+        f"{repeats.BY} repeats {points} points of these pictures: the 95 % intervals of {agreeing} overlap; those of\n"
+        f"{null:.0f} would if points were compared with the others of their answer. Pages name reasons of differences."
+    )
+    return "\n".join(["# Answers", "", GENERATED, "", HEAD.format(repeated=repeated), *_tables(topics)])
 
 
 def _tables(topics: dict[str, list[tuple[Answer, Record | None]]]) -> Iterator[str]:
@@ -99,6 +106,7 @@ def page(each: Answer, record: Record) -> str:
         f"- How sure: {record.certainty}",
         f"- Asked again: {record.repetitions}.",
         f"- {nearest(each, link=JUDGED)}",
+        *([f"- {repeats.sentence(each)}"] if repeats.repeated(each) else []),
         *([f"- Asked by: {each.source}"] if each.source else []),
         "",
     ]
@@ -132,6 +140,10 @@ def picture(each: Answer, record: Record) -> Figure:
 
     quantity, _, unit = asked.says.rstrip("]").partition(" [")
     series = Series(quantity, np.arange(float(len(names))), values("mid"), values("low"), values("high"), kind="points")
+    theirs = [(names.index(of.point), *of.theirs) for of in repeats.repeated(each)]
+    beside = (
+        (Series(repeats.BY, *map(np.array, zip(*theirs, strict=True)), kind="points"),) if theirs else ()  # type: ignore[arg-type]
+    )
     said = ", ".join(f"{name} {_short(bounds, asked.per)}" for name, bounds in record.drawn)
     return Figure(
         each.id,
@@ -139,7 +151,7 @@ def picture(each: Answer, record: Record) -> Figure:
         f"{asked.says}: {said}.",
         Axis("", scale="names", names=names),
         Axis(quantity, unit, scale=asked.scale),  # type: ignore[arg-type]
-        (series,),
+        (series, *beside),
         height=360,
     )
 

@@ -1,0 +1,142 @@
+"""Points of answers repeated by ns-2, whose senders and queues were written by others.
+
+Source of its congestion controls: D. X. Wei and P. Cao, NS-2 TCP-Linux, WNS2 2006 (Linux 2.6.22).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elephan.errors import InputError, suggest
+from elephan.stats import estimate
+from elephan_evidence.answers.answer import answers
+from elephan_evidence.answers.record import Record
+from elephan_evidence.answers.values import Bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elephan_evidence.answers.answer import Answer, Repeat
+
+SCRIPT = Path(__file__).with_name("ns2") / "dumbbell.tcl"
+FOUND = SCRIPT.with_name("found.json")
+"""Values that ns-2 gave, by answer and point, in the unit of the answer's picture."""
+
+BY = "ns-2 2.35"
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A point of an answer's picture in both simulators.
+
+    Parameters
+    ----------
+    point : str
+        Name of the point in the picture.
+    ours, theirs : Bounds
+        Value and 95 % interval in elephan and in ns-2, in the unit of the picture.
+    why : str
+        Reason of a difference, or an empty string.
+    """
+
+    point: str
+    ours: Bounds
+    theirs: Bounds
+    why: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the 95 % intervals overlap."""
+        return self.ours.overlaps(self.theirs)
+
+    def text(self) -> str:
+        """Format both values, and the reason if they differ."""
+        values = f"{self.point} {_short(self.ours)} here, {_short(self.theirs)} there"
+        return values if self.agrees else f"{values} (differs: {self.why})"
+
+
+def repeated(answer: Answer) -> list[Repeated]:
+    """Return the points of an answer that ns-2 has repeated; empty if none were, or the answer was not asked."""
+    record = Record.read(answer)
+    if record is None or answer.picture is None:
+        return []
+    drawn, found, per = dict(record.drawn), _found().get(answer.id, {}), answer.picture.per
+    return [
+        Repeated(
+            each.point, Bounds(*(value / per for value in drawn[each.point])), Bounds(*found[each.point]), each.why
+        )
+        for each in answer.repeats
+        if each.point in found
+    ]
+
+
+def sentence(answer: Answer) -> str:
+    """Return the comparison with ns-2 in a sentence; empty if no point was repeated."""
+    points = repeated(answer)
+    return f"Repeated by {BY}: {'; '.join(each.text() for each in points)}." if points else ""
+
+
+def scores() -> tuple[int, int, float]:
+    """Count the agreements of all answers.
+
+    Returns
+    -------
+    points, agreeing : int
+    null : float
+        Number of agreements expected if the points of each answer were exchanged at random.
+    """
+    all_points = [points for points in map(repeated, answers()) if points]
+    agreeing = sum(each.agrees for points in all_points for each in points)
+    null = sum(
+        sum(one.ours.overlaps(other.theirs) for other in points if other is not one) / max(len(points) - 1, 1)
+        for points in all_points
+        for one in points
+    )
+    return sum(map(len, all_points)), agreeing, null
+
+
+def command(repeat: Repeat, seed: int) -> list[str]:
+    """Return the command of one run in ns-2."""
+    return ["ns", str(SCRIPT), *repeat.run.split(), f"seed={seed}"]
+
+
+def value(repeat: Repeat, lines: Sequence[str]) -> Bounds:
+    """Read a repeated quantity from the output of runs with different seeds.
+
+    Raises
+    ------
+    InputError
+        If a run printed no such quantity, or there are fewer than two runs.
+    """
+    found = estimate([_read(repeat.quantity, line) for line in lines])
+    if found.ci95 is None:
+        message = f"{repeat.point}: an interval needs two runs at least"
+        raise InputError(message)
+    return Bounds(found.mean, found.mean - found.ci95, found.mean + found.ci95)
+
+
+def _read(quantity: str, line: str) -> float:
+    """Evaluate a quantity: a name that the script prints, or the ratio of two."""
+    words = line.split()
+    printed = dict(zip(words[::2], map(float, words[1::2]), strict=True))
+    names = quantity.split("/")
+    for name in names:
+        if name not in printed:
+            message = f'ns-2 prints no "{name}"; {suggest(name, printed, "there are " + ", ".join(printed))}'
+            raise InputError(message)
+    first, *rest = (printed[name] for name in names)
+    return first / rest[0] if rest else first
+
+
+@cache
+def _found() -> dict[str, dict[str, list[float]]]:
+    found: dict[str, dict[str, list[float]]] = json.loads(FOUND.read_text(encoding="utf-8"))
+    return found
+
+
+def _short(bounds: Bounds) -> str:
+    return f"{bounds.mid:.3g} ({bounds.low:.3g} to {bounds.high:.3g})"

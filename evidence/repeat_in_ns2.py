@@ -1,0 +1,59 @@
+"""Repeat points of answers in ns-2 2.35, which must be installed (``ns``), and record what it gives.
+
+    python evidence/repeat_in_ns2.py --bless            # all answers that have points to repeat
+    python evidence/repeat_in_ns2.py convergence        # one of them, compared with what is recorded
+
+Exit code 1 if a value differs from the recorded one: equal seeds give equal values on equal versions of ns-2.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from elephan_evidence.answers import answers, find
+from elephan_evidence.answers.answer import Repeat
+from elephan_evidence.answers.repeats import FOUND, command, value
+from elephan_evidence.answers.values import Bounds
+
+
+def _run(words: list[str]) -> str:
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    return next(line for line in done.stdout.splitlines() if line.startswith("utilization"))
+
+
+def _repeat(repeat: Repeat, per: float, workers: int) -> Bounds:
+    runs = [command(repeat, seed) for seed in range(1, repeat.seeds + 1)]
+    with ThreadPoolExecutor(workers) as pool:
+        return Bounds(*(float(f"{each / per:.4g}") for each in value(repeat, list(pool.map(_run, runs)))))
+
+
+def main() -> int:
+    """Run what was asked for; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("id", nargs="*", help="answers; all by default")
+    parser.add_argument("--bless", action="store_true", help="record the values")
+    parser.add_argument("--workers", type=int, default=1, help="runs at a time")
+    asked = parser.parse_args()
+    chosen = [find(name) for name in asked.id] or list(answers())
+    file, differs = Path(FOUND), False
+    found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    for each in chosen:
+        for repeat in each.repeats:
+            assert each.picture is not None
+            now = _repeat(repeat, each.picture.per, asked.workers)
+            before = found.get(each.id, {}).get(repeat.point)
+            changed = before != list(now)
+            differs |= changed
+            sys.stdout.write(f"{each.id}: {repeat.point}: {now.text()}{' (changed)' if changed else ''}\n")
+            sys.stdout.flush()
+            found.setdefault(each.id, {})[repeat.point] = list(now)
+            if asked.bless:
+                file.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    return 1 if differs and not asked.bless else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
