@@ -26,6 +26,7 @@ from elephan.cli.common import (
     check_laws,
     check_out,
     fitted_table,
+    note_changes,
     print_json,
     print_lines,
     print_tables,
@@ -100,20 +101,32 @@ def compare(
     title = titled(sweep.title, assignments)
     if sweep.axes:
         shown = "json" if json else "details" if details else "screen"
-        valid = _points(sweep, title, out, progress, shown=shown, real=not no_testbed, attempts=attempts)
+        valid = _points(
+            sweep, title, out, progress, shown=shown, real=not no_testbed, attempts=attempts, set_=assignments
+        )
     else:
-        valid = _one(sweep.base, title, out, progress, json=json, real=not no_testbed, attempts=attempts)
+        valid = _one(
+            sweep.base, title, out, progress, json=json, real=not no_testbed, attempts=attempts, set_=assignments
+        )
     raise typer.Exit(0 if valid else 1)
 
 
 def _one(
-    scenario: Scenario, title: str, out: Path | None, progress: Progress, *, json: bool, real: bool, attempts: int
+    scenario: Scenario,
+    title: str,
+    out: Path | None,
+    progress: Progress,
+    *,
+    json: bool,
+    real: bool,
+    attempts: int,
+    set_: list[str] | None,
 ) -> bool:
     """Compare one scenario; return whether the testbed was valid, if there was one."""
     from elephan.comparisons import compare_scenario  # noqa: PLC0415 (NumPy; --help does without)
 
     compared = compare_scenario(scenario, None, None, progress, real=real, attempts=attempts)
-    written = [] if out is None else _write(compared, out)
+    written = [] if out is None else _write(compared, out, set_)
     if json:
         print_json(compared.to_json())
     else:
@@ -150,7 +163,15 @@ def _table(compared: ScenarioComparison, *, real: bool) -> list[str]:
 
 
 def _points(
-    sweep: Sweep, title: str, out: Path | None, progress: Progress, *, shown: str, real: bool, attempts: int
+    sweep: Sweep,
+    title: str,
+    out: Path | None,
+    progress: Progress,
+    *,
+    shown: str,
+    real: bool,
+    attempts: int,
+    set_: list[str] | None,
 ) -> bool:
     """Compare all points of a sweep; return whether all testbeds were valid. `shown` is json, details or screen."""
     from elephan.comparisons.several import SHOWN, compare_points  # noqa: PLC0415 (NumPy; --help does without)
@@ -160,7 +181,7 @@ def _points(
     for point in compare_points(sweep, progress, real=real, attempts=attempts):
         found.append(point)
         if out is not None:
-            _write(point.comparison, out / point.name)
+            _write(point.comparison, out / point.name, set_)
             with writing(out):
                 write_json(out / "points.json", {"points": [one.to_json() for one in found]})
         valid &= _objected(point.comparison, f"{point.name}: ")
@@ -223,11 +244,12 @@ def _screen(heads: list[str], cells: list[list[str]], labels: int, gaps: list[fl
     return [*table_lines(columns[:kept], width), *(wrapped(f"({', '.join(left)}: --details)", width) if left else [])]
 
 
-def _write(compared: ScenarioComparison, out: Path) -> list[Path]:
+def _write(compared: ScenarioComparison, out: Path, set_: list[str] | None) -> list[Path]:
     from elephan.runs.files import whole_folder  # noqa: PLC0415 (NumPy; --help does without)
 
     with writing(out), whole_folder(out) as folder:
         written = compared.write(folder)
+        note_changes(folder, set_)
         if can_draw():
             from elephan.plots.model_sim_testbed import draw_model_sim_testbed  # noqa: PLC0415 (slow to import)
 

@@ -38,6 +38,7 @@ from elephan.cli.common import (
     fitted_table,
     metric_rows,
     new_table,
+    note_changes,
     print_json,
     print_lines,
     print_tables,
@@ -169,6 +170,7 @@ def run(
                 if kept is not None:
                     kept.put(made, key=key)
                 written = _written(made, out, tables, plot=plot, also=also or [])
+            note_changes(out, set_)
         document: dict[str, Any] = {**made.to_json()}
         document |= {"metrics": found.measured(metrics)} if found is not None and metrics else {}
         warnings = made.warnings

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.assignments import parse_assignments, usual_place
-from elephan.cli.columns import deciding
+from elephan.assignments import labelled, parse_assignments, usual_place
 from elephan.cli.common import (
     METRIC_HEADS,
     PARQUET,
@@ -32,8 +31,7 @@ from elephan.cli.common import (
     check_out,
     check_tables,
     fitted_table,
-    labelled,
-    metric_rows,
+    note_changes,
     print_json,
     print_lines,
     print_tables,
@@ -183,6 +181,8 @@ def sweep(
                     metrics=metric or [],
                     progress=watch,
                     force=force,
+                if written:
+                    note_changes(out, set_)
                 )
             with writing(out):
                 written = _write(swept, out, tables)
