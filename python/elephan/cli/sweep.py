@@ -10,7 +10,6 @@ import typer
 
 from elephan.assignments import labelled, parse_assignments, usual_place
 from elephan.cli.common import (
-    METRIC_HEADS,
     PARQUET,
     DetailsOption,
     ForceOption,
@@ -53,8 +52,6 @@ from elephan.units import format_number
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
-
-    from rich.table import Table
 
     from elephan.sweeps import PointResult, Sweep, SweepPoint, SweepResult
 
@@ -181,11 +178,11 @@ def sweep(
                     metrics=metric or [],
                     progress=watch,
                     force=force,
-                if written:
-                    note_changes(out, set_)
                 )
             with writing(out):
                 written = _write(swept, out, tables)
+                if written:
+                    note_changes(out, set_)
         except KeyboardInterrupt:
             raise Interrupted(watch.stopped()) from None
         except InputError as error:
@@ -200,14 +197,10 @@ def sweep(
         print_json(document)
     else:
         print_lines(*sweep_screen(swept, asked_columns, title, differences=differences, details=details))
-        print_tables(*_metrics(swept, None if details else SHOWN))
         say_written(written)
-    if not quiet:
-        for each in swept.warnings:
-            at = f"{each['points']} of {len(swept.points)} points"
-            say_wrapped(
-                f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})"
-            )
+    for each in () if quiet else swept.warnings:
+        at = f"{each['points']} of {len(swept.points)} points"
+        say_wrapped(f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})")
     for point in swept.failures:
         say(f"failed: {labelled(point.labels)}: {point.error}")
     say(_summary(swept))
@@ -286,28 +279,6 @@ def _summary(swept: SweepResult) -> str:
         f"{len(swept.done)} points: {run} run, {swept.reused} were in the store, {len(swept.failures)} failed; "
         f"{swept.wall_s:.1f} s{rate}; store {swept.store}"
     )
-
-
-def _metrics(swept: SweepResult, most: int | None) -> list[Table | str]:
-    """Return the table of ``--metric``, with a row per point and quantity; at most ``most`` points that differ most."""
-    if not swept.metrics:
-        return []
-    names, rows, points = swept.label_names, [], swept.points
-    measured = [point.stored.measured(swept.metrics) for point in points]
-    by_name = [{f"{row['quantity']} {row['name'] or row['of']}": row["value"] for row in found} for found in measured]
-    every = dict.fromkeys(name for found in by_name for name in found)
-    nothing = {"mean": None, "ci95": None}
-    values = [{name: found.get(name, nothing) for name in every} for found in by_name]
-    chosen = range(len(points)) if most is None or len(points) <= most else deciding(values, list(every), most)
-    for i in chosen:
-        found = metric_rows(measured[i], points[i].document["run"]["replications"])
-        rows += [[*_cells(points[i], names), *row] for row in found]
-    if not rows:
-        return ["metrics: none has a value at any point; elephan run --metric says why of one"]
-    words = [True] * len(names) + [True, True, False, True]
-    left = f"(the {len(chosen)} of {len(points)} points that differ most: --details)"
-    table = fitted_table([*short(names).values(), *METRIC_HEADS], rows, words)
-    return [table, left] if len(chosen) < len(points) else [table]
 
 
 def _cells(point: PointResult | SweepPoint, names: list[str]) -> list[str]:
