@@ -74,6 +74,36 @@ def test_wrong_input_is_one_line_on_stderr_and_exit_2(
     assert one_line(done.err).startswith(where.format(small=small))
 
 
+MISSING = [
+    (["run"], "scenario file (TOML)"),
+    (["size", "--target", "loss=1%"], "scenario file (TOML)"),
+    (["lint"], "scenario file (TOML)"),
+    (["testbed", "run"], "scenario file (TOML)"),
+    (["estimate"], "scenario or sweep file (TOML)"),
+    (["sweep"], "scenario or sweep file (TOML)"),
+    (["compare", "--no-testbed"], "scenario or sweep file (TOML)"),
+    (["import"], "trace"),
+    (["infer"], "measurement"),
+    (["conform", "tcp"], "packetdrill script"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "what"), MISSING, ids=lambda value: "-".join(value) if isinstance(value, list) else ""
+)
+def test_every_verb_says_the_same_of_a_file_that_is_missing(elephan: Command, words: list[str], what: str) -> None:
+    done = elephan(*words, "nothing.toml")
+    assert (done.code, done.out) == (2, "")
+    assert one_line(done.err).startswith(f"nothing.toml: no such file or directory; give the path of a {what}")
+
+
+def test_a_law_of_a_missing_file_and_an_unknown_law_are_named_in_full(elephan: Command, small: Path) -> None:
+    done = elephan("run", small, "--law", "mine=nothing.py:Mine")
+    assert one_line(done.err).startswith("--law mine: nothing.py: no such file or directory; give the path of a Python")
+    done = elephan("attack", "nothing.toml")
+    assert one_line(done.err).startswith('attack nothing.toml: unknown law "nothing.toml"; available: reno, ')
+
+
 def test_a_defect_is_one_line_and_exit_70(small: Path) -> None:
     script = (
         "import elephan, sys; from elephan.cli import main\n"
