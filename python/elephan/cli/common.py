@@ -124,35 +124,42 @@ class Interrupted(Exception):  # noqa: N818 (it is no error)
 
 
 def say(line: str) -> None:
-    """Print one line on stderr.
+    """Print a message on stderr: on a terminal in its width, in a pipe or a file on one line for programs.
 
     Parameters
     ----------
     line : str
-        Line breaks in it become spaces.
+        Line breaks in it become spaces. Lines after the first are indented; words, such as paths, stay whole.
     """
-    sys.stderr.write(" ".join(line.split()) + "\n")
-    sys.stderr.flush()
+    _say(line, is_read=sys.stderr.isatty())
 
 
 def say_wrapped(line: str) -> None:
-    """Print a sentence on stderr: in the width of a terminal, in a log on one line.
+    """Print a sentence on stderr like `say`, and also wrapped where ``COLUMNS`` is set.
 
     Parameters
     ----------
     line : str
-        Lines after the first are indented.
+        A warning, which no program reads.
     """
-    is_read = sys.stderr.isatty() or "COLUMNS" in os.environ
-    for one in textwrap.wrap(
-        line,
-        terminal_width() if is_read else sys.maxsize,
-        subsequent_indent="  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    ):
-        sys.stderr.write(one + "\n")
+    _say(line, is_read=sys.stderr.isatty() or "COLUMNS" in os.environ)
+
+
+def _say(line: str, *, is_read: bool) -> None:
+    words = " ".join(line.split())
+    lines = textwrap.wrap(
+        words, _message_width(), subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+    sys.stderr.write("\n".join(lines if is_read else [words]) + "\n")
     sys.stderr.flush()
+
+
+def _message_width() -> int:
+    """Return the width of the terminal of stderr, which may be one where stdout is none."""
+    try:
+        return (0 if "COLUMNS" in os.environ else os.get_terminal_size(2).columns) or terminal_width()
+    except OSError:
+        return terminal_width()
 
 
 def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool = False) -> None:
