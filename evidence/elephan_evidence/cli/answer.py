@@ -249,6 +249,7 @@ def _show(each: Answer, *, details: bool) -> None:
     """Print a published answer, its limits and its command."""
     from elephan_evidence.answers import Record  # noqa: PLC0415 (--help does without NumPy)
     from elephan_evidence.answers.judged import nearest  # noqa: PLC0415 (as above)
+    from elephan_evidence.answers.shown import said_of_others  # noqa: PLC0415 (as above)
 
     found = Record.read(each)
     print_wrapped(each.question)
@@ -263,6 +264,8 @@ def _show(each: Answer, *, details: bool) -> None:
             print_wrapped(*([f"Asked by: {each.source}"] if each.source else []), nearest(each))
             print_lines(found.screen if terminal_width() >= SCREEN else f"(its screen needs {SCREEN} columns)")
     print_wrapped(f"Command: {each.command}")
+    if found is not None and (others := said_of_others(each, found)):
+        print_wrapped(f"{others}.")
     took = f", {format_time(found.processor_s)} of processor" if found else ""
     more = "" if details else "; --details says how sure"
     say(f"elephan answer {each.id} --ask repeats it{took}; --out DIR writes its files{more}")
