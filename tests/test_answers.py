@@ -17,7 +17,7 @@ from conftest import Command
 from elephan.errors import InputError
 from elephan_evidence.answers import STAYS, Answer, Record, answer, answers, asking, find, record
 from elephan_evidence.answers.near import nearest
-from elephan_evidence.answers.shown import filled, is_on_screen, known, not_on_screen
+from elephan_evidence.answers.shown import filled, is_on_screen, not_on_screen
 from elephan_evidence.answers.values import Claim, Values
 from elephan_evidence.report.answers import write_pages
 

@@ -74,7 +74,7 @@ def _half_digit(number: str) -> float:
 
 
 def known(each: Answer, record: Record) -> str:
-    """Return what a reader has before the sentence: the screen, without the line on how it was made, and the question."""
+    """Return what a reader has beside the sentence: the question, and the screen without the line on its making."""
     screen = record.screen if "\n(" not in record.screen else record.screen.rpartition("\n(")[0]
     return f"{screen}\n{each.question}\n{each.command}"
 
