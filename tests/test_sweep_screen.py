@@ -113,6 +113,14 @@ def test_a_quantity_that_is_a_column_already_is_shown_once(elephan: Command, bas
     assert elephan(*words, "--metric", "jain", "--columns", "jain,delay").out.count("Jain") == 1
 
 
+def test_a_metric_without_a_value_says_why(elephan: Command, base: Path, tmp_path: Path) -> None:
+    base.write_text(BASE.replace("count = 2", "count = 3"))
+    words = ("sweep", base, "--over", "links[0].buffer=5,40 packets", "--store", tmp_path / "runs", "-q")
+    out = " ".join(elephan(*words, "--metric", "convergence_time", "--metric", "completion_time").out.split())
+    assert "convergence_time: is of two TCP flows, and the scenario has 3" in out
+    assert "completion_time: no point has a value" in out
+
+
 QUEUES = (
     'links[0].queue={discipline="red",min_th="5 packets",max_th="15 packets",max_p=0.1},'
     '{discipline="red",min_th="5 packets",max_th="15 packets",max_p=0.2},'

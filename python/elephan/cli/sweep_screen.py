@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elephan.sweeps import SweepResult
-    from elephan.sweeps.columns import AnyColumn, SweepColumn
+    from elephan.sweeps.columns import AnyColumn, MetricColumn, SweepColumn
 
 RANKS = {"utilization": 0, "delay": 1, "page_time_p95": 1, "loss": 3, "total": 5, "jain": 5}
 """Ranks of columns, which are omitted in descending order if there is no room; columns of groups have rank 2."""
@@ -89,7 +89,7 @@ def sweep_screen(
         left += [f"no room for {count(without, 'more column')}: --details, --json"] if without else []
         whole = columns is not None or (details and bool(metrics))
         lines, said = _table(swept, shown_, found, rows, whole=whole, differences=differences)
-        said = [*left, *_more_than_a_link(swept, chosen, found, said), *said]
+        said = [*left, *_without_value(swept, metrics), *_more_than_a_link(swept, chosen, found, said), *said]
         return [*head, *lines, *_said(said, width)]
 
     if details or (len(found) <= LINES and len(screen(range(len(found)))) <= LINES):
@@ -107,6 +107,15 @@ def sweep_screen(
         if len(lines) <= LINES:
             return lines
     return lines or screen(rows)
+
+
+def _without_value(swept: SweepResult, columns: Sequence[MetricColumn]) -> list[str]:
+    """Name the metrics that have a value at no point, and why as at the first."""
+    from elephan.runs.measures import absent  # noqa: PLC0415 (--help does without NumPy)
+
+    there = {row["metric"] for column in columns for row in column.rows.values()}
+    lost = [metric for metric in swept.metrics if str(metric) not in there]
+    return [f"{metric}: {absent(metric, swept.points[0].stored.scenario) or 'no point has a value'}" for metric in lost]
 
 
 def _link(swept: SweepResult) -> int:
