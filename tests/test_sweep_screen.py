@@ -155,6 +155,24 @@ def test_labels_that_are_tables_leave_room_for_numbers(
         assert len(done.out.splitlines()) <= LINES, done.out
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_other_screens_with_such_labels_fit_too(
+    elephan: Command, monkeypatch: pytest.MonkeyPatch, base: Path, tmp_path: Path, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    preview = elephan("sweep", base, "--over", QUEUES, "--over", CONTROLS, "--store", tmp_path / "runs", "--dry-run")
+    assert "red, min_th 5" in " ".join(preview.out.split())
+    elephan("sweep", base, "--over", QUEUES, "--over", CONTROLS, "--store", tmp_path / "runs", "-q")
+    listed = elephan("store", "ls", "--store", tmp_path / "runs")
+    over = QUEUES.partition("=")[2]
+    path = tmp_path / "sweep.toml"
+    path.write_text(f'base = "base.toml"\n[over]\n"links[0].queue" = [{over}]\n')
+    compared = elephan("compare", path, "--no-testbed", "-q")
+    for done in (preview, listed, compared):
+        assert done.code == 0, done.err
+        assert max(len(line.rstrip()) for line in done.out.splitlines()) <= width, done.out
+
+
 def test_labels_wrap_between_words_and_keep_what_they_say() -> None:
     text = "red, min_th 20 packets, max_th 60 packets, max_p 0.1"
     columns = [Column("queue", "", (text, "codel"), is_text=True), Column("used", "%", ("95.26±0.11", "99.98±0.02"))]

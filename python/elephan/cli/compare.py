@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elephan.assignments import parse_assignments
-from elephan.cli.columns import GAP, GAP_HEAD, LINES, Column, table_lines, terminal_width, wrapped
+from elephan.cli.columns import GAP, GAP_HEAD, LINES, Column, narrowed, table_lines, terminal_width, wrapped
 from elephan.cli.common import (
     AttemptsOption,
     DetailsOption,
@@ -36,6 +36,7 @@ from elephan.cli.common import (
     writing,
 )
 from elephan.cli.estimate import announce, announce_testbed, check_sweep
+from elephan.cli.sweep_screen import brief
 from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.results.axes import short
@@ -190,12 +191,13 @@ def _points(
         return valid
     names = list(dict.fromkeys(name for one in found for name in one.labels))
     other, against = ("simulation", "testbed") if real else ("model", "simulation")
+    labels = {name: brief([str(one.labels.get(name, "")) for one in found]) for name in names}
     cells = []
-    for one in found:
+    for i, one in enumerate(found):
         rows = {row.name: row for row in one.comparison.rows}
         # Units are in the heads.
         values = [(_number(rows[name], against), _gap(rows[name], other).partition(" ")[0]) for name in SHOWN]
-        cells.append([*(str(one.labels.get(name, "")) for name in names), *(text for pair in values for text in pair)])
+        cells.append([*(labels[name][i] for name in names), *(text for pair in values for text in pair)])
     points = {row.name for one in found for row in one.comparison.rows if not row.relative}
     gap_heads = {name: f"{GAP_HEAD} [{'points' if name in points else '%'}]" for name in SHOWN}
     heads = [*short(names).values(), *(head for name in SHOWN for head in (_named(name), gap_heads[name]))]
@@ -234,6 +236,7 @@ def _screen(heads: list[str], cells: list[list[str]], labels: int, gaps: list[fl
             columns.append(Column(head, "", own, is_text=True))
         else:
             columns.append(Column("\n".join(textwrap.wrap(name, LONG_HEAD)), unit.rstrip("]"), own))
+    columns = narrowed(columns, width)
     # A quantity and its gap go together.
     group = 2 if any(column.head == GAP_HEAD for column in columns) else 1
     kept = len(columns)

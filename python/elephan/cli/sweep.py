@@ -43,7 +43,7 @@ from elephan.cli.common import (
 )
 from elephan.cli.estimate import preview_cost
 from elephan.cli.progress import ProgressDisplay, ProgressLine
-from elephan.cli.sweep_screen import labelled_rows, sweep_screen
+from elephan.cli.sweep_screen import brief, labelled_rows, sweep_screen
 from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.results.axes import short
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
-    from elephan.sweeps import PointResult, Sweep, SweepPoint, SweepResult
+    from elephan.sweeps import Sweep, SweepPoint, SweepResult
 
 EXAMPLE = "Example:  elephan sweep scenarios/sweeps/buffers.toml --store runs/ --out swept/"
 
@@ -281,10 +281,6 @@ def _summary(swept: SweepResult) -> str:
     )
 
 
-def _cells(point: PointResult | SweepPoint, names: list[str]) -> list[str]:
-    return [str(point.labels.get(name, "")) for name in names]
-
-
 def _show_preview(
     title: str,
     points: list[tuple[SweepPoint, bool]],
@@ -303,9 +299,14 @@ def _show_preview(
         return
     names = list(dict.fromkeys(name for point, _ in points for name in point.labels))
     states = {True: "yes", False: "no"}
+    labels = {name: brief([str(point.labels.get(name, "")) for point, _ in points]) for name in names}
     rows_ = [
-        [*_cells(point, names), format_number(point.cost / 1e6, 3), "unreadable" if point.error else states[kept]]
-        for point, kept in points[:most]
+        [
+            *(labels[name][i] for name in names),
+            format_number(point.cost / 1e6, 3),
+            "unreadable" if point.error else states[kept],
+        ]
+        for i, (point, kept) in enumerate(points[:most])
     ]
     heads = [*short(names).values(), "million packets", "in the store"]
     print_tables(f"{title}: longest first", fitted_table(heads, rows_, [True] * len(names) + [False, True]))
