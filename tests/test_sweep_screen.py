@@ -71,8 +71,8 @@ def test_what_is_shown_of_a_metric_is_what_the_document_has(
     elephan: Command, monkeypatch: pytest.MonkeyPatch, base: Path, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")
-    words = ("sweep", base, "--over", "links[0].buffer=10,40 packets", "--store", tmp_path / "runs", "-q")
-    words = (*words, "--metric", "convergence_time(delta=0.5)", "--metric", "loss_synchronization")
+    asked = ("--metric", "convergence_time(delta=0.5)", "--metric", "loss_synchronization", "-q")
+    words = ("sweep", base, "--over", "links[0].buffer=10,40 packets", "--store", tmp_path / "runs", *asked)
     out = elephan(*words).out
     points = json.loads(elephan(*words, "--json").out)["points"]
     for point in points:
