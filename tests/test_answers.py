@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 import pytest
@@ -14,8 +15,9 @@ import pytest
 import elephan as package
 from conftest import Command
 from elephan.errors import InputError
-from elephan_evidence.answers import STAYS, Answer, Record, answer, answers, asking, record, repeats
+from elephan_evidence.answers import STAYS, Answer, Record, answer, answers, asking, find, record, repeats
 from elephan_evidence.answers.near import nearest
+from elephan_evidence.answers.shown import filled, is_on_screen, not_on_screen
 from elephan_evidence.answers.values import Claim, Values
 from elephan_evidence.report.answers import write_pages
 
@@ -154,6 +156,38 @@ def test_each_answer_says_for_whom_it_is_how_sure_and_what_is_near() -> None:
         assert [name for name, _ in found.drawn] == list(each.picture.rows if each.picture else ())
         assert len(found.stays) == len(each.stays)
         assert len(found.claims) == len(each.claims)
+
+
+def test_every_number_of_an_answer_is_on_its_screen_or_named_as_not_being_there(elephan: Command) -> None:
+    for each in answers():
+        found = Record.read(each)
+        assert found is not None
+        parts = filled(each, found.sentence)
+        # The expressions of the sentence are all found again, so that no value is left out.
+        assert len(parts) == len([part for _, part, _, _ in Formatter().parse(each.answer) if part is not None])
+        others = not_on_screen(each, found)
+        for expression, text in parts:
+            formula = expression.startswith(("window(", "held("))
+            assert (
+                formula
+                or text.strip() in others
+                or is_on_screen(text, f"{found.screen} {each.question} {each.command}")
+            )
+        shown = " ".join(elephan("answer", each.id).out.split())
+        assert ("Not on its screen, or rounded there" in shown) == bool(others)
+        page = (ROOT / "docs" / "answers" / f"{each.id}.md").read_text()
+        assert all(value in page.rpartition("```")[2] for value in others)
+    assert {"20 ms", "126 ms", "207 ms"} <= set(not_on_screen(find("satellite"), Record.read(find("satellite"))))  # type: ignore[arg-type]
+
+
+def test_an_arbitrary_number_is_rarely_taken_for_one_of_a_screen() -> None:
+    """The null of the check: three digits that no run gave, against all screens of the answers."""
+    screens = [record.screen for each in answers() if (record := Record.read(each)) is not None]
+    tried = [is_on_screen(f"{number} ms", screen) for number in range(101, 1000, 37) for screen in screens]
+    # A screen has some fifty numbers, most with two or three digits, each in five units.
+    assert sum(tried) / len(tried) < 0.1
+    assert is_on_screen("1,975 packets", "  1,975    2 MB")
+    assert not is_on_screen("1,975 packets", "1,898 to 1,985")
 
 
 def test_an_answer_is_asked_recorded_repeated_and_compared(own: Path, elephan: Command, tmp_path: Path) -> None:

@@ -1,8 +1,14 @@
 """The command line: documents on stdout, one line on stderr, exit codes."""
 
+import contextlib
+import fcntl
 import json
+import os
+import pty
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 from typing import get_args
 
@@ -72,6 +78,74 @@ def test_wrong_input_is_one_line_on_stderr_and_exit_2(
     assert done.code == 2
     assert done.out == ""
     assert one_line(done.err).startswith(where.format(small=small))
+
+
+MISSING = [
+    (["run"], "scenario file (TOML)"),
+    (["size", "--target", "loss=1%"], "scenario file (TOML)"),
+    (["lint"], "scenario file (TOML)"),
+    (["testbed", "run"], "scenario file (TOML)"),
+    (["estimate"], "scenario or sweep file (TOML)"),
+    (["sweep"], "scenario or sweep file (TOML)"),
+    (["compare", "--no-testbed"], "scenario or sweep file (TOML)"),
+    (["import"], "trace"),
+    (["infer"], "measurement"),
+    (["conform", "tcp"], "packetdrill script"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "what"), MISSING, ids=lambda value: "-".join(value) if isinstance(value, list) else ""
+)
+def test_every_verb_says_the_same_of_a_file_that_is_missing(elephan: Command, words: list[str], what: str) -> None:
+    done = elephan(*words, "nothing.toml")
+    assert (done.code, done.out) == (2, "")
+    assert one_line(done.err).startswith(f"nothing.toml: no such file or directory; give the path of a {what}")
+
+
+def test_a_law_of_a_missing_file_and_an_unknown_law_are_named_in_full(elephan: Command, small: Path) -> None:
+    done = elephan("run", small, "--law", "mine=nothing.py:Mine")
+    assert one_line(done.err).startswith("--law mine: nothing.py: no such file or directory; give the path of a Python")
+    done = elephan("attack", "nothing.toml")
+    assert one_line(done.err).startswith('attack nothing.toml: unknown law "nothing.toml"; available: reno, ')
+
+
+def on_terminal(columns: int | None, *words: object) -> list[str]:
+    """Return the lines on the terminal of stderr, which has 50 columns, or as many as COLUMNS says."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 50, 0, 0))
+    env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    env |= {} if columns is None else {"COLUMNS": str(columns)}
+    command = [sys.executable, "-m", "elephan", *map(str, words)]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs, env=env) as done:
+        os.close(theirs)
+        seen = b""
+        # Linux ends the reading of a terminal that all have closed with an error.
+        with contextlib.suppress(OSError):
+            while part := os.read(ours, 4096):
+                seen += part
+        os.close(ours)
+    assert done.returncode == 2
+    return seen.decode().splitlines()
+
+
+@pytest.mark.parametrize("columns", [None, 30, 80])
+@pytest.mark.parametrize("words", [("list", "birds"), ("run", "{small}", "--strict"), ("size", "{small}")])
+def test_a_message_wraps_on_a_terminal_between_words_and_is_one_line_in_a_pipe(
+    elephan: Command, monkeypatch: pytest.MonkeyPatch, small: Path, columns: int | None, words: tuple[str, ...]
+) -> None:
+    asked = [word.format(small=small) for word in words]
+    if columns is not None:
+        monkeypatch.setenv("COLUMNS", str(columns))
+    piped = elephan(*asked).err
+    lines = on_terminal(columns, *asked)
+    width = columns or 50
+    # A word that is longer than a line, such as a path, is not broken.
+    assert all(len(line) <= width or " " not in line.strip() for line in lines)
+    assert " ".join(" ".join(lines).split()) == " ".join(piped.split())
+    assert len(lines) > piped.count("\n")
+    if words[1] != "{small}" or len(words) == 2:
+        one_line(piped)
 
 
 def test_a_defect_is_one_line_and_exit_70(small: Path) -> None:

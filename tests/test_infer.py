@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+import re
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -269,6 +270,12 @@ def test_the_command_line_writes_a_scenario_and_says_what_a_change_would_do(elep
     assert document["intervals"]["rate_bps"]["low"] == 40e6
     before, after = document["what_if"]
     assert after["queueing_delay_s"] < before["queueing_delay_s"]
+    # The rate is known, so that it has no ends: the middle, and two ends each of RTT and buffer.
+    assert before["paths"] == after["paths"] == 5
+    assert "difference" not in before
+    for key, difference in after["difference"].items():
+        assert difference["middle"] == pytest.approx(after[key] - before[key])
+        assert difference["low"] <= difference["middle"] <= difference["high"]
     for words, said in (
         (("--beside", "maybe"), '--beside: must be "none" or "some"'),
         (("--what-if", "queues"), "must be a key and a value"),
@@ -277,6 +284,21 @@ def test_the_command_line_writes_a_scenario_and_says_what_a_change_would_do(elep
         refusal = elephan("infer", file, *words)
         assert (refusal.code, refusal.err.count("\n")) == (2, 1)
         assert said in refusal.err
+
+
+def test_a_change_has_the_range_of_its_difference(elephan: Command, file: Path) -> None:
+    def shown(change: str) -> str:
+        return " ".join(elephan("infer", file, "--beside", "none", "--what-if", change).out.split())
+
+    same = shown("flows.0.tcp.initial_ssthresh=none")
+    assert same.count("(no difference)") == 3
+    assert "differences, lowest to highest of 7 paths" in same
+    # A buffer of 5 ms holds at most 5 ms, and the path as it is more.
+    found = re.search(r"What if buffer=5 ms: .*? queue ([\d.]+) ms \((-[\d.]+) to (-[\d.]+)\)", shown("buffer=5 ms"))
+    assert found is not None
+    delay, low, high = map(float, found.groups())
+    assert delay <= 5
+    assert low <= high < 0
 
 
 def test_a_recorded_file_has_its_truth_and_is_read() -> None:

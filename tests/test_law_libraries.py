@@ -273,7 +273,10 @@ def test_what_is_wrong_with_a_library_is_said_in_one_line(library: Path, tmp_pat
             f"law mine: {library} has several laws (cubic, reno); say which, as in mine={library}:",
         ),
         (f"mine={library}:bbr", f"law mine: {library} has no law 'bbr'; it has: cubic, reno"),
-        (f"mine={tmp_path}/none.so", f"law mine: there is no file {tmp_path}/none.so"),
+        (
+            f"mine={tmp_path}/none.so",
+            f"law mine: {tmp_path}/none.so: no such file or directory; give the path of a library of laws (.so)",
+        ),
         (f"mine={empty}", f"law mine: {empty} is no shared library"),
         (f"mine={other}", f"law mine: {other} is compiled for s390x (64 bits); elephan runs here on "),
         (f"=3={library}:cubic", "--law: must be NAME=FILE.py:CLASS or NAME=FILE.so"),

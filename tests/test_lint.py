@@ -343,7 +343,7 @@ def test_every_rule_is_tried_both_ways() -> None:
     # Rules that need a run are tested below, and those that depend on the machine in `test_estimate.py`.
     assert (
         {rule.name for rule in RULES}
-        - {"deterministic-replications", "little-goodput", "much-memory", "unfinished-transfers"}
+        - {"deterministic-replications", "little-goodput", "much-memory", "unfinished-transfers", "unsettled"}
         == set(FIRES)
         == set(DOES_NOT_FIRE)
     )

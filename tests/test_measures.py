@@ -174,7 +174,9 @@ def test_the_commands_give_them_and_keep_series_for_them(elephan: Command, tmp_p
     assert json.loads(kept.out)["metrics"] == list(found.values())
     swept = elephan("sweep", file, "--over", "links[0].buffer=60 packets", "--store", store, *words[2:], "--json")
     assert json.loads(swept.out)["points"][0]["metrics"] == list(found.values())
-    assert "convergence_time " in elephan(*("sweep", *words[1:], "--over", "seed=1", "--store", store)).out
+    out = elephan(*("sweep", *words[1:], "--over", "seed=1", "--store", store)).out
+    assert "convergence" in out
+    assert "time(delta=0.6)" in out
 
 
 @pytest.mark.parametrize(

@@ -522,7 +522,7 @@ def test_a_law_that_goes_wrong_is_exit_code_2(tmp_path: Path, command: Command) 
         assert "law bad: Bad.on_loss (bad.py, line 3): left a window that is none: cwnd is -1" in done.out + done.err
     for given, said in [
         ("bad", "must be NAME=FILE.py:CLASS"),
-        (f"bad={tmp_path}/no.py:Bad", "there is no file"),
+        (f"bad={tmp_path}/no.py:Bad", "no.py: no such file or directory; give the path of a Python file with a class"),
         (f"bad={file}:Worse", "has no class Worse"),
     ]:
         done = command("run", scenario, "--law", given)

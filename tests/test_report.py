@@ -450,3 +450,30 @@ def test_intervals_of_a_run_end_at_the_limits_of_their_quantity_and_one_flow_has
     text = report(tmp_path / "one", tmp_path / "one.html").read_text()
     assert "98 (93 to 100)" in text
     assert "Jain" not in text
+
+
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("run", []),
+        ("run", ["--store", "kept"]),
+        ("size", ["--target", "utilization=0.5", "--model-only"]),
+        ("sweep", ["--over", "flows[0].count=1,2", "--store", "kept"]),
+        ("compare", ["--no-testbed"]),
+    ],
+)
+def test_the_title_of_a_page_says_what_was_set(
+    elephan: Command, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, options: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    changes = {"links[0].buffer": "9 packets", "flows[0].rtt": "50 ms", "replications": 2}
+    words = [word for place, value in changes.items() for word in ("--set", f"{place}={value}")]
+    assert elephan(verb, small, *options, *words, "--out", "out", "-q").code in (0, 1)
+    assert elephan("report", "out", "--out", "page.html").code == 0
+    (title,) = re.findall("<h1>(.*?)</h1>", Path("page.html").read_text())
+    for place, value in changes.items():
+        assert f"{place} = {value}" in title
+    # The folder of a command without --set has the title of its file alone.
+    elephan(verb, small, *options, "--out", "plain", "-q")
+    elephan("report", "plain", "--out", "page.html")
+    assert " = " not in re.findall("<h1>(.*?)</h1>", Path("page.html").read_text())[0]

@@ -167,7 +167,7 @@ def test_a_dry_run_lists_points_and_writes_nothing(
         (["{small}", "--over", "seed=1,2", "--store", "{small}"], "store {small}"),
         (["{small}", "--over", "seed=1,2", "--precision", "goodputt=1%"], 'precision: there is no "goodputt"'),
         (["{small}", "--over", "seed=1,2", "--out", "{small}"], "--out {small}: "),
-        (["nothing.toml"], "nothing.toml: no such file or directory; give the path of a sweep file"),
+        (["nothing.toml"], "nothing.toml: no such file or directory; give the path of a scenario or sweep file"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(

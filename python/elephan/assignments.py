@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.errors import ScenarioError, suggest
 from elephan.input_files import parse_toml
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -91,6 +92,44 @@ def parse_assignment(text: str) -> tuple[str, object]:
             message = f"--set {place}: not an inline table of TOML{end} ({error}); write for example {example}"
             raise ScenarioError(message) from None
         return place, value.strip()
+
+
+def labelled(labels: Mapping[str, object]) -> str:
+    """Format the labels that distinguish a point of a sweep.
+
+    Examples
+    --------
+    >>> labelled({"links[0].buffer": "1 bdp", "seed": 7, "ecn": True})
+    'links[0].buffer = 1 bdp, seed = 7, ecn = true'
+    """
+    return ", ".join(
+        f"{name} = {str(value).lower() if isinstance(value, bool) else value}" for name, value in labels.items()
+    )
+
+
+def changed_title(title: str, changes: Mapping[str, object], most: int = 2) -> str:
+    """Return a title with the changes of a scenario, because the title of a file is about the file's own values.
+
+    Parameters
+    ----------
+    changes : mapping of str to value
+        As `parse_assignments` returns them.
+    most : int
+        Maximum number of changes beside the title.
+
+    Examples
+    --------
+    >>> changed_title("A buffer of one BDP", {"links[0].buffer": "50 packets"})
+    'A buffer of one BDP, but links[0].buffer = 50 packets'
+    >>> changed_title("Two flows", {"seed": 1, "links[0].rate": "1 Gbit/s", "flows[0].count": 2, "duration": "9 s"})
+    'Two flows, but seed = 1, links[0].rate = 1 Gbit/s and 2 more places set'
+    """
+    if not changes or "title" in changes:
+        return str(changes.get("title", title))
+    first = dict(list(changes.items())[:most])
+    more = len(changes) - len(first)
+    places = f"{count(more, 'more place')} set"
+    return f"{title}, but {labelled(first)}{f' and {places}' if more else ''}"
 
 
 def top_keys(places: Iterable[str]) -> set[str]:

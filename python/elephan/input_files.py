@@ -107,6 +107,29 @@ def read_text(path: str | Path, what: str) -> str:
         raise InputError(message) from None
 
 
+def check_readable(path: str | Path, what: str, where: str) -> None:
+    """Refuse a file that cannot be read, before it is loaded by other means.
+
+    Parameters
+    ----------
+    what : str
+        Expected kind of file, as in `read_text`.
+    where : str
+        Option or place that names it, put in front of the message.
+
+    Raises
+    ------
+    InputError
+        As `read_text`.
+    """
+    try:
+        with open_regular(path, what):
+            pass
+    except InputError as error:
+        message = f"{where}: {error}"
+        raise InputError(message) from None
+
+
 def with_kind(message: str, path: str | Path, what: str) -> str:
     """Return the message about a file, with the expected kind of file if the suffix belongs to another one.
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from elephan import _native
 from elephan.errors import InputError, LawError
+from elephan.input_files import check_readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -147,9 +148,7 @@ def library_law(name: str, file: str | Path, law: str = "") -> LibraryLaw:
     where = f"law {name}"
     _check_name(name)
     path = Path(file).absolute()
-    if not path.is_file():
-        message = f"{where}: there is no file {file}"
-        raise InputError(message)
+    check_readable(file, "library of laws (.so)", where)
     try:
         found = {each: (source, parameters) for each, source, parameters in _native.law_library(path)}
     except InputError as error:
@@ -338,9 +337,7 @@ def load(text: str) -> AnyOwnLaw:
         message = f'--law: must be NAME=FILE.py:CLASS or NAME=FILE.so, such as mine=mine.py:Mine, not "{text}"'
         raise InputError(message)
     path = Path(file)
-    if not path.is_file():
-        message = f"--law {name}: there is no file {file}"
-        raise InputError(message)
+    check_readable(file, "Python file with a class", f"--law {name}")
     # Each file once: two laws of one file share their module. It is in `sys.modules` before it is complete.
     with _loading:
         found = getattr(_module_of(name, path), cls, None)

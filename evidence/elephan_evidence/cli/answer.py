@@ -250,6 +250,7 @@ def _show(each: Answer, *, details: bool) -> None:
     from elephan_evidence.answers import Record  # noqa: PLC0415 (--help does without NumPy)
     from elephan_evidence.answers.judged import nearest  # noqa: PLC0415 (as above)
     from elephan_evidence.answers.repeats import sentence  # noqa: PLC0415 (as above)
+    from elephan_evidence.answers.shown import said_of_others  # noqa: PLC0415 (as above)
 
     found = Record.read(each)
     print_wrapped(each.question)
@@ -265,6 +266,8 @@ def _show(each: Answer, *, details: bool) -> None:
             print_wrapped(*([sentence(each)] if each.repeats else []))
             print_lines(found.screen if terminal_width() >= SCREEN else f"(its screen needs {SCREEN} columns)")
     print_wrapped(f"Command: {each.command}")
+    if found is not None and (others := said_of_others(each, found)):
+        print_wrapped(f"{others}.")
     took = f", {format_time(found.processor_s)} of processor" if found else ""
     more = "" if details else "; --details says how sure"
     say(f"elephan answer {each.id} --ask repeats it{took}; --out DIR writes its files{more}")

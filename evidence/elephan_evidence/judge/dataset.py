@@ -351,6 +351,10 @@ def find(name: str) -> Path:
     folder = Path(name)
     if (folder / FILE).is_file():
         return folder
+    if "/" in name:
+        what = f"holds no {FILE}" if folder.is_dir() else "there is no such folder"
+        message = f"{name}: {what}; give a folder with a data set, or one of {', '.join(sets())}"
+        raise InputError(message)
     hint = suggest(name, sets(), f"sets are {', '.join(sets())}, or a folder with a {FILE}")
     message = f'judge: no data set "{name}"; {hint}'
     raise InputError(message)

@@ -14,6 +14,7 @@ from elephan.runs.files import write_text
 from elephan.units import format_time
 from elephan_evidence.answers import Record, answers, repeats
 from elephan_evidence.answers.judged import nearest
+from elephan_evidence.answers.shown import said_of_others
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,6 +123,7 @@ def page(each: Answer, record: Record) -> str:
         record.screen,
         "```",
         "",
+        *([f"{others.replace('--json', '`--json`')}.", ""] if (others := said_of_others(each, record)) else []),
         f"`elephan answer {each.id} --ask` repeats it ({format_time(record.processor_s)} of processor time); `--out`",
         f"writes its files. Asked with elephan {record.version}.",
         "",

@@ -50,8 +50,8 @@ class Column:
 
     @property
     def width(self) -> int:
-        """Number of characters of its widest cell."""
-        return max(map(len, (*self.heads, *self.cells)))
+        """Number of characters of its widest cell; cells may have several lines."""
+        return max(len(line) for text in (*self.heads, *self.cells) for line in text.split("\n"))
 
     @property
     def heads(self) -> list[str]:
@@ -162,12 +162,58 @@ def table_lines(columns: Sequence[Column], width: int | None = None) -> list[str
     most = max(len(c.heads) for c in shown)
     padded = [[""] * (most - len(c.heads)) + c.heads for c in shown]
     heads = [list(line) for line in zip(*padded, strict=True)]
-    rows = [line for line in heads if any(line)] + [list(row) for row in zip(*(c.cells for c in shown), strict=True)]
+    rows = [line for line in heads if any(line)]
+    for row in zip(*(c.cells for c in shown), strict=True):
+        rows += [list(line) for line in zip_longest(*(text.split("\n") for text in row), fillvalue="")]
     return [
         GAP.join(
             text.ljust(c.width) if c.is_text else text.rjust(c.width) for text, c in zip(row, shown, strict=True)
         ).rstrip()
         for row in rows
+    ]
+
+
+def narrowed(columns: Sequence[Column], width: int) -> list[Column]:
+    r"""Wrap texts beside numbers, such as labels of points, until they take at most half of a line.
+
+    Parameters
+    ----------
+    width : int
+        Letters of a line.
+
+    Returns
+    -------
+    list of Column
+        The same columns where all of them fit, or their texts take less.
+
+    Examples
+    --------
+    >>> wide = [Column("queue", "", ("red, min_th 5 packets",), is_text=True), Column("used", "%", ("99.1±0.2",))]
+    >>> print("\n".join(table_lines(narrowed(wide, 28))))
+    queue             used
+                         %
+    red, min_th   99.1±0.2
+    5 packets
+    """
+    # Texts of other ranks give way.
+    texts = [column for column in columns if column.is_text and not column.rank]
+    room = width // 2 - len(GAP) * len(texts)
+    if sum(c.width + len(GAP) for c in columns) - len(GAP) <= width or sum(c.width for c in texts) <= room:
+        return list(columns)
+    widths = [column.width for column in texts]
+    while sum(widths) > max(room, len(widths)):
+        widths[widths.index(max(widths))] -= 1
+    found = dict(zip(map(id, texts), widths, strict=True))
+
+    def wrap(text: str, most: int) -> str:
+        lines = (textwrap.wrap(line, most, break_on_hyphens=False) or [""] for line in text.split("\n"))
+        return "\n".join(line for part in lines for line in part)
+
+    return [
+        replace(c, head=wrap(c.head, found[id(c)]), cells=tuple(wrap(text, found[id(c)]) for text in c.cells))
+        if id(c) in found
+        else c
+        for c in columns
     ]
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from elephan.assignments import changed_title, parse_assignments
 from elephan.cli.columns import narrow_table, terminal_width, wrapped
 from elephan.cli.output import OutputError
 from elephan.errors import InputError
@@ -23,7 +24,7 @@ from elephan.extras import missing, require
 from elephan.formats import stamped
 from elephan.own_laws import check_used
 from elephan.own_laws import here as own_laws
-from elephan.units import count, format_measured, scaled
+from elephan.units import format_measured, scaled
 from elephan.workers import MOST_WORKERS
 
 if TYPE_CHECKING:
@@ -123,35 +124,42 @@ class Interrupted(Exception):  # noqa: N818 (it is no error)
 
 
 def say(line: str) -> None:
-    """Print one line on stderr.
+    """Print a message on stderr: on a terminal in its width, in a pipe or a file on one line for programs.
 
     Parameters
     ----------
     line : str
-        Line breaks in it become spaces.
+        Line breaks in it become spaces. Lines after the first are indented; words, such as paths, stay whole.
     """
-    sys.stderr.write(" ".join(line.split()) + "\n")
-    sys.stderr.flush()
+    _say(line, is_read=sys.stderr.isatty())
 
 
 def say_wrapped(line: str) -> None:
-    """Print a sentence on stderr: in the width of a terminal, in a log on one line.
+    """Print a sentence on stderr like `say`, and also wrapped where ``COLUMNS`` is set.
 
     Parameters
     ----------
     line : str
-        Lines after the first are indented.
+        A warning, which no program reads.
     """
-    is_read = sys.stderr.isatty() or "COLUMNS" in os.environ
-    for one in textwrap.wrap(
-        line,
-        terminal_width() if is_read else sys.maxsize,
-        subsequent_indent="  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    ):
-        sys.stderr.write(one + "\n")
+    _say(line, is_read=sys.stderr.isatty() or "COLUMNS" in os.environ)
+
+
+def _say(line: str, *, is_read: bool) -> None:
+    words = " ".join(line.split())
+    lines = textwrap.wrap(
+        words, _message_width(), subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+    sys.stderr.write("\n".join(lines if is_read else [words]) + "\n")
     sys.stderr.flush()
+
+
+def _message_width() -> int:
+    """Return the width of the terminal of stderr, which may be one where stdout is none."""
+    try:
+        return (0 if "COLUMNS" in os.environ else os.get_terminal_size(2).columns) or terminal_width()
+    except OSError:
+        return terminal_width()
 
 
 def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool = False) -> None:
@@ -178,21 +186,8 @@ def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool =
         raise typer.Exit(2)
 
 
-def labelled(labels: Mapping[str, object]) -> str:
-    """Format the labels that distinguish a point of a sweep.
-
-    Examples
-    --------
-    >>> labelled({"links[0].buffer": "1 bdp", "seed": 7, "ecn": True})
-    'links[0].buffer = 1 bdp, seed = 7, ecn = true'
-    """
-    return ", ".join(
-        f"{name} = {str(value).lower() if isinstance(value, bool) else value}" for name, value in labels.items()
-    )
-
-
 def titled(title: str, assignments: Sequence[str] | None) -> str:
-    """Return a title with what ``--set`` has changed, because the title of a file is about the file's own values.
+    """Return a title with what ``--set`` has changed, see `elephan.assignments.changed_title`.
 
     Parameters
     ----------
@@ -203,22 +198,30 @@ def titled(title: str, assignments: Sequence[str] | None) -> str:
     --------
     >>> titled("A buffer of one BDP", ["links.0.buffer=50 packets"])
     'A buffer of one BDP, but links[0].buffer = 50 packets'
-    >>> titled("Two flows", ["seed=1", "links[0].rate=1 Gbit/s", "flows[0].count=2", "duration=9 s"])
-    'Two flows, but seed = 1, links[0].rate = 1 Gbit/s and 2 more places set'
     """
-    from elephan.assignments import parse_assignments  # noqa: PLC0415 (--help does without)
+    return changed_title(title, parse_assignments(assignments))
 
+
+def note_changes(folder: Path | None, assignments: Sequence[str] | None) -> None:
+    """Keep what ``--set`` has changed in the document of a result's folder, for the title of its page.
+
+    Parameters
+    ----------
+    folder : Path or None
+        Folder of ``--out`` that holds a result; nothing is done without one.
+    assignments : sequence of str or None
+        As the option has them.
+    """
     changes = parse_assignments(assignments)
-    if not changes or "title" in changes:
-        return str(changes.get("title", title))
-    first = dict(list(changes.items())[:MOST_SET])
-    more = len(changes) - len(first)
-    places = f"{count(more, 'more place')} set"
-    return f"{title}, but {labelled(first)}{f' and {places}' if more else ''}"
+    if folder is None or not changes:
+        return
+    from elephan.loading import kind_of  # noqa: PLC0415 (NumPy; --help does without)
+    from elephan.results.files import write_json  # noqa: PLC0415 (as above)
 
-
-MOST_SET = 2
-"""Maximum number of changes beside a title."""
+    if (kind := kind_of(folder)) is not None:
+        path = folder / kind.document
+        with writing(folder):
+            write_json(path, json.loads(path.read_text(encoding="utf-8")) | {"set": changes})
 
 
 def print_json(document: object) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elephan.assignments import parse_assignments
-from elephan.cli.columns import GAP, GAP_HEAD, LINES, Column, table_lines, terminal_width, wrapped
+from elephan.cli.columns import GAP, GAP_HEAD, LINES, Column, narrowed, table_lines, terminal_width, wrapped
 from elephan.cli.common import (
     AttemptsOption,
     DetailsOption,
@@ -26,6 +26,7 @@ from elephan.cli.common import (
     check_laws,
     check_out,
     fitted_table,
+    note_changes,
     print_json,
     print_lines,
     print_tables,
@@ -35,6 +36,7 @@ from elephan.cli.common import (
     writing,
 )
 from elephan.cli.estimate import announce, announce_testbed, check_sweep
+from elephan.cli.sweep_screen import brief
 from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.results.axes import short
@@ -100,20 +102,32 @@ def compare(
     title = titled(sweep.title, assignments)
     if sweep.axes:
         shown = "json" if json else "details" if details else "screen"
-        valid = _points(sweep, title, out, progress, shown=shown, real=not no_testbed, attempts=attempts)
+        valid = _points(
+            sweep, title, out, progress, shown=shown, real=not no_testbed, attempts=attempts, set_=assignments
+        )
     else:
-        valid = _one(sweep.base, title, out, progress, json=json, real=not no_testbed, attempts=attempts)
+        valid = _one(
+            sweep.base, title, out, progress, json=json, real=not no_testbed, attempts=attempts, set_=assignments
+        )
     raise typer.Exit(0 if valid else 1)
 
 
 def _one(
-    scenario: Scenario, title: str, out: Path | None, progress: Progress, *, json: bool, real: bool, attempts: int
+    scenario: Scenario,
+    title: str,
+    out: Path | None,
+    progress: Progress,
+    *,
+    json: bool,
+    real: bool,
+    attempts: int,
+    set_: list[str] | None,
 ) -> bool:
     """Compare one scenario; return whether the testbed was valid, if there was one."""
     from elephan.comparisons import compare_scenario  # noqa: PLC0415 (NumPy; --help does without)
 
     compared = compare_scenario(scenario, None, None, progress, real=real, attempts=attempts)
-    written = [] if out is None else _write(compared, out)
+    written = [] if out is None else _write(compared, out, set_)
     if json:
         print_json(compared.to_json())
     else:
@@ -150,7 +164,15 @@ def _table(compared: ScenarioComparison, *, real: bool) -> list[str]:
 
 
 def _points(
-    sweep: Sweep, title: str, out: Path | None, progress: Progress, *, shown: str, real: bool, attempts: int
+    sweep: Sweep,
+    title: str,
+    out: Path | None,
+    progress: Progress,
+    *,
+    shown: str,
+    real: bool,
+    attempts: int,
+    set_: list[str] | None,
 ) -> bool:
     """Compare all points of a sweep; return whether all testbeds were valid. `shown` is json, details or screen."""
     from elephan.comparisons.several import SHOWN, compare_points  # noqa: PLC0415 (NumPy; --help does without)
@@ -160,7 +182,7 @@ def _points(
     for point in compare_points(sweep, progress, real=real, attempts=attempts):
         found.append(point)
         if out is not None:
-            _write(point.comparison, out / point.name)
+            _write(point.comparison, out / point.name, set_)
             with writing(out):
                 write_json(out / "points.json", {"points": [one.to_json() for one in found]})
         valid &= _objected(point.comparison, f"{point.name}: ")
@@ -169,12 +191,13 @@ def _points(
         return valid
     names = list(dict.fromkeys(name for one in found for name in one.labels))
     other, against = ("simulation", "testbed") if real else ("model", "simulation")
+    labels = {name: brief([str(one.labels.get(name, "")) for one in found]) for name in names}
     cells = []
-    for one in found:
+    for i, one in enumerate(found):
         rows = {row.name: row for row in one.comparison.rows}
         # Units are in the heads.
         values = [(_number(rows[name], against), _gap(rows[name], other).partition(" ")[0]) for name in SHOWN]
-        cells.append([*(str(one.labels.get(name, "")) for name in names), *(text for pair in values for text in pair)])
+        cells.append([*(labels[name][i] for name in names), *(text for pair in values for text in pair)])
     points = {row.name for one in found for row in one.comparison.rows if not row.relative}
     gap_heads = {name: f"{GAP_HEAD} [{'points' if name in points else '%'}]" for name in SHOWN}
     heads = [*short(names).values(), *(head for name in SHOWN for head in (_named(name), gap_heads[name]))]
@@ -213,6 +236,7 @@ def _screen(heads: list[str], cells: list[list[str]], labels: int, gaps: list[fl
             columns.append(Column(head, "", own, is_text=True))
         else:
             columns.append(Column("\n".join(textwrap.wrap(name, LONG_HEAD)), unit.rstrip("]"), own))
+    columns = narrowed(columns, width)
     # A quantity and its gap go together.
     group = 2 if any(column.head == GAP_HEAD for column in columns) else 1
     kept = len(columns)
@@ -223,11 +247,12 @@ def _screen(heads: list[str], cells: list[list[str]], labels: int, gaps: list[fl
     return [*table_lines(columns[:kept], width), *(wrapped(f"({', '.join(left)}: --details)", width) if left else [])]
 
 
-def _write(compared: ScenarioComparison, out: Path) -> list[Path]:
+def _write(compared: ScenarioComparison, out: Path, set_: list[str] | None) -> list[Path]:
     from elephan.runs.files import whole_folder  # noqa: PLC0415 (NumPy; --help does without)
 
     with writing(out), whole_folder(out) as folder:
         written = compared.write(folder)
+        note_changes(folder, set_)
         if can_draw():
             from elephan.plots.model_sim_testbed import draw_model_sim_testbed  # noqa: PLC0415 (slow to import)
 

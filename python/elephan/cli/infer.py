@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,12 +12,13 @@ from elephan.assignments import parse_assignments
 from elephan.cli.common import JsonOption, QuietOption, print_json, print_wrapped, say, write_new
 from elephan.errors import InputError, unknown
 from elephan.measurements import read
-from elephan.units import bits_per_second, format_rate, format_time, seconds
+from elephan.units import bits_per_second, format_number, format_rate, format_time, scaled, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from elephan.inference import Answer, Interval, Nearby, Observation
+    from elephan.scenario import Scenario
 
 EXAMPLE = """Example:  elephan infer iperf.json --out path.toml
 elephan infer iperf.json --simulate --what-if queue=fq-codel"""
@@ -252,12 +253,11 @@ _SHORT = {
 """Places of a scenario that ``--what-if`` names by one word."""
 
 
-def _changed(answer: Answer, wanted: Sequence[str]) -> list[dict[str, object]]:
-    """Run the middle of the answer as it is, and with each change."""
-    import elephan  # noqa: PLC0415 (the engine)
-    from elephan.inference import what_if  # noqa: PLC0415 (as above)
+def _changed(answer: Answer, wanted: Sequence[str]) -> list[dict[str, Any]]:
+    """Run the middle and the ends of the answer as they are, and with each change."""
+    from elephan.inference import what_if, what_if_at_ends  # noqa: PLC0415 (the engine)
 
-    variants = [("as it is", what_if(answer, {}))]
+    variants: list[tuple[str, dict[str, object]]] = [("as it is", {})]
     for change in wanted:
         key, _, value = change.partition("=")
         if not value:
@@ -268,32 +268,82 @@ def _changed(answer: Answer, wanted: Sequence[str]) -> list[dict[str, object]]:
             known = [name for name in _SHORT if name not in ("queues", "laws", "control")]
             message = f"--what-if {key}: {unknown('key', key, known)}, or a place such as flows.0.count"
             raise InputError(message)
-        variants.append((change, what_if(answer, parse_assignments([f"{place}={value}"]))))
-    rows: list[dict[str, object]] = []
-    for name, scenario in variants:
-        result = elephan.run(scenario)
-        document = result.to_json()
-        link, group = document["links"][0], document["groups"][0]
-        rows.append(
-            {
-                "path": name,
-                "goodput_bps": group["goodput_per_flow_bps"]["mean"],
-                "queueing_delay_s": link["queueing_delay_s"]["mean"],
-                "loss_ratio": link["loss_ratio"]["mean"],
+        variants.append((change, parse_assignments([f"{place}={value}"])))
+    # All are read before any is run.
+    scenarios = [(name, [what_if(answer, change), *what_if_at_ends(answer, change)]) for name, change in variants]
+    rows: list[dict[str, Any]] = []
+    before: list[dict[str, float]] = []
+    for name, paths in scenarios:
+        found = [_measured(scenario) for scenario in paths]
+        before = before or found
+        row: dict[str, Any] = {"path": name, **found[0]}
+        if rows:
+            differences = {
+                key: [new[key] - old[key] for new, old in zip(found, before, strict=True)] for key in found[0]
             }
-        )
+            row["difference"] = {
+                key: {"middle": values[0], "low": min(values), "high": max(values)}
+                for key, values in differences.items()
+            }
+        rows.append(row | {"paths": len(paths)})
     return rows
 
 
-def _change_lines(rows: Sequence[Mapping[str, object]]) -> list[str]:
-    """Say what each change would do; one run of the middle of the answer has no interval."""
+def _measured(scenario: Scenario) -> dict[str, float]:
+    """Run a scenario, and return the goodput of its first group, and delay and loss of its link."""
+    import elephan  # noqa: PLC0415 (the engine)
 
-    def one(row: Mapping[str, object]) -> str:
-        rate, delay, loss = (float(str(row[name])) for name in ("goodput_bps", "queueing_delay_s", "loss_ratio"))
-        return f"{format_rate(rate)}, queue {format_time(delay)}, loss {100 * loss:.2g} %"
+    document = elephan.run(scenario).to_json()
+    link, group = document["links"][0], document["groups"][0]
+    found = {
+        "goodput_bps": group["goodput_per_flow_bps"]["mean"],
+        "queueing_delay_s": link["queueing_delay_s"]["mean"],
+        "loss_ratio": link["loss_ratio"]["mean"],
+    }
+    # A link without a packet has neither delay nor loss.
+    return {key: float(mean or 0.0) for key, mean in found.items()}
+
+
+def _change_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say what each change would do, with the range of the difference over the ends of the answer."""
+    paths = rows[0]["paths"]
+
+    def one(row: Mapping[str, Any]) -> str:
+        parts = []
+        for key, name, unit in (
+            ("goodput_bps", "", "bit/s"),
+            ("queueing_delay_s", "queue ", "s"),
+            ("loss_ratio", "loss ", "%"),
+        ):
+            divide, shown = (0.01, "%") if unit == "%" else scaled(unit, [row[key]])
+            text = f"{name}{format_number(row[key] / divide, 3)} {shown}"
+            if "difference" in row and paths > 1:
+                low, high = (row["difference"][key][end] / divide for end in ("low", "high"))
+                sure = "" if low > 0 or high < 0 else ", not decided"
+                ends = f"{format_signed(low)} to {format_signed(high)}{sure}"
+                text += f" ({ends})" if low or high else " (no difference)"
+            parts.append(text)
+        return ", ".join(parts)
 
     changes = [f"What if {row['path']}: {one(row)}" for row in rows[1:]]
-    return [*changes, f"As it is: {one(rows[0])}; each is one run of the middle of the answer"]
+    where = (
+        f"{paths} paths, the middle of the answer and the ends of its intervals"
+        if paths > 1
+        else "the middle of the answer alone, so that no difference is decided"
+    )
+    how = f"; in brackets differences, lowest to highest of {where}" if paths > 1 else f"; of {where}"
+    return [*changes, f"As it is: {one(rows[0])}{how}"]
+
+
+def format_signed(value: float) -> str:
+    """Format a difference with its sign.
+
+    Examples
+    --------
+    >>> format_signed(3.14159), format_signed(-0.001234), format_signed(0.0)
+    ('+3.1', '-0.0012', '0')
+    """
+    return f"{'+' if value > 0 else ''}{format_number(float(f'{value:.2g}'), 2)}"
 
 
 def _draw(answer: Answer, plot: Path) -> None:

@@ -38,6 +38,7 @@ from elephan.cli.common import (
     fitted_table,
     metric_rows,
     new_table,
+    note_changes,
     print_json,
     print_lines,
     print_tables,
@@ -120,6 +121,7 @@ def run(
     """Run all replications of a scenario and sum them up, with 95 % confidence intervals."""
     from elephan.lint import lint  # noqa: PLC0415 (--help does without NumPy)
     from elephan.results.files import write_files  # noqa: PLC0415 (as above)
+    from elephan.runs.halves import is_cheap  # noqa: PLC0415 (as above)
     from elephan.runs.measures import needs_series  # noqa: PLC0415 (as above)
 
     check_out(out)
@@ -142,7 +144,9 @@ def run(
         from elephan.runs.elsewhere import check_recorded  # noqa: PLC0415 (few runs want it)
 
         check_recorded(read, name)
-    series = out is not None or needs_series(metrics)
+    # A store keeps no samples that were not asked for, and a precision may ask for many replications.
+    is_looked_at = store is None and engine == ENGINES[0] and not precision and is_cheap(read)
+    series = out is not None or needs_series(metrics) or is_looked_at
     if strict:
         warn(lint(read), strict=True)
     with ExitStack() as stack:
@@ -169,6 +173,7 @@ def run(
                 if kept is not None:
                     kept.put(made, key=key)
                 written = _written(made, out, tables, plot=plot, also=also or [])
+            note_changes(out, set_)
         document: dict[str, Any] = {**made.to_json()}
         document |= {"metrics": found.measured(metrics)} if found is not None and metrics else {}
         warnings = made.warnings

@@ -19,7 +19,8 @@ from elephan.cli.columns import (
     wrapped,
 )
 from elephan.cli.common import shown
-from elephan.units import format_rate
+from elephan.lint.deterministic_replications import SAME, all_the_same, without_empty_intervals
+from elephan.units import count, format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -91,9 +92,10 @@ def _lines(
     without: Sequence[str],
 ) -> tuple[list[str], int]:
     """Return the lines without some of those below the tables, and the number of rows that the tables have."""
-    run = document["run"]
+    run, same = document["run"], all_the_same(document)
+    document = without_empty_intervals(document)
     links, groups = _busiest(document["links"]), list(zip(document["groups"], facts, strict=True))
-    head = wrapped(f"{run['scenario']}: {_answer(links[0])}.", width) + wrapped(_about(run), width)
+    head = wrapped(f"{run['scenario']}: {_answer(links[0])}.", width) + wrapped(_about(run, same=same), width)
     tail, timed = [], delay_lines(document)
     for said in timed[:MOST_TIMED]:
         tail += wrapped(said, width)
@@ -147,11 +149,11 @@ def _chosen(groups: Sequence[Row], most: int) -> list[int]:
     return sorted([*chosen, *(i for i, is_said in enumerate(said) if is_said)][:most])
 
 
-def _about(run: Row) -> str:
+def _about(run: Row, *, same: bool) -> str:
     found = "" if run["warmup_rule"] == "stated" else f" by {run['warmup_rule']}"
     times = f"{run['duration_s']:g} s ({run['warmup_s']:g} s warm-up{found})"
     made = f"seed {run['seed']}, run {run['id'][:12]}, {run['wall_s']:.1f} s"
-    return f"{run['replications']} replication{'s' if run['replications'] > 1 else ''} of {times}, {made}"
+    return f"{count(run['replications'], 'replication')} of {times}{f', {SAME}' if same else ''}, {made}"
 
 
 def _answer(link: Row) -> str:
@@ -209,9 +211,11 @@ def whole(
         As `screen` has them. Columns for which a line has no room stand below; transfers have a table elsewhere.
     """
     width = terminal_width() if width is None else width
-    run, groups = document["run"], list(zip(document["groups"], facts, strict=True))
+    run, same = document["run"], all_the_same(document)
+    document = without_empty_intervals(document)
+    groups = list(zip(document["groups"], facts, strict=True))
     said = f"{run['scenario']}: {_answer(_busiest(document['links'])[0])}."
-    lines = [*wrapped(said, width), *wrapped(_about(run), width), ""]
+    lines = [*wrapped(said, width), *wrapped(_about(run, same=same), width), ""]
     lines += [*blocks(_of_links(document["links"], True), width), ""]
     lines += [*blocks(_of_groups(groups, True, transfers=False), width), ""]
     fair = "; ".join(fairness_lines(document, facts))

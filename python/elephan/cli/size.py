@@ -31,6 +31,7 @@ from elephan.cli.common import (
     check_laws,
     check_out,
     check_tables,
+    note_changes,
     print_json,
     print_lines,
     print_tables,
@@ -192,6 +193,7 @@ def size(
                 found = elephan.size(read, **sizing)
             with writing(out):
                 written = [] if out is None else _write(found, out, tables)
+                note_changes(out, set_)
         except KeyboardInterrupt:
             raise Interrupted(watch.summary()) from None
     if json:

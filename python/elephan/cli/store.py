@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.assignments import parse_assignments
+from elephan.assignments import labelled, parse_assignments
 from elephan.cli.columns import LINES, Column, cut_table, left_out, table_lines, terminal_width, text_table, wrapped
 from elephan.cli.common import (
     DetailsOption,
@@ -17,7 +17,6 @@ from elephan.cli.common import (
     QuietOption,
     StoreOption,
     fitted_table,
-    labelled,
     print_json,
     print_lines,
     print_tables,

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.assignments import parse_assignments, usual_place
-from elephan.cli.columns import deciding
+from elephan.assignments import labelled, parse_assignments, usual_place
 from elephan.cli.common import (
-    METRIC_HEADS,
     PARQUET,
     DetailsOption,
     ForceOption,
@@ -32,8 +30,7 @@ from elephan.cli.common import (
     check_out,
     check_tables,
     fitted_table,
-    labelled,
-    metric_rows,
+    note_changes,
     print_json,
     print_lines,
     print_tables,
@@ -46,7 +43,7 @@ from elephan.cli.common import (
 )
 from elephan.cli.estimate import preview_cost
 from elephan.cli.progress import ProgressDisplay, ProgressLine
-from elephan.cli.sweep_screen import labelled_rows, sweep_screen
+from elephan.cli.sweep_screen import brief, labelled_rows, sweep_screen
 from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.results.axes import short
@@ -56,9 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
-    from rich.table import Table
-
-    from elephan.sweeps import PointResult, Sweep, SweepPoint, SweepResult
+    from elephan.sweeps import Sweep, SweepPoint, SweepResult
 
 EXAMPLE = "Example:  elephan sweep scenarios/sweeps/buffers.toml --store runs/ --out swept/"
 
@@ -186,6 +181,8 @@ def sweep(
                 )
             with writing(out):
                 written = _write(swept, out, tables)
+                if written:
+                    note_changes(out, set_)
         except KeyboardInterrupt:
             raise Interrupted(watch.stopped()) from None
         except InputError as error:
@@ -200,14 +197,10 @@ def sweep(
         print_json(document)
     else:
         print_lines(*sweep_screen(swept, asked_columns, title, differences=differences, details=details))
-        print_tables(*_metrics(swept, None if details else SHOWN))
         say_written(written)
-    if not quiet:
-        for each in swept.warnings:
-            at = f"{each['points']} of {len(swept.points)} points"
-            say_wrapped(
-                f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})"
-            )
+    for each in () if quiet else swept.warnings:
+        at = f"{each['points']} of {len(swept.points)} points"
+        say_wrapped(f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})")
     for point in swept.failures:
         say(f"failed: {labelled(point.labels)}: {point.error}")
     say(_summary(swept))
@@ -288,32 +281,6 @@ def _summary(swept: SweepResult) -> str:
     )
 
 
-def _metrics(swept: SweepResult, most: int | None) -> list[Table | str]:
-    """Return the table of ``--metric``, with a row per point and quantity; at most ``most`` points that differ most."""
-    if not swept.metrics:
-        return []
-    names, rows, points = swept.label_names, [], swept.points
-    measured = [point.stored.measured(swept.metrics) for point in points]
-    by_name = [{f"{row['quantity']} {row['name'] or row['of']}": row["value"] for row in found} for found in measured]
-    every = dict.fromkeys(name for found in by_name for name in found)
-    nothing = {"mean": None, "ci95": None}
-    values = [{name: found.get(name, nothing) for name in every} for found in by_name]
-    chosen = range(len(points)) if most is None or len(points) <= most else deciding(values, list(every), most)
-    for i in chosen:
-        found = metric_rows(measured[i], points[i].document["run"]["replications"])
-        rows += [[*_cells(points[i], names), *row] for row in found]
-    if not rows:
-        return ["metrics: none has a value at any point; elephan run --metric says why of one"]
-    words = [True] * len(names) + [True, True, False, True]
-    left = f"(the {len(chosen)} of {len(points)} points that differ most: --details)"
-    table = fitted_table([*short(names).values(), *METRIC_HEADS], rows, words)
-    return [table, left] if len(chosen) < len(points) else [table]
-
-
-def _cells(point: PointResult | SweepPoint, names: list[str]) -> list[str]:
-    return [str(point.labels.get(name, "")) for name in names]
-
-
 def _show_preview(
     title: str,
     points: list[tuple[SweepPoint, bool]],
@@ -332,9 +299,14 @@ def _show_preview(
         return
     names = list(dict.fromkeys(name for point, _ in points for name in point.labels))
     states = {True: "yes", False: "no"}
+    labels = {name: brief([str(point.labels.get(name, "")) for point, _ in points]) for name in names}
     rows_ = [
-        [*_cells(point, names), format_number(point.cost / 1e6, 3), "unreadable" if point.error else states[kept]]
-        for point, kept in points[:most]
+        [
+            *(labels[name][i] for name in names),
+            format_number(point.cost / 1e6, 3),
+            "unreadable" if point.error else states[kept],
+        ]
+        for i, (point, kept) in enumerate(points[:most])
     ]
     heads = [*short(names).values(), "million packets", "in the store"]
     print_tables(f"{title}: longest first", fitted_table(heads, rows_, [True] * len(names) + [False, True]))

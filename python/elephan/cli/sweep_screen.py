@@ -5,18 +5,30 @@ If there is no room, columns are omitted before intervals, and points that diffe
 
 from __future__ import annotations
 
+import textwrap
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import LINES, Column, blocks, deciding, table_lines, terminal_width, with_intervals, wrapped
+from elephan.cli.columns import (
+    LINES,
+    Column,
+    blocks,
+    deciding,
+    narrowed,
+    table_lines,
+    terminal_width,
+    with_intervals,
+    wrapped,
+)
 from elephan.cli.common import shown
+from elephan.lint.deterministic_replications import SAME, all_the_same
 from elephan.units import count, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elephan.sweeps import SweepResult
-    from elephan.sweeps.columns import SweepColumn
+    from elephan.sweeps.columns import AnyColumn, MetricColumn, SweepColumn
 
 RANKS = {"utilization": 0, "delay": 1, "page_time_p95": 1, "loss": 3, "total": 5, "jain": 5}
 """Ranks of columns, which are omitted in descending order if there is no room; columns of groups have rank 2."""
@@ -24,11 +36,14 @@ RANKS = {"utilization": 0, "delay": 1, "page_time_p95": 1, "loss": 3, "total": 5
 BESIDE = 4
 """Rank of a label that follows from the others, and does not distinguish points."""
 
-LEAST_ROWS = 4
-"""Minimum number of points shown."""
+LEAST_ROWS, FEWEST_ROWS = 4, 2
+"""Minimum number of points shown with the columns that are asked for, and where labels have several lines."""
 
 LONG = 24
 """Number of characters from which a label that is a table keeps only the keys that distinguish points."""
+
+NAME = 16
+"""Number of characters from which the name of a metric is wrapped."""
 
 Row = dict[str, Any]
 
@@ -51,33 +66,56 @@ def sweep_screen(
     -------
     list of str
     """
-    from elephan.sweeps.columns import default_columns  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.sweeps.columns import default_columns, metric_columns  # noqa: PLC0415 (--help does without NumPy)
 
     base, width = swept.sweep.base, terminal_width()
     link = _link(swept)
     head = wrapped(f"{title} (link {base.links[link]['name']}, {_replications(swept)}, seed {base.seed})", width)
-    chosen = default_columns(base.network, link) if columns is None else list(columns)
+    metrics = metric_columns(swept.metrics, swept.points, base.network)
+    alike = [column.alike for column in metrics]
+    # A quantity that is asked for as a metric has one column.
+    others = default_columns(base.network, link) if columns is None else columns
+    chosen: list[AnyColumn] = [*(column for column in others if column not in alike), *metrics]
     if differences:
         head += wrapped(f"Below the first row: what a point has more than the first{_pairing(swept, chosen)}.", width)
     if not swept.points:
         return head
-    found = labelled_rows(swept, chosen, differences=differences)
-    rows = list(range(len(found)))
-    lines, said = _table(swept, chosen, found, rows, asked=columns is not None, differences=differences)
-    said = [*_more_than_a_link(swept, chosen, found, said), *said]
-    last = _said(said, width)
-    if not details and len(head) + len(lines) + len(last) > LINES:
-        # Columns that wrap below others repeat the rows.
-        times = max(len(lines) // (len(found) + 1), 1)
-        above = len(head) + len(lines) - times * len(found)
-        for most in range(len(found) - 1, LEAST_ROWS - 1, -1):
-            last = _said([f"the {most} of {len(found)} points that differ most: --details", *said], width)
-            if above + times * most + len(last) <= LINES or most == LEAST_ROWS:
-                rows = deciding(found, [column.label for column in chosen], most, _compared(swept))
-                last = _said([f"the {len(rows)} of {len(found)} points that differ most: --details", *said], width)
-                lines, _ = _table(swept, chosen, found, rows, asked=columns is not None, differences=differences)
-                break
-    return [*head, *lines, *last]
+    found = rows_of(swept, chosen, differences=differences)
+
+    def screen(rows: Sequence[int], without: int = 0) -> list[str]:
+        """The screen of some of the points, without the last of the columns."""
+        shown_ = chosen[: len(chosen) - without]
+        left = [f"the {len(rows)} of {len(found)} points that differ most: --details"] if len(rows) < len(found) else []
+        left += [f"no room for {count(without, 'more column')}: --details, --json"] if without else []
+        whole = columns is not None or (details and bool(metrics))
+        lines, said = _table(swept, shown_, found, rows, whole=whole, differences=differences)
+        said = [*left, *_without_value(swept, metrics), *_more_than_a_link(swept, chosen, found, said), *said]
+        return [*head, *lines, *_said(said, width)]
+
+    if details or (len(found) <= LINES and len(screen(range(len(found)))) <= LINES):
+        return screen(range(len(found)))
+    decide = [column.label for column in (metrics if columns is None and metrics else chosen)]
+    rows, lines = list(range(len(found))), []
+    # Columns that wrap below others repeat the rows.
+    for most in range(min(len(found) - 1, LINES), (LEAST_ROWS if columns is not None else FEWEST_ROWS) - 1, -1):
+        rows = deciding(found, decide, most, _compared(swept))
+        lines = screen(rows)
+        if len(lines) <= LINES:
+            return lines
+    for without in range(1, len(metrics) if columns is None else 0):
+        lines = screen(rows, without)
+        if len(lines) <= LINES:
+            return lines
+    return lines or screen(rows)
+
+
+def _without_value(swept: SweepResult, columns: Sequence[MetricColumn]) -> list[str]:
+    """Name the metrics that have a value at no point, and why as at the first."""
+    from elephan.runs.measures import absent  # noqa: PLC0415 (--help does without NumPy)
+
+    there = {row["metric"] for column in columns for row in column.rows.values()}
+    lost = [metric for metric in swept.metrics if str(metric) not in there]
+    return [f"{metric}: {absent(metric, swept.points[0].stored.scenario) or 'no point has a value'}" for metric in lost]
 
 
 def _link(swept: SweepResult) -> int:
@@ -88,7 +126,7 @@ def _link(swept: SweepResult) -> int:
 
 
 def _more_than_a_link(
-    swept: SweepResult, chosen: Sequence[SweepColumn], found: Sequence[Row], said: Sequence[str]
+    swept: SweepResult, chosen: Sequence[AnyColumn], found: Sequence[Row], said: Sequence[str]
 ) -> list[str]:
     """Explain a total above the rate of the link that the other columns are of; empty where there is none."""
     base = swept.sweep.base
@@ -102,7 +140,7 @@ def _more_than_a_link(
     return [f"total: of all flows, over {len(base.links)} links; the rate of {base.links[link]['name']} is less"]
 
 
-def _pairing(swept: SweepResult, chosen: Sequence[SweepColumn]) -> str:
+def _pairing(swept: SweepResult, chosen: Sequence[AnyColumn]) -> str:
     """Explain which intervals of differences are not paired by replication."""
     from elephan.sweeps.columns import is_paired  # noqa: PLC0415 (--help does without NumPy)
 
@@ -136,33 +174,48 @@ def _said(parts: Sequence[str], width: int) -> list[str]:
 
 def labelled_rows(swept: SweepResult, columns: Sequence[SweepColumn] | None, *, differences: bool) -> list[Row]:
     """Return the values of columns at all points, each with its labels; by default of the default columns."""
-    from elephan.sweeps.columns import column_rows, default_columns  # noqa: PLC0415 (as above)
+    from elephan.sweeps.columns import default_columns  # noqa: PLC0415 (as above)
 
-    chosen = default_columns(swept.sweep.base.network, _link(swept)) if columns is None else columns
-    rows = column_rows(chosen, swept.points, differences=differences)
+    return rows_of(
+        swept,
+        default_columns(swept.sweep.base.network, _link(swept)) if columns is None else columns,
+        differences=differences,
+    )
+
+
+def rows_of(swept: SweepResult, columns: Sequence[AnyColumn], *, differences: bool) -> list[Row]:
+    """Return the values of columns at all points, each with its labels."""
+    from elephan.sweeps.columns import column_rows  # noqa: PLC0415 (as above)
+
+    rows = column_rows(columns, swept.points, differences=differences)
     return [{"labels": point.labels, **row} for point, row in zip(swept.points, rows, strict=True)]
 
 
 def _table(
     swept: SweepResult,
-    chosen: Sequence[SweepColumn],
+    chosen: Sequence[AnyColumn],
     found: Sequence[Row],
     rows: Sequence[int],
     *,
-    asked: bool,
+    whole: bool,
     differences: bool,
 ) -> tuple[list[str], list[str]]:
     """Return the lines of the table, and what is omitted."""
     width = terminal_width()
     full, bare = (
-        [*_labels(swept, rows), *_measured(swept, chosen, found, rows, asked=asked, differences=differences, bare=bare)]
+        [*_labels(swept, rows), *_measured(swept, chosen, found, rows, whole=whole, differences=differences, bare=bare)]
         for bare in (False, True)
     )
-    if asked:
-        own = [column for column in full if not (column.is_text and column.rank)]
-        return blocks(full if _fits(full, width) else own, width), []
-    kept, left = with_intervals(full, bare, width)
-    return table_lines(kept, width), [f"no room for {', '.join(left)}: --columns, --json"] if left else []
+    needed = [column for column in full if not (column.is_text and column.rank)]
+    if not whole:
+        kept, left = with_intervals(narrowed(full, width), narrowed(bare, width), width)
+        said = [f"no room for {', '.join(left)}: --columns, --json"] if left else []
+        if "intervals" not in left or not swept.metrics:
+            return table_lines(kept, width), said
+        # What was asked for keeps its intervals, and wraps.
+        needed = [column for column in needed if not column.rank]
+        return blocks(narrowed(needed, width), width), ["no room for other columns: --columns, --json"]
+    return blocks(narrowed(full if _fits(full, width) else needed, width), width), []
 
 
 def _fits(columns: Sequence[Column], width: int) -> bool:
@@ -255,42 +308,53 @@ def _plain(value: object) -> str:
 
 def _measured(
     swept: SweepResult,
-    chosen: Sequence[SweepColumn],
+    chosen: Sequence[AnyColumn],
     found: Sequence[Row],
     rows: Sequence[int],
     *,
-    asked: bool,
+    whole: bool,
     differences: bool,
     bare: bool,
 ) -> list[Column]:
     """Return the columns of measured quantities; empty ones are omitted unless they were requested."""
+    from elephan.sweeps.columns import MetricColumn  # noqa: PLC0415 (--help does without NumPy)
+
     several, columns = len(swept.sweep.base.network.groups) > 1, []
     links = len({column.link for column in chosen if column.link is not None})
+    documents = {i: swept.points[i].document for i in rows}
+    same = {i for i in rows if all_the_same(documents[i]) and not (differences and not all_the_same(documents[0]))}
     for column in chosen:
         # Differences are small beside what they are of.
         divide, unit = scale_of(column, found[:1] if differences else found)
         texts = []
         for i in rows:
-            cell = found[i][column.label]
-            flows = sum(swept.points[i].document["groups"][g]["flows"] for g in column.counted)
+            cell, note = found[i][column.label], ""
+            document = documents[i]
+            flows = sum(document["groups"][g]["flows"] for g in column.counted)
             if column.name.startswith("jain") and flows == 1:
                 cell = {"mean": None, "ci95": None}
-            if bare:
+            if bare or i in same:
                 cell = {**cell, "ci95": None}
             is_more = differences and i > 0
             digits = 4 if divide == 1 or column.name == "utilization" else 3
             text = shown(cell, 1 / divide, digits, of="" if is_more else column.key, flows=flows)
-            texts.append(f"+{text}" if is_more and (cell["mean"] or 0.0) > 0 else text)
+            if isinstance(column, MetricColumn):
+                note = column.known(swept.points[i], document["run"]["replications"])
+            texts.append((f"+{text}" if is_more and (cell["mean"] or 0.0) > 0 else text) + note)
         name = "Jain" if column.name == "jain" else column.name.replace("_", " ")
         # Percentiles go below the name, which is long.
         name = name.replace(" time ", "\ntime ") if "_time_" in column.name else name
+        if isinstance(column, MetricColumn):
+            head = "\n".join([*([column.of] if column.of else []), *textwrap.wrap(name, NAME)])
+            columns.append(Column(head, unit, tuple(texts)))
+            continue
         named = several if column.group is not None else column.link is not None and links > 1
         whose = f"{column.of}\n" if named else ""
-        columns.append(Column(whose + name, unit, tuple(texts), RANKS.get(column.name, 2)))
-    return columns if asked else [column for column in columns if set(column.cells) != {"-"}]
+        columns.append(Column(whose + name, unit, tuple(texts), RANKS.get(column.name, 2) + bool(swept.metrics)))
+    return columns if whole else [column for column in columns if set(column.cells) != {"-"} or not column.rank]
 
 
-def scale_of(column: SweepColumn, rows: Sequence[Row]) -> tuple[float, str]:
+def scale_of(column: AnyColumn, rows: Sequence[Row]) -> tuple[float, str]:
     """Return the divisor of a column and its unit, common to all rows."""
     if column.unit == "%" or column.name == "utilization":
         return 0.01, "%"
@@ -300,7 +364,8 @@ def scale_of(column: SweepColumn, rows: Sequence[Row]) -> tuple[float, str]:
 def _replications(swept: SweepResult) -> str:
     """Format the number of replications of the points, which varies with a requested precision."""
     if not swept.sweep.precision or not swept.points:
-        return count(swept.sweep.base.replications, "replication")
+        same = bool(swept.points) and all(all_the_same(point.document) for point in swept.points)
+        return count(swept.sweep.base.replications, "replication") + (f", {SAME}" if same else "")
     numbers = [point.document["run"]["replications"] for point in swept.points]
     low, high = min(numbers), max(numbers)
     return f"{low} replications" if low == high else f"{low} to {high} replications"

@@ -18,6 +18,7 @@ from elephan.cli.common import (
     SeedOption,
     SetOption,
     check_out,
+    note_changes,
     print_json,
     print_lines,
     say,
@@ -79,6 +80,7 @@ def run(
     if out is not None:
         with writing(out), whole_folder(out) as folder:
             tested.write(folder)
+            note_changes(folder, assignments)
     if json:
         print_json(tested.to_json())
     else:

@@ -6,8 +6,8 @@ import math
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from elephan.assignments import labelled
 from elephan.cli.columns import Column, command_lines, table_lines, wrapped
-from elephan.cli.common import labelled
 from elephan.units import count, format_packets, format_rate, format_time
 
 if TYPE_CHECKING:

@@ -4,9 +4,21 @@ A network trained on simulations corrects the estimates of theory; its intervals
 simulations, and judged on real paths (`coverage`).
 """
 
-from elephan.inference.answer import Answer, Known, coverage, infer, what_if
+from elephan.inference.answer import Answer, Known, coverage, infer, what_if, what_if_at_ends
 from elephan.inference.nearby import Nearby, Twin, search
 from elephan.inference.network import Interval
 from elephan.inference.observed import Observation
 
-__all__ = ["Answer", "Interval", "Known", "Nearby", "Observation", "Twin", "coverage", "infer", "search", "what_if"]
+__all__ = [
+    "Answer",
+    "Interval",
+    "Known",
+    "Nearby",
+    "Observation",
+    "Twin",
+    "coverage",
+    "infer",
+    "search",
+    "what_if",
+    "what_if_at_ends",
+]

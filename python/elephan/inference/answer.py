@@ -143,7 +143,27 @@ class Answer:
 
     def scenario(self) -> str:
         """Return a scenario (TOML) of the middle of the answer, to run, size and change."""
-        path = self.middle if self.nearby is None or self.nearby.best is None else self.nearby.best.path
+        return self._scenario_of(self._best)
+
+    def scenarios_of_ends(self) -> list[str]:
+        """Return scenarios of the middle with one quantity at an end of its interval: rate, base RTT and buffer."""
+        best = self._best
+        found = self.intervals if self.nearby is None or not self.nearby.intervals else self.nearby.intervals
+        buffer = "burst_s" if best.discipline == "policer" else "buffer_s"
+        ends: list[dict[str, Any]] = [
+            {field: end}
+            for field, name in (("rate_bps", "rate_bps"), ("rtt_s", "rtt_s"), ("buffer_s", buffer))
+            if (interval := found.get(name)) is not None and interval.low < interval.high
+            for end in (interval.low, interval.high)
+        ]
+        return [self._scenario_of(replace(best, **end)) for end in ends]
+
+    @property
+    def _best(self) -> PathModel:
+        """The path that scenarios are of."""
+        return self.middle if self.nearby is None or self.nearby.best is None else self.nearby.best.path
+
+    def _scenario_of(self, path: PathModel) -> str:
         path = replace(path, hosts=replace(path.hosts, window='"none"'))
         lead = path.lead_s
         duration = max(self.observation.samples.duration_s, 30.0)
@@ -323,6 +343,17 @@ def what_if(answer: Answer, changes: Mapping[str, Any]) -> Scenario:
         If a change is not understood.
     """
     return Scenario.from_text(answer.scenario(), "infer").replace(changes)
+
+
+def what_if_at_ends(answer: Answer, changes: Mapping[str, Any]) -> list[Scenario]:
+    """Return the scenarios of `Answer.scenarios_of_ends` with changes.
+
+    Raises
+    ------
+    InputError
+        If a change is not understood.
+    """
+    return [Scenario.from_text(text, "infer").replace(changes) for text in answer.scenarios_of_ends()]
 
 
 def law_name(law: str) -> str:

@@ -27,6 +27,7 @@ from elephan.lint import (
     unfinished,
     unlimited_buffer,
     unpaced_bursts,
+    unsettled,
 )
 from elephan.lint.rule import LintRule, LintSubject, LintWarning
 
@@ -44,6 +45,7 @@ _MODULES: tuple[HasRule, ...] = (
     receiver_limited,
     short_warmup,
     short_run,
+    unsettled,
     phase_locked,
     phase_effects,
     small_buffer,
@@ -65,7 +67,11 @@ RULES: tuple[LintRule, ...] = tuple(module.RULE for module in _MODULES)
 """All rules, in the order in which their warnings are shown."""
 
 
-def lint(scenario: Scenario, document: Mapping[str, Any] | None = None) -> list[LintWarning]:
+def lint(
+    scenario: Scenario,
+    document: Mapping[str, Any] | None = None,
+    changes: Mapping[int, tuple[float, float | None]] | None = None,
+) -> list[LintWarning]:
     """Check a scenario for settings that give its numbers another meaning than intended.
 
     Parameters
@@ -73,6 +79,8 @@ def lint(scenario: Scenario, document: Mapping[str, Any] | None = None) -> list[
     scenario : Scenario
     document : mapping, optional
         The document of its run. Rules then judge by what was measured where they can.
+    changes : mapping, optional
+        As `LintSubject` has them.
 
     Returns
     -------
@@ -85,7 +93,7 @@ def lint(scenario: Scenario, document: Mapping[str, Any] | None = None) -> list[
     >>> [warned.rule for warned in lint(Scenario.from_text(EXAMPLE))]
     ['short-warmup', 'short-run', 'phase-locked']
     """
-    study = LintSubject(scenario.network, document)
+    study = LintSubject(scenario.network, document, changes or {})
     return [
         LintWarning(rule.name, "warning", found.where, found.message, found.remedy)
         for rule in RULES

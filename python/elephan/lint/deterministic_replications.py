@@ -15,18 +15,51 @@ ROUNDING = 1e-9
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
     document = study.document
-    if document is None or document["run"]["replications"] < 2:
-        return
-    measured = [link["backlog_packets"] for link in document["links"]]
-    measured += [group["goodput_bps"] for group in document["groups"]]
-    moving = [quantity for quantity in measured if quantity["mean"]]
-    if moving and all(_is_constant(quantity) for quantity in moving):
+    if document is not None and all_the_same(document):
         yield LintFinding(
             "replications",
             f"all {document['run']['replications']} are the same, since nothing in the scenario is random, so the "
             "intervals are empty and say nothing",
             "give start a range, or tcp a send_jitter, or run one",
         )
+
+
+def all_the_same(document: Mapping[str, Any]) -> bool:
+    """Return whether a run has several replications, and all are the same.
+
+    Parameters
+    ----------
+    document : mapping
+        As ``elephan run --json``.
+    """
+    if document["run"]["replications"] < 2:
+        return False
+    measured = [link["backlog_packets"] for link in document["links"]]
+    measured += [group["goodput_bps"] for group in document["groups"]]
+    moving = [quantity for quantity in measured if quantity["mean"]]
+    return bool(moving) and all(_is_constant(quantity) for quantity in moving)
+
+
+def without_empty_intervals(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document of a run without its intervals if all replications are the same, else as it is.
+
+    Examples
+    --------
+    >>> without_empty_intervals({"run": {"replications": 2}, "links": [{"backlog_packets": {"mean": 5, "ci95": 0}}],
+    ...                          "groups": []})["links"]
+    [{'backlog_packets': {'mean': 5, 'ci95': None}}]
+    """
+
+    def strip(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: None if key == "ci95" else strip(part) for key, part in value.items()}
+        return [strip(part) for part in value] if isinstance(value, list) else value
+
+    return dict(strip(document) if all_the_same(document) else document)
+
+
+SAME = "all the same because nothing is random"
+"""Words on such replications beside their number."""
 
 
 def _is_constant(quantity: Mapping[str, Any]) -> bool:

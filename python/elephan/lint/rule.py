@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -78,10 +78,14 @@ class LintSubject:
         Network of the scenario.
     document : mapping or None
         The document of its run, if there is one.
+    changes : mapping of int to (float, float or None)
+        By index of a group, the relative change of what it gets from the first half of the measured time to the second,
+        and the half-width of its 95 % interval; empty if the samples were not kept.
     """
 
     network: Network
     document: Mapping[str, Any] | None = None
+    changes: Mapping[int, tuple[float, float | None]] = field(default_factory=dict)
 
     def measured(self, group: FlowGroup, quantity: str) -> float | None:
         """Mean of a measured quantity of a group.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from elephan.assignments import changed_title
 from elephan.errors import InputError
 from elephan.loading import KINDS, kind_of, load
 from elephan.plugins import hook
+from elephan.runs.saved import read_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,10 +43,12 @@ def page_of(folder: Path) -> ReportPage:
         raise InputError(message)
     make = cast("Callable[[Path], ReportPage]", _page(name, folder))
     try:
-        return make(folder)
+        made = make(folder)
     except KeyError as error:
         message = f"{folder / document}: has no {error}; write the folder again with this version"
         raise InputError(message) from None
+    changes = read_document(folder / document).get("set", {}) if document.endswith(".json") else {}
+    return replace(made, title=changed_title(made.title, changes, most=len(changes)))
 
 
 def _page(name: str, folder: Path) -> object:

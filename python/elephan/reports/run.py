@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elephan.lint.deterministic_replications import SAME, all_the_same, without_empty_intervals
 from elephan.metrics.quantity import GROUPS, LINKS, shown
 from elephan.network import counted_flows
 from elephan.pictures.figure import Axis, Figure, Series, colour
@@ -40,6 +41,7 @@ def page(folder: Path) -> ReportPage:
         If something in it cannot be read.
     """
     document = read_json(folder / "run.json")
+    same, document = all_the_same(document), without_empty_intervals(document)
     scenario = read_scenario(folder / "scenario.toml")
     run, links, sharing = document["run"], document["links"], counted_flows(scenario.groups)
     # Packets of real stacks may be late; those of a simulation cannot.
@@ -77,7 +79,7 @@ def page(folder: Path) -> ReportPage:
         reproduce=(_again(scenario, real=tested is not None),),
         provenance=(
             *origin(run),
-            ("replications", str(run["replications"])),
+            ("replications", f"{run['replications']}{f', {SAME}' if same else ''}"),
             (
                 "simulated",
                 f"{format_time(run['duration_s'])} each, {run['packets_delivered']:,} packets delivered in all",

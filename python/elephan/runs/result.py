@@ -19,6 +19,7 @@ from elephan.runs import notebook
 from elephan.runs.arrays import buffer_packets as buffer_packets
 from elephan.runs.arrays import run_arrays
 from elephan.runs.fairness import fairness_values
+from elephan.runs.halves import changes
 from elephan.runs.measures import as_table, check_metrics, measure, parse_metrics
 from elephan.runs.outcome import ReplicationOutcome
 from elephan.runs.pools import pool_documents, share_document
@@ -77,7 +78,7 @@ class RunResult(ResultTables):
     @cached_property
     def warnings(self) -> list[LintWarning]:
         """Lint warnings about the scenario and its results."""
-        return lint(self.scenario, self._document)
+        return lint(self.scenario, self._document, changes(self.scenario, self.outcomes))
 
     def to_json(self) -> RunDocument:
         """Return the document of ``elephan run --json``.

@@ -132,6 +132,7 @@ def suggest(
     advice = [*advice, *_flat(curve, at, standard[BDP])]
     if found is not None:
         advice = [*(limit.text for limit in held_by_windows(network, link)), *advice]
+    advice = [*_undecided(curve, targets, chosen), *advice]
     return BufferSuggestion(chosen, why, tuple(dangers), tuple(advice), _rows(standard, found, chosen, curve))
 
 
@@ -215,6 +216,33 @@ def _losses(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]
     if not lost > LOSSY or any(target.metric == "loss_ratio" for target in targets):
         return []
     return [f"{100 * lost:.2g} % of the packets are lost with {format_packets(at)} of buffer"]
+
+
+def _undecided(curve: BufferCurve, targets: Sequence[Target], chosen: int | None) -> list[str]:
+    """Return a remark if the interval of a target's metric at the suggested buffer includes values that miss it."""
+    if chosen is None:
+        return []
+    missed = [(t, end) for t in targets if (end := _worst(curve, t, chosen)) is not None and not t.meets(end)]
+    if not missed:
+        return []
+    target, end = missed[0]
+    held = [b for b in curve.buffers if b > chosen and all(_is_held(curve, each, b) for each in targets)]
+    value = format_time(end) if target.is_time else f"{end:.2g}" if target.metric == "jain" else f"{100 * end:.3g} %"
+    far = f"may be as {'low' if target.at_least else 'high'} as {value}"
+    both = f"; with {format_packets(held[0])} both do" if held else ""
+    why = f"its mean meets {'the target' if len(targets) == 1 else target}, its 95 % interval does not"
+    return [f"with {format_packets(chosen)} {target.name} {far}: {why}{both}"]
+
+
+def _worst(curve: BufferCurve, target: Target, buffer: int) -> float | None:
+    """Return the end of the interval of a metric that is nearer to a miss; None without an interval."""
+    mean, half = curve.estimate(buffer, target.metric)
+    return None if half is None else mean - half if target.at_least else mean + half
+
+
+def _is_held(curve: BufferCurve, target: Target, buffer: int) -> bool:
+    end = _worst(curve, target, buffer)
+    return end is not None and target.meets(end)
 
 
 def _turning(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]:

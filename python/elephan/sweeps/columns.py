@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from elephan.metrics.quantity import Quantity
     from elephan.network import Network
+    from elephan.runs.measures import AskedMetric
     from elephan.sweeps.result import PointResult
 
 Measured = dict[str, float | None]
@@ -124,6 +125,102 @@ class SweepColumn:
         if self.link is not None:
             return _of_link(_table(point, "links"), self.link, self.key)
         return _of_flows(_table(point, "flows"), self.quantity, self.counted if self.group is None else (self.group,))
+
+
+@dataclass(frozen=True)
+class MetricColumn:
+    """A column of a sweep's table for a quantity of ``--metric``.
+
+    Parameters
+    ----------
+    name : str
+        Name of the quantity, with the options of its metric.
+    of : str
+        Name of the link, group or flow; empty for a property of the run.
+    key : str
+        Key of the quantity in documents.
+    unit : str
+        As in `SweepColumn`.
+    rows : mapping of str to mapping
+        Row of `elephan.runs.measures.measure` at each point that has one, by the id of its run.
+    alike : SweepColumn or None
+        Column of the same quantity, which is kept by replication.
+    """
+
+    name: str
+    of: str
+    key: str
+    unit: str
+    rows: Mapping[str, Mapping[str, Any]]
+    alike: SweepColumn | None
+
+    link: None = None
+    group: None = None
+
+    @property
+    def label(self) -> str:
+        """Name of the column, unlike that of a column of the same quantity."""
+        return f"--metric {self.name}[{self.of}]"
+
+    @property
+    def counted(self) -> tuple[int, ...]:
+        """Groups whose flows count."""
+        return () if self.alike is None else self.alike.counted
+
+    def measured(self, point: PointResult, document: Mapping[str, Any]) -> Measured:  # noqa: ARG002 (as `SweepColumn`)
+        """Return the value at a point; null where it has none."""
+        row = self.rows.get(point.run)
+        return {"mean": None, "ci95": None} if row is None else dict(row["value"])
+
+    def known(self, point: PointResult, replications: int) -> str:
+        """Return the number of replications that have a value, in brackets; empty where all have one."""
+        number = self.rows[point.run]["replications"] if point.run in self.rows else replications
+        # Properties of the network are the same in all replications.
+        return "" if number in (replications, 1) else f" ({number} of {replications})"
+
+    def by_replication(self, point: PointResult) -> list[float] | None:
+        """As `SweepColumn.by_replication`."""
+        return None if self.alike is None else self.alike.by_replication(point)
+
+
+AnyColumn = SweepColumn | MetricColumn
+"""A column of a sweep's table."""
+
+
+def metric_columns(asked: Sequence[AskedMetric], points: Sequence[PointResult], network: Network) -> list[MetricColumn]:
+    """Compute metrics at all points.
+
+    Returns
+    -------
+    list of MetricColumn
+        A column for each quantity of each link, group, flow or run.
+    """
+    found: dict[tuple[str, str, str], dict[str, dict[str, Any]]] = {}
+    for point in points if asked else ():
+        for row in point.stored.measured(asked):
+            found.setdefault((row["metric"], row["quantity"], row["name"]), {})[point.run] = row
+    columns = []
+    for (metric, key, of), rows in found.items():
+        row = next(iter(rows.values()))
+        alike = _alike(key, row["of"], of, network)
+        unit = alike.unit if alike is not None else row["unit"].removesuffix("1")
+        # The unit of the key would contradict that of the column.
+        name = _OF_UNIT.sub("", key) + metric[metric.find("(") :] * ("(" in metric)
+        columns.append(MetricColumn(name, of, key, unit, rows, alike))
+    return columns
+
+
+_OF_UNIT = re.compile("_(bps|s|packets|segments|bytes)$")
+
+
+def _alike(key: str, kind: str, of: str, network: Network) -> SweepColumn | None:
+    """Return the column that shows the same quantity of the same link, group or run, if there is one."""
+    every = {"link": _ALL_LINKS, "group": _ALL_GROUPS, "run": _ALL_FLOWS}.get(kind, {})
+    name = next((column for column, quantity in every.items() if quantity.reported and quantity.name == key), None)
+    names = [each.name for each in (network.links if kind == "link" else network.groups)]
+    if name is None or (of and of not in names):
+        return None
+    return _column(name, of or None, network)
 
 
 def _unit(quantity: Quantity) -> str:
@@ -283,7 +380,7 @@ def default_columns(network: Network, link: int | None = None) -> list[SweepColu
     return [*found, _column("jain", None, network)]
 
 
-def difference(column: SweepColumn, point: PointResult, first: PointResult) -> Measured:
+def difference(column: AnyColumn, point: PointResult, first: PointResult) -> Measured:
     """Return the difference of a point from the first one, paired by replication.
 
     Returns
@@ -305,13 +402,13 @@ def difference(column: SweepColumn, point: PointResult, first: PointResult) -> M
     return paired(ours[:both], theirs[:both]).difference.to_json()
 
 
-def is_paired(column: SweepColumn, point: PointResult) -> bool:
+def is_paired(column: AnyColumn, point: PointResult) -> bool:
     """Return whether the store keeps a column per replication; it does not keep percentiles and transfers."""
     return column.by_replication(point) is not None
 
 
 def column_rows(
-    columns: Sequence[SweepColumn], points: Sequence[PointResult], *, differences: bool = False
+    columns: Sequence[AnyColumn], points: Sequence[PointResult], *, differences: bool = False
 ) -> list[dict[str, Measured]]:
     """Read the columns at all points.
 

@@ -83,7 +83,7 @@ class Sweep:
             If the file is invalid; the message names file and key.
         """
         path = Path(path)
-        text = read_text(path, "sweep file (TOML)")
+        text = read_text(path, "scenario or sweep file (TOML)")
         try:
             mapping = parse_toml(text)
         except tomllib.TOMLDecodeError as error:

@@ -179,7 +179,7 @@ def attack(
     try:
         base = Scenario.from_text(NETWORK.format(law=law), "attack")
     except InputError as error:
-        message = f"attack {law}: {str(error).rpartition(': ')[2]}"
+        message = f"attack {law}: {str(error).removeprefix('attack: ').removeprefix('flows[0].control.law: ')}"
         raise InputError(message) from None
     unknowns = read_unknowns(base, ranges, read_unknowns(base, RANGES).all)
     search = WorstSearch(base, unknowns, HARMS[harm], workers, seed, progress)
