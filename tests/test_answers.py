@@ -327,7 +327,7 @@ def test_a_repeated_value_is_read_from_what_ns2_prints() -> None:
     assert repeats.value(asked, lines) == pytest.approx((1.5, 1.5 - 6.3531, 1.5 + 6.3531), rel=1e-4)
     with pytest.raises(InputError, match="A: an interval needs two runs at least"):
         repeats.value(asked, lines[:1])
-    with pytest.raises(InputError, match='ns-2 prints no "goodput3"; did you mean "goodput2"'):
+    with pytest.raises(InputError, match='ns-2 prints no "goodput3"; did you mean "goodput"'):
         repeats.value(replace(asked, quantity="goodput3"), lines)
     keys = re.search(r"array set o \{(.*?)\}", repeats.SCRIPT.read_text(encoding="utf-8"), re.DOTALL)
     assert keys is not None
