@@ -279,6 +279,18 @@ def test_the_command_line_writes_a_scenario_and_says_what_a_change_would_do(elep
         assert said in refusal.err
 
 
+@pytest.mark.parametrize("name", ["1-005", "1-016"])
+def test_the_scenario_has_the_buffer_that_the_screen_shows(elephan: Command, tmp_path: Path, name: str) -> None:
+    (tmp_path / "m.json").write_bytes(gzip.decompress((HERE / "data" / "paths" / f"{name}.json.gz").read_bytes()))
+    done = elephan("infer", tmp_path / "m.json", "--out", tmp_path / "path.toml")
+    assert done.code == 0
+    buffer, _, shown = done.out.partition("packets")[0].rpartition("), ")
+    assert buffer.startswith("Buffer: ")
+    [link] = Scenario.from_file(tmp_path / "path.toml").links
+    # Frames of 1500 bytes, as those of the scenario. The product of the medians of rate and time is 254 in the first.
+    assert link["buffer_limit_packets"] == int(shown.replace(",", ""))
+
+
 def test_a_recorded_file_has_its_truth_and_is_read() -> None:
     for path in PATHS[:3]:
         truth = json.loads(gzip.decompress(path.read_bytes()))["truth"]

@@ -73,23 +73,21 @@ def _timed(name: str, what: str, only: str, title: str) -> list[Quantity]:
     ]
 
 
-def _spurious(name: str, what: str, head: str, position: int) -> list[Quantity]:
-    """Return the quantity of a counter that only senders behind reordering links have, where it is not zero."""
-    return [
-        Quantity(
-            GROUPS,
-            name,
-            f"{what}, of all flows of the group together",
-            only="only where it is not zero",
-            applies=lambda group: any(group.total.get(name, ())),
-            compute=lambda group: group.total[name],
-            needs=(name,),
-            column=name,
-            title=name.replace("_", " ").replace("dsack dups", "segments reported as duplicates"),
-            shown=Shown(position, head, 6, page=name.replace("_", " ")),
-            listed=True,
-        )
-    ]
+def _spurious(name: str, what: str, head: str, position: int) -> Quantity:
+    """Return the quantity of a counter of senders whose receivers report duplicates, where it is not zero."""
+    return Quantity(
+        GROUPS,
+        name,
+        f"{what}, of all flows of the group together",
+        only="only where it is not zero",
+        applies=lambda group: any(group.total.get(name, ())),
+        compute=lambda group: group.total[name],
+        needs=(name,),
+        column=name,
+        title=what.partition(" (")[0],
+        shown=Shown(position, head, 6, page=name.replace("_", " ")),
+        listed=True,
+    )
 
 
 declare(
@@ -180,11 +178,11 @@ declare(
         shown=Shown(5, "cuts", 5, page="loss events"),
         listed=True,
     ),
-    *_spurious("dsack_dups", "segments that the receivers reported as duplicates (DSACK)", "DSACKs", 12),
-    *_spurious(
-        "spurious_recoveries", "cuts of the window by losses that proved spurious and were undone", "undone", 13
+    _spurious("dsack_dups", "segments that the receivers reported as duplicates (DSACK)", "DSACKs", 12),
+    _spurious("spurious_recoveries", "cuts of the window by losses that proved spurious and were undone", "undone", 13),
+    _spurious(
+        "spurious_timeouts", "cuts of the window by timeouts that proved spurious and were undone", "undone RTOs", 14
     ),
-    *_spurious("spurious_timeouts", "cuts of the window by timeouts that proved spurious and were undone", "", 14),
     *(
         Quantity(
             GROUPS,

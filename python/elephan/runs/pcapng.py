@@ -277,7 +277,7 @@ class _Acks:
         self.echo = self._echoes(packets) if self.stamped else np.zeros(0, np.int64)
 
     def _echoes(self, packets: dict[str, Any]) -> NDArray[np.int64]:
-        """Return what each ACK echoes: the timestamp of the first segment after the last ACK (RFC 7323, Section 4.3)."""
+        """Return what each ACK echoes: the time of the first segment after the last ACK (RFC 7323, Section 4.3)."""
         mine = (packets["flow"] == self.flow) & ~packets["dropped"]
         segments, first = np.unique(packets["segment"][mine], return_index=True)
         if not segments.size:
