@@ -35,7 +35,7 @@ def measurement(
 ) -> Measurement:
     """Samples as a reader returns them."""
     count = samples.rtt_s.size
-    held = {"rtt_s": samples.rtt_s, "cwnd_bytes": samples.cwnd_segments * MSS_B}
+    held = {"srtt_s": samples.rtt_s, "cwnd_bytes": samples.cwnd_segments * MSS_B}
     if samples.delivered_bytes is not None and samples.retransmits is not None:
         held |= {"bytes": samples.delivered_bytes, "retransmits": samples.retransmits}
     ends = np.asarray(samples.interval_s * np.arange(1, count + 1), dtype=float)

@@ -162,7 +162,9 @@ def test_what_was_recorded_becomes_what_a_simulation_gives() -> None:
         "drops": {"time_s": np.array([1.0, 4.0, 4.004, 5.0]), "flow": np.zeros(4, dtype=int)},
     }
     ends = np.arange(0.1, 6.05, 0.1)
-    said = Iperf3Report(ends, np.full(60, 60.0), np.full(60, 0.015), np.ones(60), ends, np.full(60, 603_333.3), 1448)
+    said = Iperf3Report(
+        ends, np.full(60, 60.0), np.full(60, 0.015), np.ones(60), ends, np.full(60, 603_333.3), 1448, np.full(60, 2e-3)
+    )
     found = outcome(one, recorded, [said], [0.0])
     assert found.links["utilization"][0] == 1.0
     assert (found.links["loss_events"][0], found.links["flows_hit"][0]) == (2, 2)

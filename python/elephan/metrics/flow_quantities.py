@@ -354,10 +354,10 @@ declare(
     Quantity(
         FLOW_SAMPLES, "srtt_s", "smoothed round-trip time; of timed datagrams the delay of the one that arrived last"
     ),
-    Quantity(FLOW_SAMPLES, "rttvar_s", "mean deviation of the round-trip time, rttvar of ss", only=_OF_SIMULATIONS),
+    Quantity(FLOW_SAMPLES, "rttvar_s", "mean deviation of the round-trip time, rttvar of ss"),
     Quantity(FLOW_SAMPLES, "min_rtt_s", "smallest round-trip time, minrtt of ss", only=_OF_SIMULATIONS),
     Quantity(FLOW_SAMPLES, "delivered_segments", "segments delivered since the start", only=_OF_SIMULATIONS),
-    Quantity(FLOW_SAMPLES, "retrans_segments", "segments sent again since the start", only=_OF_SIMULATIONS),
+    Quantity(FLOW_SAMPLES, "retrans_segments", "segments sent again since the start"),
     Quantity(
         FLOW_SAMPLES,
         "delivery_rate_bps",

@@ -167,7 +167,7 @@ COUNTERS = {
     "pacing_rate_bps": "float32",
     **dict.fromkeys(("cwnd_limited", "rwnd_limited", "app_limited", "pacing_limited"), "uint8"),
 }
-"""Samples of simulated TCP senders that a testbed has not, and their types in files."""
+"""Samples of TCP senders beside window and smoothed round-trip time, and their types in files; a testbed has some."""
 
 
 def sample_columns(result: RunResult) -> dict[str, Any]:
