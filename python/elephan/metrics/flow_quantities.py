@@ -74,18 +74,18 @@ def _timed(name: str, what: str, only: str, title: str) -> list[Quantity]:
 
 
 def _spurious(name: str, what: str, head: str, position: int) -> Quantity:
-    """Return the quantity of a counter of senders whose receivers report duplicates, where it is not zero."""
+    """Return the quantity of a counter of senders whose receivers report duplicates."""
     return Quantity(
         GROUPS,
         name,
         f"{what}, of all flows of the group together",
-        only="only where it is not zero",
-        applies=lambda group: any(group.total.get(name, ())),
+        only="only where receivers report duplicates (a link reorders, or `tcp.undo` is `always`)",
+        applies=lambda group: group.is_tcp and name in group.total,
         compute=lambda group: group.total[name],
         needs=(name,),
         column=name,
         title=what.partition(" (")[0],
-        shown=Shown(position, head, 6, page=name.replace("_", " ")),
+        shown=Shown(position, head, 6, page=name.replace("_", " "), unless_zero=True),
         listed=True,
     )
 

@@ -311,7 +311,11 @@ def metrics_table(document: Document) -> Table:
 
 def groups_table(groups: Sequence[Document]) -> Table:
     """List the results of each group of flows."""
-    columns = [each for each in shown(GROUPS, on_screen=False) if any(each.name in group for group in groups)]
+    columns = [
+        each
+        for each in shown(GROUPS, on_screen=False)
+        if each.shown is not None and each.shown.has_values(each.name, groups)
+    ]
     heads = ("group", "law", "recovery", "flows", *(each.page_head for each in columns))
     rows = tuple(
         (
