@@ -173,6 +173,10 @@ def test_what_was_recorded_becomes_what_a_simulation_gives() -> None:
     # 603,333 payload bytes in a tenth of a second are 50 Mbit/s of packets; half of the intervals are measured.
     assert found.flows["goodput_bps"][0] == pytest.approx(5e7, rel=1e-3)
     assert found.flows["retransmitted"][0] == 30
+    # One in each tenth of a second: those of the intervals that ended until then, as ss counts them.
+    time_s, again = found.samples["time_s"], found.samples["retrans_segments"][0]
+    assert np.abs(again - 10 * time_s).max() <= 1
+    assert found.samples["rttvar_s"][0, 5] == np.float32(2e-3)
     assert (
         RunResult(one.scenario, (found,), "testbed", 1.0).to_json().keys() == elephan.run(scenario()).to_json().keys()
     )

@@ -239,3 +239,21 @@ impl Deliveries {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lower_rate_that_the_application_limited_does_not_replace_the_last() {
+        // `tcp_rate_gen` of Linux: "the last non-app-limited or the highest app-limited bw".
+        let mut deliveries = Deliveries::default();
+        assert_eq!(deliveries.rate(), None);
+        for (delivered, app_limited, expected) in
+            [(10, false, 100.0), (5, true, 100.0), (20, true, 200.0), (20, true, 200.0), (5, false, 50.0)]
+        {
+            deliveries.rate.note(delivered, Span::millis(100), app_limited);
+            assert_eq!(deliveries.rate(), Some(expected), "{delivered} {app_limited}");
+        }
+    }
+}

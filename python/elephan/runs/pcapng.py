@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from elephan.runs.result import RunResult
     from elephan.scenario import Scenario
 
-ROWS = 1 << 16
+ROWS = 1 << 14
 """Packets that are encoded at once, which bounds the memory."""
 
 SENDERS, RECEIVERS = 0xC6120000, 0xC6130000
