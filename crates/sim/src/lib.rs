@@ -151,7 +151,7 @@ impl Names {
         }
         for flow in &mut outcome.flows {
             if let Some(series) = flow.series.as_deref_mut() {
-                series.to_bits(self.mss[flow.group as usize]);
+                series.scale_rates(self.mss[flow.group as usize]);
             }
         }
         merge::by_table(&mut outcome, &self.tables);

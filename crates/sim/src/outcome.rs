@@ -304,7 +304,7 @@ pub struct FlowSeries {
 
 impl FlowSeries {
     /// Converts rates in segments per second into rates in bit/s, for segments of `mss` bytes.
-    pub(crate) fn to_bits(&mut self, mss: u32) {
+    pub(crate) fn scale_rates(&mut self, mss: u32) {
         for rate in self.delivery_rate.iter_mut().chain(&mut self.pacing_rate) {
             *rate *= 8.0 * mss as f32;
         }
@@ -527,6 +527,7 @@ pub struct Trace {
 
 impl Trace {
     /// Notes that segment `seq` is sent again.
+    #[cold]
     pub(crate) fn retransmit(&mut self, time: Time, seq: u64) {
         self.retransmissions.push(TraceRetransmission { time, seq });
     }

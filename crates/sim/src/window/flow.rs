@@ -98,7 +98,7 @@ impl<O: Observer> Wire for WindowWire<'_, O> {
         self.access.send_row(times, each, PacketNumber::of(first), flags, self.bucket, self.until);
     }
 
-    #[cold]
+    #[inline]
     fn on_retransmission(&mut self, now: Time, seq: u64) {
         if let Some(trace) = &mut self.trace {
             trace.retransmit(now, seq);
