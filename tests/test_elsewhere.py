@@ -1,6 +1,8 @@
 """Runs in the formats of other tools are read by those tools' readers and by ours, with the numbers of the run."""
 
 import json
+import shutil
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -119,6 +121,108 @@ def test_dropped_packets_are_on_an_interface_of_their_own(result: RunResult, tmp
         assert np.frombuffer(content, "<u4", 1, at + total - 4)[0] == total
         at += total
     assert interfaces[1] == int(result.outcomes[0].packets[0]["dropped"].sum()) > 0
+
+
+OPTIONS = """
+title = "options"
+duration = "6 s"
+warmup = "0 s"
+[[links]]
+name = "core"
+rate = "20 Mbit/s"
+delay = "10 ms"
+buffer = "60 packets"
+queue = { discipline = "red", ecn = true, max_p = 0.02 }
+reorder = { late = 0.005, by = "3 ms" }
+[[flows]]
+name = "bulk"
+path = ["core"]
+rtt = "40 ms"
+packet = "1500 B"
+control = "cubic"
+tcp = { profile = "linux", ecn = "on", undo = "always" }
+[record]
+trace = ["bulk[0]"]
+packets = [{ link = "core", from = "0 s", to = "6 s" }]
+"""
+"""Marks, late segments, timestamps and duplicates; some packets find the buffer full."""
+
+
+@pytest.fixture(scope="module")
+def options() -> RunResult:
+    return package.run(package.Scenario.from_text(OPTIONS), replications=1)
+
+
+def test_a_capture_has_the_options_marks_and_flags_of_each_packet(options: RunResult, tmp_path: Path) -> None:
+    [path] = FORMATS["pcapng"](options, tmp_path)
+    outcome = options.outcomes[0]
+    recorded, trace = outcome.packets[0], outcome.traces[0]
+    data: list[tuple[int, bool, int, int]] = []
+    acks: list[tuple[int, bool, list[int]]] = []
+    echoes = []
+    with path.open("rb") as file:
+        for _, raw in dpkt.pcapng.Reader(file):
+            packet = dpkt.ethernet.Ethernet(raw).data
+            tcp = packet.data
+            assert dpkt.in_cksum(raw[14:34]) == 0
+            found = dict(dpkt.tcp.parse_opts(tcp.opts))
+            value, echo = np.frombuffer(found[dpkt.tcp.TCP_OPT_TIMESTAMP], ">u4").tolist()
+            if tcp.dport == 5201:
+                # Sequence numbers are apart by the payload that the lengths of the headers leave.
+                assert packet.len - 20 - 4 * tcp.off == 1448
+                data.append((tcp.seq, bool(tcp.flags & dpkt.tcp.TH_CWR), packet.tos & 3, value))
+            else:
+                blocks = np.frombuffer(found.get(dpkt.tcp.TCP_OPT_SACK, b""), ">u4").tolist()
+                acks.append((tcp.ack, bool(tcp.flags & dpkt.tcp.TH_ECE), blocks))
+                echoes.append(echo)
+    expected = zip(
+        (1 + 1448 * recorded["segment"].astype(int)).tolist(),
+        recorded["cwr"].tolist(),
+        np.where(recorded["marked"], 3, recorded["ecn"]).tolist(),
+        (1 + np.floor(1e3 * recorded["time_s"] + 1e-6)).astype(int).tolist(),
+        strict=True,
+    )
+    assert data == list(expected)
+    # The run counts the same marks; a retransmission of RFC 3168 is not ECN-capable.
+    assert int(recorded["marked"].sum()) == int(outcome.links["marks_early"][0] + outcome.links["marks_forced"][0]) > 0
+    assert set(recorded["ecn"][recorded["retransmission"]]) == {0}
+    assert int(recorded["retransmission"].sum()) == int(outcome.flows["retransmitted"][0]) > 0
+    # Blocks in bytes, a duplicate's first: no edge of another lies below the number that the ACK has.
+    rows = np.flatnonzero((trace["time_s"] <= recorded["time_s"][-1]) & ~trace["timeout"])
+    blocks_of: dict[int, list[int]] = {}
+    for row, start, end in zip(trace["sack_row"], trace["sack_start"], trace["sack_end"], strict=True):
+        blocks_of.setdefault(int(row), []).extend((1 + 1448 * int(start), 1 + 1448 * int(end)))
+    assert [(ack, ece, blocks) for ack, ece, blocks in acks] == [
+        (1 + 1448 * int(trace["una"][row]), bool(trace["ece"][row]), blocks_of.get(int(row), [])) for row in rows
+    ]
+    duplicates = sum(bool(blocks) and blocks[0] < ack for ack, _, blocks in acks)
+    assert duplicates == int(trace["dsack"][rows].sum()) > 0
+    assert duplicates == pytest.approx(float(outcome.flows["dsack_dups"][0]), abs=1), "the last may be under way"
+    # Echoes never fall, and are of segments sent before.
+    assert echoes == sorted(echoes)
+    assert set(echoes) <= {value for *_, value in data}
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+def test_tshark_counts_what_the_run_counted(options: RunResult, tmp_path: Path) -> None:
+    [path] = FORMATS["pcapng"](options, tmp_path)
+    outcome = options.outcomes[0]
+    recorded, trace = outcome.packets[0], outcome.traces[0]
+
+    def count(of: str) -> int:
+        command = ("tshark", "-n", "-r", str(path), "-Y", of, "-T", "fields", "-e", "frame.number")
+        return len(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
+
+    rows = np.flatnonzero((trace["time_s"] <= recorded["time_s"][-1]) & ~trace["timeout"])
+    assert count("_ws.malformed or ip.checksum.status == 0") == 0
+    assert count("tcp.options.timestamp.tsval") == recorded["time_s"].size + rows.size
+    assert count("ip.dsfield.ecn == 3") == int(recorded["marked"].sum())
+    assert count("tcp.flags.ece == 1") == int(trace["ece"][rows].sum()) > 0
+    assert count("tcp.flags.cwr == 1") == int(recorded["cwr"].sum()) > 0
+    assert count("tcp.options.sack_le") == np.isin(rows, trace["sack_row"]).sum() > 0
+    # One that follows within 3 ms of the segment after it counts as out of order.
+    again = "tcp.analysis.retransmission or tcp.analysis.out_of_order"
+    assert count(again) == int(recorded["retransmission"].sum()) > 0
 
 
 def test_the_command_writes_each_and_refuses_what_is_not_recorded(elephan: Command, tmp_path: Path) -> None:

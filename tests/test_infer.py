@@ -36,7 +36,7 @@ def measurement(
 ) -> Measurement:
     """Samples as a reader returns them."""
     count = samples.rtt_s.size
-    held = {"rtt_s": samples.rtt_s, "cwnd_bytes": samples.cwnd_segments * MSS_B}
+    held = {"srtt_s": samples.rtt_s, "cwnd_bytes": samples.cwnd_segments * MSS_B}
     if samples.delivered_bytes is not None and samples.retransmits is not None:
         held |= {"bytes": samples.delivered_bytes, "retransmits": samples.retransmits}
     ends = np.asarray(samples.interval_s * np.arange(1, count + 1), dtype=float)
@@ -299,6 +299,18 @@ def test_a_change_has_the_range_of_its_difference(elephan: Command, file: Path) 
     delay, low, high = map(float, found.groups())
     assert delay <= 5
     assert low <= high < 0
+
+
+@pytest.mark.parametrize("name", ["1-005", "1-016"])
+def test_the_scenario_has_the_buffer_that_the_screen_shows(elephan: Command, tmp_path: Path, name: str) -> None:
+    (tmp_path / "m.json").write_bytes(gzip.decompress((HERE / "data" / "paths" / f"{name}.json.gz").read_bytes()))
+    done = elephan("infer", tmp_path / "m.json", "--out", tmp_path / "path.toml")
+    assert done.code == 0
+    buffer, _, shown = done.out.partition("packets")[0].rpartition("), ")
+    assert buffer.startswith("Buffer: ")
+    [link] = Scenario.from_file(tmp_path / "path.toml").links
+    # Frames of 1500 bytes, as those of the scenario. The product of the medians of rate and time is 254 in the first.
+    assert link["buffer_limit_packets"] == int(shown.replace(",", ""))
 
 
 def test_a_recorded_file_has_its_truth_and_is_read() -> None:

@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 import random
+import re
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -56,7 +57,7 @@ def test_iperf3_has_seconds_and_bytes_of_one_sender() -> None:
     # 3 Mbit/s, a window of 28 segments at the end, some 20 ms.
     assert np.nansum(flow.columns["bytes"]) * 8 / flow.duration_s == pytest.approx(3e6, rel=0.1)
     assert flow.columns["cwnd_bytes"][-1] == 28 * 1448
-    assert 0.005 < np.median(flow.columns["rtt_s"]) < 0.05
+    assert 0.005 < np.median(flow.columns["srtt_s"]) < 0.05
     assert set(flow.columns) <= set(COLUMNS)
 
 
@@ -75,7 +76,7 @@ def test_old_versions_lack_columns_and_those_of_31_do_not_say_who_sends(file: Wr
         for key in ("snd_wnd", "rttvar", "pmtu", "sender"):
             row["streams"][0].pop(key)
     flow = read(file("old.json", json.dumps(old).encode())).flow
-    assert set(flow.columns) == {"bytes", "retransmits", "cwnd_bytes", "rtt_s"}
+    assert set(flow.columns) == {"bytes", "retransmits", "cwnd_bytes", "srtt_s"}
 
 
 def test_a_stream_of_events_is_the_same_as_one_document(file: Write) -> None:
@@ -84,7 +85,7 @@ def test_a_stream_of_events_is_the_same_as_one_document(file: Write) -> None:
     lines += [json.dumps({"event": "interval", "data": row}) for row in whole["intervals"]]  # type: ignore[attr-defined]
     lines.append(json.dumps({"event": "end", "data": whole["end"]}))
     found = read(file("events.json", "\n".join(lines).encode()))
-    np.testing.assert_array_equal(found.flow.columns["rtt_s"], read(HERE / "iperf.json").flow.columns["rtt_s"])
+    np.testing.assert_array_equal(found.flow.columns["srtt_s"], read(HERE / "iperf.json").flow.columns["srtt_s"])
     assert "line 5: is not an event" in refused(file("cut.json", "\n".join([*lines[:4], lines[4][:50]]).encode()))
 
 
@@ -98,11 +99,24 @@ def test_ss_has_times_segments_and_counters() -> None:
     flow = found.flow
     assert (flow.law, flow.mss_bytes) == ("cubic", 1448.0)
     assert flow.columns["cwnd_bytes"][-1] == 28 * 1448
-    assert flow.columns["rtt_s"][-1] == pytest.approx(0.020532)
+    assert flow.columns["srtt_s"][-1] == pytest.approx(0.020532)
     assert flow.columns["rttvar_s"][-1] == pytest.approx(43e-6)
     assert flow.last("busy_s") == pytest.approx(2.14)
+    line = [line for line in (HERE / "ss.log").read_text().splitlines() if "cwnd:28 " in line][-1]
+    shown = dict(re.findall(r"(pacing_rate|delivery_rate) (\d+)bps", line) + re.findall(r"(delivered):(\d+)", line))
+    assert flow.last("pacing_rate_bps") == float(shown["pacing_rate"])
+    assert flow.last("delivery_rate_bps") == float(shown["delivery_rate"])
+    assert flow.last("delivered_segments") == float(shown["delivered"])
     # The connection that controls the test has hardly any data.
     assert "1 socket with less than 1 % of the data left out" in found.notes
+
+
+def test_columns_of_tcp_info_have_the_names_of_samples() -> None:
+    from elephan.runs.files import COUNTERS  # noqa: PLC0415 (Arrow is slow to import)
+
+    ours = {"srtt_s", *(name for name in COUNTERS if not name.endswith("_limited"))}
+    assert ours <= set(COLUMNS)
+    assert ours <= set(read(HERE / "ss.log").flow.columns)
 
 
 def test_ss_without_times_needs_to_be_told_the_time_between_two(file: Write) -> None:
@@ -138,7 +152,7 @@ def test_flent_has_milliseconds_and_a_ping_before_the_test(file: Write) -> None:
     found = read(file("run.flent.gz", gzip.compress(flent())))
     assert (found.source, found.flow.law) == ("flent", "cubic")
     assert found.base_rtt_s == pytest.approx(0.0205)
-    assert found.flow.columns["rtt_s"][0] == pytest.approx(0.04)
+    assert found.flow.columns["srtt_s"][0] == pytest.approx(0.04)
     assert found.flow.columns["bytes"][5] == pytest.approx(10e6 / 8 * 0.2)
     assert "--socket-stats" in refused(file("x.flent", flent(results={"TCP upload": [1.0] * 50})))
 
@@ -172,7 +186,7 @@ def test_rows_of_tcp_info_are_found_in_ndt7_in_lines_and_in_parquet(file: Write,
     files = [file("ndt.json", json.dumps(ndt).encode()), file("lines.json", lines.encode()), tmp_path / "rows.parquet"]
     for each in files:
         flow = read(each).flow
-        assert flow.columns["rtt_s"].tolist() == [0.02] * 10, each
+        assert flow.columns["srtt_s"].tolist() == [0.02] * 10, each
         assert flow.columns["bytes"][1:].tolist() == [70_000.0] * 9, each
     assert read(files[0]).flow.columns["cwnd_bytes"][0] == 14_000.0
 
@@ -182,7 +196,7 @@ def test_columns_of_a_table_have_their_units_in_their_names(file: Write) -> None
         b"%d;%d;10;1000;0\n" % (100 * i, 20_000 + i) for i in range(1, 6)
     )
     flow = read(file("t.csv", table)).flow
-    assert flow.columns["rtt_s"][0] == pytest.approx(0.020001)
+    assert flow.columns["srtt_s"][0] == pytest.approx(0.020001)
     assert flow.end_s[-1] == pytest.approx(0.5)
     assert "has no column such as rtt_ms; it has time_s, colour" in refused(file("u.csv", b"time_s,colour\n1,2\n"))
     assert 'line 3: must be a number, not "x"' in refused(file("v.csv", b"time_s,rtt_ms,cwnd_bytes\n1,2,3\n2,x,3\n"))
@@ -195,7 +209,7 @@ def test_a_capture_has_round_trip_times_of_every_ack(name: str) -> None:
     flow = read(HERE / name).flow
     assert flow.mss_bytes == 1448.0
     assert flow.columns["bytes"].sum() * 8 / flow.duration_s == pytest.approx(2.9e6, rel=0.1)
-    assert 0 < flow.columns["rtt_s"][-1] < 0.02
+    assert 0 < flow.columns["srtt_s"][-1] < 0.02
 
 
 def capture(packets: list[tuple[float, bytes]]) -> bytes:
@@ -235,7 +249,7 @@ def test_a_capture_knows_the_handshake_retransmissions_and_marks(file: Write) ->
     assert found.base_rtt_s == pytest.approx(0.02, abs=1e-5)
     assert found.flow.columns["retransmits"].sum() == 1.0
     # Karn: the ACK of the segment that was sent twice gives no sample.
-    assert found.flow.columns["rtt_s"] == pytest.approx(0.02, abs=1e-5)
+    assert found.flow.columns["srtt_s"] == pytest.approx(0.02, abs=1e-5)
     assert "1 data packets were marked with CE" in found.notes
 
 

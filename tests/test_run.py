@@ -17,6 +17,7 @@ import elephan
 from elephan.errors import InputError
 from elephan.results.files import atomic, encode_files, encode_json, write_json
 from elephan.runs import run_several
+from elephan.runs.files import COUNTERS
 from elephan.runs.outcome import CAUSES, ReplicationOutcome, simulate
 from elephan.runs.parallel import ReplicationJob, simulate_all
 from elephan.runs.result import RunResult
@@ -263,7 +264,7 @@ def test_samples_of_flows_have_the_counters_of_ss_and_end_with_the_totals() -> N
     path = {"flows[0].tcp": "linux", "links[0].buffer": "20 packets", "duration": "6 s", "warmup": "0 s"}
     scenario = elephan.Scenario.from_text(EXAMPLE).replace(path)
     fast, plain = (simulate(scenario, 0, engine=engine, series=True) for engine in ("window", "reference"))
-    for name in ("rttvar_s", "min_rtt_s", "delivered_segments", "retrans_segments"):
+    for name in COUNTERS:
         np.testing.assert_array_equal(fast.samples[name], plain.samples[name])
         assert fast.samples[name].shape == fast.samples["srtt_s"].shape
     retrans, delivered = fast.samples["retrans_segments"], fast.samples["delivered_segments"]

@@ -136,6 +136,7 @@ def test_recorded_packets_are_a_table(tmp_path: Path) -> None:
     table = pq.read_table(tmp_path / "packets.parquet").to_pydict()
     assert set(table) == {
         "replication", "link", "time_s", "flow", "segment", "backlog_packets", "waited_s", "dropped",
+        "marked", "retransmission", "ecn", "cwr",
     }  # fmt: skip
     assert set(table["link"]) == {"hop0"}
     assert set(table["replication"]) == {0, 1}

@@ -95,11 +95,16 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
         )
         pools = [elephan.Scenario.from_text(text) for text in POOLS]
         timed = elephan.Scenario.from_text(elephan.EXAMPLE + TIMED)
+        reordered = scenario.replace({"links[0].reorder": {"late": 0.01, "by": "5 ms"}})
         # A TCP flow beside datagrams, so that some quantities are null.
         first = elephan.run(scenario, 2, precision="50%", metrics="jain")
         return [
             result.to_json()
-            for result in (first, elephan.run(web, 2), *(elephan.run(one, 1) for one in (changing, timed, *pools)))
+            for result in (
+                first,
+                elephan.run(web, 2),
+                *(elephan.run(one, 1) for one in (changing, timed, reordered, *pools)),
+            )
         ]
     if verb == "elephan size":
         # Flows with unequal shares, so that there is something to warn of.

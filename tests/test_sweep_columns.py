@@ -92,7 +92,8 @@ def test_every_name_is_a_number_of_a_link_a_group_or_all(swept: SweepResult, nam
     point = swept.points[0]
     found = asked.measured(point, point.document)
     assert set(found) == {"mean", "ci95"}
-    assert found["mean"] is not None or name == "rtt_ratio"
+    # Receivers report duplicates only where a link reorders.
+    assert found["mean"] is not None or name == "rtt_ratio" or name.startswith(("dsack", "spurious"))
 
 
 @pytest.mark.parametrize(

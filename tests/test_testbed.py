@@ -162,7 +162,9 @@ def test_what_was_recorded_becomes_what_a_simulation_gives() -> None:
         "drops": {"time_s": np.array([1.0, 4.0, 4.004, 5.0]), "flow": np.zeros(4, dtype=int)},
     }
     ends = np.arange(0.1, 6.05, 0.1)
-    said = Iperf3Report(ends, np.full(60, 60.0), np.full(60, 0.015), np.ones(60), ends, np.full(60, 603_333.3), 1448)
+    said = Iperf3Report(
+        ends, np.full(60, 60.0), np.full(60, 0.015), np.ones(60), ends, np.full(60, 603_333.3), 1448, np.full(60, 2e-3)
+    )
     found = outcome(one, recorded, [said], [0.0])
     assert found.links["utilization"][0] == 1.0
     assert (found.links["loss_events"][0], found.links["flows_hit"][0]) == (2, 2)
@@ -171,6 +173,10 @@ def test_what_was_recorded_becomes_what_a_simulation_gives() -> None:
     # 603,333 payload bytes in a tenth of a second are 50 Mbit/s of packets; half of the intervals are measured.
     assert found.flows["goodput_bps"][0] == pytest.approx(5e7, rel=1e-3)
     assert found.flows["retransmitted"][0] == 30
+    # One in each tenth of a second: those of the intervals that ended until then, as ss counts them.
+    time_s, again = found.samples["time_s"], found.samples["retrans_segments"][0]
+    assert np.abs(again - 10 * time_s).max() <= 1
+    assert found.samples["rttvar_s"][0, 5] == np.float32(2e-3)
     assert (
         RunResult(one.scenario, (found,), "testbed", 1.0).to_json().keys() == elephan.run(scenario()).to_json().keys()
     )

@@ -170,9 +170,9 @@ def _measured(flow: MeasuredFlow) -> dict[str, float]:
         found["goodput_bps"] = float(np.nansum(flow.columns["bytes"])) * 8 / flow.duration_s
     if flow.has("retransmits"):
         found["retransmits"] = float(np.nansum(flow.columns["retransmits"]))
-    if flow.has("rtt_s"):
-        found["rtt_s"] = float(np.nanmean(flow.columns["rtt_s"]))
-        found["rtt_max_s"] = float(np.nanmax(flow.columns["rtt_s"]))
+    if flow.has("srtt_s"):
+        found["rtt_s"] = float(np.nanmean(flow.columns["srtt_s"]))
+        found["rtt_max_s"] = float(np.nanmax(flow.columns["srtt_s"]))
     if flow.has("cwnd_bytes"):
         found["cwnd_bytes"] = float(np.nanmean(flow.columns["cwnd_bytes"]))
     return found

@@ -1,15 +1,24 @@
 //! An outcome as Python dictionaries of `NumPy` columns, one row per link, pool or flow.
 
 use base::time::PS_PER_S;
-use base::{Span, Time};
+use base::{Flags, Span, Time};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sim::histogram::Histogram;
 use sim::{FlowOutcome, LinkOutcome, Outcome, PacketRow, PacketTrace, Trace, TransferOutcome};
+use transport::Limit;
 
 /// Causes of drops and marks, in the order of [`sim::cause_index`].
 pub const CAUSES: [&str; 5] = ["overflow", "early", "forced", "sojourn", "injected"];
+
+/// Columns of samples that say what limits a sender.
+const LIMITS: [(&str, Limit); 4] = [
+    ("cwnd_limited", Limit::Cwnd),
+    ("rwnd_limited", Limit::Rwnd),
+    ("app_limited", Limit::App),
+    ("pacing_limited", Limit::Pacing),
+];
 
 /// Puts one column of `rows` under `name`.
 fn column<Row, T: Element>(
@@ -29,10 +38,22 @@ fn matrix<Row, T: Element + Copy>(
     (width, absent): (usize, T),
     values: impl Fn(&Row) -> &[T],
 ) -> PyResult<()> {
+    mapped(into, name, rows, (width, absent), values, |&value| value)
+}
+
+/// [`matrix`] of the results of a function.
+fn mapped<Row, V, T: Element + Copy>(
+    into: &Bound<'_, PyDict>,
+    name: &str,
+    rows: &[Row],
+    (width, absent): (usize, T),
+    values: impl Fn(&Row) -> &[V],
+    map: impl Fn(&V) -> T,
+) -> PyResult<()> {
     let mut flat: Vec<T> = Vec::with_capacity(rows.len() * width);
     for row in rows {
         let values = values(row);
-        flat.extend_from_slice(values);
+        flat.extend(values.iter().map(&map));
         flat.resize(flat.len() + width - values.len(), absent);
     }
     into.set_item(name, PyArray1::from_vec(into.py(), flat).reshape([rows.len(), width])?)
@@ -168,7 +189,21 @@ fn packets_of<'py>(py: Python<'py>, trace: &PacketTrace) -> PyResult<Bound<'py, 
     let waited = |row: &PacketRow| (row.left != Time::NEVER).then(|| (row.left - row.time).as_secs());
     column(&dict, "waited_s", &trace.rows, |r| waited(r).unwrap_or(f64::NAN))?;
     column(&dict, "dropped", &trace.rows, |r| r.dropped)?;
+    column(&dict, "marked", &trace.rows, |r| r.marked)?;
+    column(&dict, "retransmission", &trace.rows, |r| r.flags.has(Flags::RETRANSMITTED))?;
+    column(&dict, "ecn", &trace.rows, |r| codepoint(r.flags))?;
+    column(&dict, "cwr", &trace.rows, |r| r.flags.has(Flags::CWR))?;
     Ok(dict)
+}
+
+/// ECN field of the IP header (RFC 3168, Section 5; RFC 9331, Section 4.1).
+fn codepoint(flags: Flags) -> u8 {
+    match (flags.has(Flags::CE), flags.has(Flags::ECT), flags.has(Flags::L4S)) {
+        (true, ..) => 3,
+        (false, true, false) => 2,
+        (false, true, true) => 1,
+        (false, false, _) => 0,
+    }
 }
 
 fn links<'py>(py: Python<'py>, rows: &[LinkOutcome]) -> PyResult<Bound<'py, PyDict>> {
@@ -216,6 +251,12 @@ fn flows<'py>(py: Python<'py>, rows: &[FlowOutcome]) -> PyResult<Bound<'py, PyDi
     column(&dict, "cwnd_segments", rows, |f| f.cwnd_mean.unwrap_or(f64::NAN))?;
     column(&dict, "srtt_s", rows, |f| f.srtt_mean_s.unwrap_or(f64::NAN))?;
     column(&dict, "finished_s", rows, |f| seconds_or_nan(f.finished))?;
+    if rows.iter().any(|f| f.spurious.is_some()) {
+        let spurious = |f: &FlowOutcome| f.spurious.as_deref().copied().unwrap_or_default();
+        column(&dict, "dsack_dups", rows, |f| spurious(f).duplicates)?;
+        column(&dict, "spurious_recoveries", rows, |f| spurious(f).recoveries)?;
+        column(&dict, "spurious_timeouts", rows, |f| spurious(f).timeouts)?;
+    }
     if rows.iter().any(|f| f.delays.is_some()) {
         column(&dict, "delay_s", rows, |f| f.delays.as_ref().and_then(|delays| delays.mean_s()).unwrap_or(f64::NAN))?;
     }
@@ -236,6 +277,21 @@ fn samples<'py>(py: Python<'py>, out: &Outcome) -> PyResult<Bound<'py, PyDict>> 
         f.series.as_ref().map_or(&[], |s| &s.delivered)
     })?;
     matrix(&dict, "retrans_segments", &out.flows, (per_flow, 0), |f| f.series.as_ref().map_or(&[], |s| &s.retrans))?;
+    let known = |&rate: &f32| if rate > 0.0 { rate } else { f32::NAN };
+    let shape = (per_flow, f32::NAN);
+    mapped(
+        &dict,
+        "delivery_rate_bps",
+        &out.flows,
+        shape,
+        |f| f.series.as_ref().map_or(&[], |s| &s.delivery_rate),
+        known,
+    )?;
+    mapped(&dict, "pacing_rate_bps", &out.flows, shape, |f| f.series.as_ref().map_or(&[], |s| &s.pacing_rate), known)?;
+    for (name, limit) in LIMITS {
+        let is_it = |&now: &Option<Limit>| u8::from(now == Some(limit));
+        mapped(&dict, name, &out.flows, (per_flow, 0), |f| f.series.as_ref().map_or(&[], |s| &s.limit), is_it)?;
+    }
     matrix(&dict, "backlog_packets", &out.links, (per_link, 0), |l| &l.backlog_samples)?;
     matrix(&dict, "begun_bytes", &out.links, (per_link, 0), |l| &l.begun_bytes_samples)?;
     Ok(dict)
@@ -251,6 +307,8 @@ fn trace<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyDict>> {
     column(&dict, "in_flight_segments", &trace.rows, |r| r.in_flight)?;
     column(&dict, "srtt_s", &trace.rows, |r| Span::as_secs(r.srtt))?;
     column(&dict, "timeout", &trace.rows, |r| r.timeout)?;
+    column(&dict, "ece", &trace.rows, |r| r.ece)?;
+    column(&dict, "dsack", &trace.rows, |r| r.dsack)?;
     let gauges = PyDict::new(py);
     for gauge in &trace.gauges {
         column(&gauges, gauge.name, &gauge.values, |&x| x)?;
@@ -259,5 +317,10 @@ fn trace<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyDict>> {
     column(&dict, "drop_time_s", &trace.drops, |d| d.time.as_secs())?;
     column(&dict, "drop_link", &trace.drops, |d| d.link)?;
     column(&dict, "drop_segment", &trace.drops, |d| d.seq)?;
+    column(&dict, "retransmit_time_s", &trace.retransmissions, |r| r.time.as_secs())?;
+    column(&dict, "retransmit_segment", &trace.retransmissions, |r| r.seq)?;
+    column(&dict, "sack_row", &trace.sacks, |s| s.row)?;
+    column(&dict, "sack_start", &trace.sacks, |s| s.start)?;
+    column(&dict, "sack_end", &trace.sacks, |s| s.end)?;
     Ok(dict)
 }

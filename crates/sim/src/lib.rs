@@ -123,6 +123,8 @@ struct Names {
     owners: Vec<u32>,
     /// For each table: whether the rate of its links changes, and whether their delay does.
     varies: Vec<(bool, bool)>,
+    /// Payload of a full segment of each group of flows, in bytes.
+    mss: Vec<u32>,
 }
 
 impl Names {
@@ -135,6 +137,7 @@ impl Names {
                 network.flows.iter().map(|flow| flow.party().flow).collect()
             },
             varies: scenario.links.iter().map(|link| (link.rate.changes(), link.delay_varies())).collect(),
+            mss: scenario.groups.iter().map(|group| group.packet.0.saturating_sub(group.tcp.header.0) as u32).collect(),
         }
     }
 
@@ -145,6 +148,11 @@ impl Names {
         // The senders of a session are its places; results are by flow.
         for row in outcome.packets.iter_mut().flat_map(|trace| &mut trace.rows) {
             row.flow = self.owners.get(row.flow as usize).copied().unwrap_or(row.flow);
+        }
+        for flow in &mut outcome.flows {
+            if let Some(series) = flow.series.as_deref_mut() {
+                series.scale_rates(self.mss[flow.group as usize]);
+            }
         }
         merge::by_table(&mut outcome, &self.tables);
         for (link, &(rate, delay)) in outcome.links.iter_mut().zip(&self.varies) {

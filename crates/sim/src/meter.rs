@@ -9,7 +9,7 @@ use crate::probe::Probe;
 use crate::{ByCause, FlowOutcome, FlowSeries, LinkOutcome, PacketTrace};
 use base::{RunMonitor, Time};
 use law::CongestionControl;
-use transport::{Counters, Sender};
+use transport::{Counters, Sender, Spurious};
 
 /// Counts of a link before some instant. Service begun before the instant counts, service begun at it does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,6 +115,8 @@ pub struct FlowMeter {
 #[derive(Clone, Debug, Default)]
 struct Noted {
     at_warmup: Counters,
+    /// In a box, as few senders have any.
+    spurious_at_warmup: Option<Box<Spurious>>,
     next_at_warmup: u64,
     cwnd_sum: f64,
     cwnd_count: u64,
@@ -141,6 +143,8 @@ pub struct Tally {
     /// Wire bytes delivered since the warm-up, where packets are not all alike.
     pub bytes: Option<u64>,
     pub counters: Counters,
+    /// Segments sent in vain, where they are reported.
+    pub spurious: Option<Spurious>,
     /// Segments delivered in order; of datagrams, all that were delivered.
     pub delivered: u64,
     /// Data packets dropped since the warm-up.
@@ -158,6 +162,7 @@ impl Tally {
         // No transfer is the flow's end.
         self.meter.finished = Finished::default();
         self.counters = sum(self.counters, other.counters);
+        self.spurious = sum_spurious(self.spurious, other.spurious);
         self.delivered += other.delivered;
         self.dropped += other.dropped;
     }
@@ -168,6 +173,8 @@ impl Noted {
     fn add(&mut self, its: &Self) {
         let mine = self;
         mine.at_warmup = sum(mine.at_warmup, its.at_warmup);
+        let spurious = |noted: &Self| noted.spurious_at_warmup.as_deref().copied();
+        mine.spurious_at_warmup = sum_spurious(spurious(mine), spurious(its)).map(Box::new);
         mine.next_at_warmup += its.next_at_warmup;
         mine.cwnd_sum += its.cwnd_sum;
         mine.cwnd_count += its.cwnd_count;
@@ -190,6 +197,15 @@ fn sum(a: Counters, b: Counters) -> Counters {
         timeouts: a.timeouts + b.timeouts,
         loss_events: a.loss_events + b.loss_events,
     }
+}
+
+fn sum_spurious(a: Option<Spurious>, b: Option<Spurious>) -> Option<Spurious> {
+    let (Some(x), Some(y)) = (a, b) else { return a.or(b) };
+    Some(Spurious {
+        duplicates: x.duplicates + y.duplicates,
+        timeouts: x.timeouts + y.timeouts,
+        recoveries: x.recoveries + y.recoveries,
+    })
 }
 
 impl FlowMeter {
@@ -222,13 +238,19 @@ impl FlowMeter {
             series.min_rtt.push(sender.rtt().min().as_secs() as f32);
             series.delivered.push(sender.delivered());
             series.retrans.push(u32::try_from(sender.counters().retransmitted).unwrap_or(u32::MAX));
+            let rate = |rate: Option<f64>| rate.map_or(0.0, |rate| rate as f32);
+            series.delivery_rate.push(rate(sender.delivery_rate()));
+            series.pacing_rate.push(rate(sender.pacing_rate()));
+            series.limit.push(sender.limit());
         }
     }
 
     /// The sender's counters at the warm-up.
-    pub fn sender_warm(&mut self, counters: Counters) {
+    pub fn sender_warm(&mut self, counters: Counters, spurious: Option<Spurious>) {
         if counters != Counters::default() {
-            self.noted.get_or_insert_default().at_warmup = counters;
+            let noted = self.noted.get_or_insert_default();
+            noted.at_warmup = counters;
+            noted.spurious_at_warmup = spurious.filter(|&counts| counts != Spurious::default()).map(Box::new);
         }
     }
 
@@ -267,12 +289,13 @@ impl FlowMeter {
 impl Tally {
     /// Results of flow `who`, whose data packets have `packet` bytes on the wire.
     pub fn outcome(self, who: &Identity, packet: u32, marks: &Marks) -> FlowOutcome {
-        let Self { meter, bytes, counters, delivered, dropped, delays } = self;
+        let Self { meter, bytes, counters, spurious, delivered, dropped, delays } = self;
         let mean = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);
         let span = (marks.end - marks.warmup).as_secs();
         let finished = meter.finished();
         let noted = meter.noted.map(|noted| *noted).unwrap_or_default();
         let before = noted.at_warmup;
+        let spurious_before = noted.spurious_at_warmup.as_deref().copied().unwrap_or_default();
         let alike = (delivered - noted.next_at_warmup) as f64 * f64::from(packet);
         FlowOutcome {
             group: who.group,
@@ -285,6 +308,13 @@ impl Tally {
             dropped,
             timeouts: (counters.timeouts - before.timeouts).into(),
             loss_events: (counters.loss_events - before.loss_events).into(),
+            spurious: spurious.map(|counts| {
+                Box::new(Spurious {
+                    duplicates: counts.duplicates - spurious_before.duplicates,
+                    timeouts: counts.timeouts - spurious_before.timeouts,
+                    recoveries: counts.recoveries - spurious_before.recoveries,
+                })
+            }),
             cwnd_mean: mean(noted.cwnd_sum, noted.cwnd_count),
             srtt_mean_s: mean(noted.srtt_sum, noted.srtt_count),
             delays,

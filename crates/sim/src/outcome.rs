@@ -2,9 +2,9 @@
 
 use crate::DelayOutcome;
 use crate::histogram::Histogram;
-use base::{Cause, PacketNumber, Span, Time};
+use base::{Cause, Flags, PacketNumber, Span, Time};
 use law::CongestionControl;
-use transport::Sender;
+use transport::{Ack, Limit, Sender, Spurious};
 
 /// Engine that runs the scenario. Both engines produce the same bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -246,6 +246,8 @@ pub struct FlowOutcome {
     pub timeouts: u64,
     /// Window reductions, timeouts included.
     pub loss_events: u64,
+    /// Segments reported as duplicates, and window reductions undone; `None` where receivers do not report duplicates.
+    pub spurious: Option<Box<Spurious>>,
     /// Mean of the sampled congestion windows, in segments; `None` without samples of a running flow.
     pub cwnd_mean: Option<f64>,
     /// Mean of the sampled smoothed round-trip times, in seconds; samples before the first measurement are left out;
@@ -291,6 +293,22 @@ pub struct FlowSeries {
     pub delivered: Vec<u64>,
     /// Retransmissions since the start: `retrans` of `ss`.
     pub retrans: Vec<u32>,
+    /// Delivery rate in payload bit/s: `delivery_rate` of `ss`; zero before the first rate sample, and of a control that takes none.
+    pub delivery_rate: Vec<f32>,
+    /// Pacing rate in payload bit/s: `pacing_rate` of `ss`; zero before the first round-trip sample, and of a sender that neither spaces
+    /// segments nor sends bursts.
+    pub pacing_rate: Vec<f32>,
+    /// What keeps the sender from sending; `None` before its first segment and when its transfer is complete.
+    pub limit: Vec<Option<Limit>>,
+}
+
+impl FlowSeries {
+    /// Converts rates in segments per second into rates in bit/s, for segments of `mss` bytes.
+    pub(crate) fn scale_rates(&mut self, mss: u32) {
+        for rate in self.delivery_rate.iter_mut().chain(&mut self.pacing_rate) {
+            *rate *= 8.0 * mss as f32;
+        }
+    }
 }
 
 /// Results of a group's transfers, each from the opening of its connection until its receiver had everything.
@@ -380,6 +398,10 @@ pub struct PacketRow {
     pub left: Time,
     /// Whether it was dropped.
     pub dropped: bool,
+    /// Whether this link marked it.
+    pub marked: bool,
+    /// Its flags on arrival.
+    pub flags: Flags,
 }
 
 /// The packets recorded at one link, in the order of their arrivals.
@@ -412,6 +434,32 @@ pub struct TraceRow {
     pub srtt: Span,
     /// Whether this row is a timeout.
     pub timeout: bool,
+    /// Whether the ACK echoed a mark (ECE).
+    pub ece: bool,
+    /// Whether its first SACK block is that of a duplicate (RFC 2883).
+    pub dsack: bool,
+}
+
+/// SACK block of an ACK in a trace: segments `[start, end)`, counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TraceSack {
+    /// Position of the ACK in [`Trace::rows`].
+    pub row: u64,
+    /// First segment.
+    pub start: u64,
+    /// One past the last segment.
+    pub end: u64,
+}
+
+/// A segment of a traced flow that was sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TraceRetransmission {
+    /// Time at which the sender sent it.
+    pub time: Time,
+    /// Its number, counted from 0.
+    pub seq: u64,
 }
 
 /// A number of a law or a discipline, for each row of a trace or each sample; NaN where it reported none.
@@ -471,11 +519,24 @@ pub struct Trace {
     pub gauges: Vec<Gauge>,
     /// Data packets dropped.
     pub drops: Vec<TraceDrop>,
+    /// Segments sent again.
+    pub retransmissions: Vec<TraceRetransmission>,
+    /// SACK blocks of the ACKs, in the order of the ACKs and within each.
+    pub sacks: Vec<TraceSack>,
 }
 
 impl Trace {
-    /// A row from the sender as it is now.
-    pub(crate) fn record(&mut self, now: Time, sender: &Sender<impl CongestionControl>, timeout: bool) {
+    /// Notes that segment `seq` is sent again.
+    #[cold]
+    pub(crate) fn retransmit(&mut self, time: Time, seq: u64) {
+        self.retransmissions.push(TraceRetransmission { time, seq });
+    }
+
+    /// A row from the sender as it is now, after `ack`, or after a timeout.
+    pub(crate) fn record(&mut self, now: Time, sender: &Sender<impl CongestionControl>, ack: Option<&Ack>) {
+        let row = self.rows.len() as u64;
+        let blocks = ack.map_or(&[][..], Ack::blocks);
+        self.sacks.extend(blocks.iter().map(|&(start, end)| TraceSack { row, start, end }));
         self.rows.push(TraceRow {
             time: now,
             cwnd: sender.control().cwnd(),
@@ -483,7 +544,9 @@ impl Trace {
             una: sender.una(),
             in_flight: sender.in_flight(),
             srtt: sender.rtt().srtt(),
-            timeout,
+            timeout: ack.is_none(),
+            ece: ack.is_some_and(|ack| ack.ece),
+            dsack: ack.is_some_and(|ack| ack.duplicate().is_some()),
         });
         Gauge::put_row(&mut self.gauges, self.rows.len(), |put| sender.control().gauges(put));
     }
@@ -499,6 +562,13 @@ impl Trace {
         }
         for row in &mut self.rows {
             row.una -= first;
+        }
+        for sent in &mut self.retransmissions {
+            sent.seq -= first;
+        }
+        for block in &mut self.sacks {
+            block.start -= first;
+            block.end -= first;
         }
         self.drops.sort_unstable();
         for gauge in &mut self.gauges {

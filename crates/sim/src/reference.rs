@@ -257,7 +257,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
                 if let FlowPlan::Tcp(_, tcp) = &ends.plan {
                     ends.hash.sender(now, &tcp.sender);
                 }
-                self.trace(now, f, false);
+                self.trace(now, f, Some(&ack));
                 self.close(now, f);
                 if let Some(due) = self.endpoints[f].tcp().acknowledged(now) {
                     self.start_at(due, f);
@@ -269,7 +269,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
                     let timeouts = sender.counters().timeouts;
                     self.with_sender(now, f, |sender, out| sender.on_timer(now, out));
                     if self.endpoints[f].tcp().sender.counters().timeouts > timeouts {
-                        self.trace(now, f, true);
+                        self.trace(now, f, None);
                     }
                 }
             }
@@ -307,6 +307,9 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
     fn with_tcp(&mut self, now: Time, f: usize, call: impl FnOnce(&mut TcpPlan<C>, &mut Outbox)) {
         let mut out = Outbox::default();
         call(self.endpoints[f].tcp(), &mut out);
+        if let Some(trace) = &mut self.endpoints[f].trace {
+            out.1.iter().for_each(|&seq| trace.retransmit(now, seq));
+        }
         for (seq, flags, header) in out.0 {
             self.send(now, f, seq, flags, header);
         }
@@ -508,10 +511,10 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         }
     }
 
-    fn trace(&mut self, now: Time, f: usize, timeout: bool) {
+    fn trace(&mut self, now: Time, f: usize, ack: Option<&Ack>) {
         let ends = &mut self.endpoints[f];
         if let (Some(trace), FlowPlan::Tcp(_, tcp)) = (&mut ends.trace, &ends.plan) {
-            trace.record(now, &tcp.sender, timeout);
+            trace.record(now, &tcp.sender, ack);
         }
     }
 
@@ -551,10 +554,10 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         let results = results.of(self.endpoints, |_, ends| {
             hash.word(ends.hash.value());
             in_flight += ends.access.waiting.len() as u64 + u64::from(ends.access.serving.is_some());
-            let (counters, delivered) = ends.counters();
+            let (counters, spurious, delivered) = ends.counters();
             let (meter, bytes, dropped, mut plan) = (ends.meter, ends.bytes, ends.dropped, ends.plan);
             let delays = plan.take_delays().map(|delays| Box::new(delays.finish(&self.marks)));
-            let tally = Tally { meter, bytes, counters, delivered, dropped, delays };
+            let tally = Tally { meter, bytes, counters, spurious, delivered, dropped, delays };
             let (flow, fault) = (plan.party().flow, plan.fault());
             traces.extend(ends.trace.map(|trace| trace.in_order(options.first_number)));
             FinalTally { flow, open: ends.open, writes: plan.into_writes(), fault, tally }

@@ -40,6 +40,28 @@ pub struct Deliveries {
     newly_lost: u32,
     /// Losses not reported to the control yet.
     lost_now: Vec<Lost>,
+    rate: DeliveryRate,
+}
+
+/// Rate sample that Linux shows: the last that the application did not limit, or a higher one that it did.
+///
+/// Source: Linux 6.12, `tcp_rate_gen` (`rate_delivered`, `rate_interval_us`).
+#[derive(Clone, Copy, Debug, Default)]
+struct DeliveryRate {
+    delivered: u64,
+    interval: Span,
+}
+
+impl DeliveryRate {
+    #[inline]
+    fn note(&mut self, delivered: u64, interval: Span, app_limited: bool) {
+        let is_higher = || {
+            u128::from(delivered) * u128::from(self.interval.0) >= u128::from(self.delivered) * u128::from(interval.0)
+        };
+        if !app_limited || is_higher() {
+            *self = Self { delivered, interval };
+        }
+    }
 }
 
 impl Deliveries {
@@ -161,6 +183,13 @@ impl Deliveries {
         })
     }
 
+    /// Delivery rate in segments per second (`tcpi_delivery_rate`); `None` before the first sample.
+    #[must_use]
+    pub fn rate(&self) -> Option<f64> {
+        let DeliveryRate { delivered, interval } = self.rate;
+        (interval > Span::ZERO).then(|| delivered as f64 / interval.as_secs())
+    }
+
     /// Marks the sender application-limited, with `in_flight` segments in flight.
     pub fn limited_by_application(&mut self, in_flight: u32) {
         self.app_limited = (self.delivered + u64::from(in_flight)).max(1);
@@ -188,13 +217,17 @@ impl Deliveries {
         let span = |from: Time, to: Time| Span(to.0.saturating_sub(from.0));
         let best = has_best.then_some(&self.best);
         let interval = best.map(|p| span(p.first_sent, p.sent).max(span(p.delivered_at, now)));
+        let interval = interval.filter(|&span| span >= min_rtt && span > Span::ZERO);
+        if let (Some(segment), Some(interval)) = (best, interval) {
+            self.rate.note(self.delivered - segment.delivered, interval, segment.app_limited);
+        }
         Some(Delivery {
             now,
             newly_delivered: f64::from(newly_delivered),
             newly_lost: f64::from(newly_lost),
             delivered: self.delivered,
             prior_delivered: best.map_or(self.delivered, |p| p.delivered),
-            interval: interval.filter(|&span| span >= min_rtt && span > Span::ZERO),
+            interval,
             app_limited: best.is_some_and(|p| p.app_limited),
             rtt: best.filter(|p| !p.again).map(|p| span(p.sent, now)),
             min_rtt,
@@ -204,5 +237,23 @@ impl Deliveries {
             lost: best.map_or(0.0, |p| (self.lost - p.lost) as f64),
             recovering,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lower_rate_that_the_application_limited_does_not_replace_the_last() {
+        // `tcp_rate_gen` of Linux: "the last non-app-limited or the highest app-limited bw".
+        let mut deliveries = Deliveries::default();
+        assert_eq!(deliveries.rate(), None);
+        for (delivered, app_limited, expected) in
+            [(10, false, 100.0), (5, true, 100.0), (20, true, 200.0), (20, true, 200.0), (5, false, 50.0)]
+        {
+            deliveries.rate.note(delivered, Span::millis(100), app_limited);
+            assert_eq!(deliveries.rate(), Some(expected), "{delivered} {app_limited}");
+        }
     }
 }

@@ -176,6 +176,18 @@ impl OptionalState {
         self.deliveries.as_deref_mut()
     }
 
+    /// Delivery rate in segments per second, if the control wants rates and there was a sample.
+    #[must_use]
+    pub fn delivery_rate(&self) -> Option<f64> {
+        self.deliveries.as_deref()?.rate()
+    }
+
+    /// Rate in segments per second at which segments are spaced, or from which the sizes of bursts follow.
+    #[must_use]
+    pub fn pacing_rate(&self, control: &impl CongestionControl, numbers: &SequenceSpace) -> Option<f64> {
+        self.pacer.as_deref()?.rate(control, numbers)
+    }
+
     /// Pacer, if the sender has one.
     #[inline]
     pub fn pacer(&mut self) -> Option<&mut Pacer> {

@@ -146,6 +146,18 @@ impl Pacer {
             .or_else(|| pace.interval(control.cwnd(), control.ssthresh(), seq.outstanding()))
     }
 
+    /// Rate in segments per second at which segments are spaced, or from which the sizes of bursts follow (`tcpi_pacing_rate`);
+    /// `None` before the first round-trip sample.
+    #[must_use]
+    pub fn rate(&self, control: &impl CongestionControl, seq: &SequenceSpace) -> Option<f64> {
+        let pace = &self.pace;
+        let named = if pace.names_rate { control.pacing_rate() } else { None };
+        named.or_else(|| {
+            let per_rtt = pace.per_rtt(control.cwnd(), control.ssthresh(), seq.outstanding())?;
+            (pace.srtt > Span::ZERO).then(|| per_rtt / pace.srtt.as_secs())
+        })
+    }
+
     /// Takes the round-trip time of an ACK (RFC 6298, Section 2: with weight 1/8).
     #[inline]
     pub fn on_rtt(&mut self, rtt: Span) {
@@ -249,14 +261,20 @@ impl Pace {
         if self.srtt == Span::ZERO {
             return None;
         }
-        let per_rtt = match self.spacing {
+        let per_rtt = self.per_rtt(cwnd, ssthresh, outstanding)?;
+        // Runs are shorter than 2^63 ps, and signed numbers are converted in one step.
+        Some(Span((self.srtt.0.cast_signed() as f64 / per_rtt) as i64 as u64))
+    }
+
+    /// Segments per round-trip time where the law does not name a rate: `None` where only a law's rate spaces segments.
+    #[inline]
+    fn per_rtt(&self, cwnd: f64, ssthresh: f64, outstanding: u32) -> Option<f64> {
+        Some(match self.spacing {
             Spacing::Even => return None,
             Spacing::None => linux_rate(PacingFactors::default(), cwnd, ssthresh, outstanding),
             Spacing::Linux(factors) => linux_rate(factors, cwnd, ssthresh, outstanding),
             Spacing::Quic => QUIC_FACTOR * cwnd,
-        };
-        // Runs are shorter than 2^63 ps, and signed numbers are converted in one step.
-        Some(Span((self.srtt.0.cast_signed() as f64 / per_rtt) as i64 as u64))
+        })
     }
 
     /// See [`Pacer::on_rtt`].

@@ -94,6 +94,12 @@ impl<R: Loss> Driven<R> {
         self.core.state.control.cwnd() as u32
     }
 
+    /// Segments reported as duplicates, and reductions of recoveries and of timeouts that were undone.
+    pub fn spurious(&self) -> (u64, u64, u64) {
+        let counts = self.core.spurious().expect("it expects duplicates");
+        (counts.duplicates, counts.recoveries, counts.timeouts)
+    }
+
     /// Time until the retransmission timer expires.
     pub fn until_rto(&self) -> Span {
         self.core.state.timers.rto() - self.now

@@ -138,11 +138,9 @@ def _head(found: Observation) -> str:
     )
 
 
-GIVEN = 1.0001
-"""Largest ratio of the ends of an interval that was given, not inferred."""
-
-
 def _between(one: Interval, form: Callable[[float], str]) -> str:
+    from elephan.inference.answer import GIVEN  # noqa: PLC0415 (as above)
+
     if one.high <= one.low * GIVEN:
         return f"{form(one.median)} (given)"
     low, high = form(one.low), form(one.high)
@@ -159,9 +157,7 @@ def lines(answer: Answer) -> list[str]:
     if near is not None and near.is_unlike:
         return [f"No answer: {_unlike(near)}", _head(answer.observation), *_theory(answer)]
     # What was given is known, whatever paths were like the measurement.
-    given = {name for name, one in answer.intervals.items() if one.high <= one.low * GIVEN}
-    simulated = {} if near is None else {name: one for name, one in near.intervals.items() if name not in given}
-    found = {**answer.intervals, **simulated}
+    found = answer.found
     names = list(answer.discipline_set)
     if near is not None and near.decided:
         names = [near.decided]
@@ -191,9 +187,8 @@ def _buffer(answer: Answer, found: dict[str, Interval], names: list[str]) -> lis
         queue = float(sorted(answer.observation.samples.rtt_s)[answer.observation.samples.rtt_s.size // 2])
         queue -= found["rtt_s"].median
         return [f"Buffer: not seen behind a queue that drops early; its queue is about {format_time(max(queue, 0.0))}"]
-    buffer, packets = found["buffer_s"], answer.packets
-    if "buffer_packets" in found:
-        packets = found["buffer_packets"].scaled(1500 / answer.observation.packet_bytes)
+    buffer = found["buffer_s"]
+    packets = found["buffer_packets"].scaled(1500 / answer.observation.packet_bytes)
     bdp = buffer.median / max(found["rtt_s"].median, 1e-9)
     some = "Buffer" if names[0] == "drop-tail" else "Buffer, if it is drop-tail"
     counted = f"{packets.median:,.0f} packets ({packets.low:,.0f} to {packets.high:,.0f})"

@@ -266,7 +266,7 @@ def _columns(rows: Sequence[Row], intervals: bool, *kinds: str) -> list[Column]:
         assert each.shown is not None
         unit, scale = each.shown_unit
         of = each.of if each.of == quantity.TRANSFERS else ""
-        if not any(each.name in ((row[of] if of else row) or {}) for row in rows):
+        if not each.shown.has_values(each.name, ((row[of] if of else row) for row in rows)):
             continue  # Only transfers that are pages have their times.
         cells = _cells(rows, each.name, scale, each.shown.digits, bare=not intervals, of=of)
         found.append(Column(each.shown.head, unit, cells, each.shown.rank))

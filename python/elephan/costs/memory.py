@@ -29,7 +29,7 @@ BURST = 5.0
 RECOVERY = {"rack": 280, "prr": 96, "sack": 96}
 """Memory of each recovery algorithm in addition to the sender [bytes]; 48 for others."""
 
-NOTED = 80
+NOTED = 88
 """Memory of the counters saved per flow at the end of a warm-up, and at samples [bytes]."""
 
 DEPARTURE = 8
@@ -169,7 +169,7 @@ def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool 
         packets += min(waiting, served) * stored + held * HELD
         result_links += LINK_COLUMNS + counted
     flows_in_all = sum(group.flows for group in network.groups)
-    kept = samples * (28.0 * flows_in_all + 12.0 * len(network.links) + 8.0) if series else 0.0
+    kept = samples * (40.0 * flows_in_all + 12.0 * len(network.links) + 8.0) if series else 0.0
     more = recorded(network, traffic)
     rows = 64.0 * GROWTH * (more["trace"] + more["packets"])
     ended = sum(traffic.transfers) if series else 0.0

@@ -16,7 +16,7 @@ from elephan.inference import network
 from elephan.inference.nearby import Region
 from elephan.inference.network import Interval
 from elephan.inference.observed import LAW_NAMES, observe
-from elephan.inference.paths import BUFFER_BDP, RATE_BPS, RTT_S, Hosts, PathModel
+from elephan.inference.paths import BUFFER_BDP, PACKET_B, RATE_BPS, RTT_S, Hosts, PathModel
 from elephan.inference.statistics import base, episodes
 from elephan.scenario import Scenario
 from elephan.units import format_rate, format_time
@@ -41,6 +41,9 @@ STRANGE = 0.08
 """Share of the statistics beyond what training saw from which the answer is doubted."""
 
 COVERAGE = "coverage.json"
+
+GIVEN = 1.0001
+"""Largest ratio of the ends of an interval that was given, not inferred."""
 
 SUM_ONLY = "the queue never drains: base RTT and buffer are told apart by their sum; --rtt (a ping before) would help"
 
@@ -110,6 +113,17 @@ class Answer:
         return self.intervals["buffer_packets"].scaled(1500 / self.observation.packet_bytes)
 
     @property
+    def given(self) -> frozenset[str]:
+        """Names of the quantities that were given, not inferred."""
+        return frozenset(name for name, one in self.intervals.items() if one.high <= one.low * GIVEN)
+
+    @property
+    def found(self) -> dict[str, Interval]:
+        """The intervals of the answer: those of the simulations where there are any, except of what was given."""
+        near = {} if self.nearby is None else self.nearby.intervals
+        return {**self.intervals, **{name: one for name, one in near.items() if name not in self.given}}
+
+    @property
     def middle(self) -> PathModel:
         """The path in the middle of the answer."""
         value = {name: one.median for name, one in self.intervals.items()}
@@ -165,6 +179,10 @@ class Answer:
 
     def _scenario_of(self, path: PathModel) -> str:
         path = replace(path, hosts=replace(path.hosts, window='"none"'))
+        if path.discipline == "drop-tail":
+            # The median of the packets, which the screen shows: the product of the medians of rate and time is another.
+            rate, rtt, packets = (self.found[name].median for name in ("rate_bps", "rtt_s", "buffer_packets"))
+            path = replace(path, rate_bps=rate, rtt_s=rtt, buffer_s=packets * 8 * PACKET_B / rate)
         lead = path.lead_s
         duration = max(self.observation.samples.duration_s, 30.0)
         title = "".join(c for c in self.observation.measurement.path.name if c.isprintable() and c not in '"\\')

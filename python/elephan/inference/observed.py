@@ -99,8 +99,8 @@ def observe(measurement: Measurement, law: str | None = None) -> Observation:
     flow = measurement.flow
     notes = list(measurement.notes)
     named = _law(measurement, law, notes)
-    if not (flow.has("rtt_s") and flow.has("cwnd_bytes")):
-        missing = "round-trip times" if not flow.has("rtt_s") else "congestion windows"
+    if not (flow.has("srtt_s") and flow.has("cwnd_bytes")):
+        missing = "round-trip times" if not flow.has("srtt_s") else "congestion windows"
         message = f"{measurement.path}: has no {missing} of the sender"
         raise InputError(message)
     if flow.duration_s < LEAST_S:
@@ -163,7 +163,7 @@ def _samples(measurement: Measurement, flow: MeasuredFlow) -> tuple[Samples, str
     ends = flow.end_s
     # The first interval of a whole grid may end a little after it.
     place = np.clip(np.searchsorted(ends, grid + 0.25 * every, side="right") - 1, 0, ends.size - 1)
-    rtt = _filled(flow.columns["rtt_s"])
+    rtt = _filled(flow.columns["srtt_s"])
     cwnd = _filled(flow.columns["cwnd_bytes"])
     if level == "windows" and flow.interval_s > FINE_S:
         rtt_at, cwnd_at = np.interp(grid, ends, rtt), np.interp(grid, ends, cwnd)

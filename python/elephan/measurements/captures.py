@@ -385,7 +385,7 @@ class _Sender:
             "bytes": [row.bytes for row in rows],
             "retransmits": [row.retransmits for row in rows],
             "cwnd_bytes": [row.flight if row.flight else math.nan for row in rows],
-            "rtt_s": [row.rtt for row in rows],
+            "srtt_s": [row.rtt for row in rows],
             "min_rtt_s": [row.least for row in rows],
             "rwnd_bytes": [row.window for row in rows],
         }

@@ -73,7 +73,7 @@ def _flow(name: str, times: list[Any], results: Document, metadata: Document) ->
     step = sorted(b - a for a, b in pairwise(at) if b > a)
     step_s = step[len(step) // 2] if step else 0.2
     columns = {
-        "rtt_s": rtt,
+        "srtt_s": rtt,
         "rttvar_s": _series(results, f"{name}::tcp_rtt_var", len(at), 1e-3),
         "cwnd_bytes": _series(results, f"{name}::tcp_cwnd", len(at), MSS_B),
         "delivery_rate_bps": _series(results, f"{name}::tcp_delivery_rate", len(at), 1e6),

@@ -22,7 +22,7 @@ _NAMED = (
     ("bytes", "bytes", 1.0),
     ("retransmits", "retransmits", 1.0),
     ("cwnd_bytes", "snd_cwnd", 1.0),
-    ("rtt_s", "rtt", 1e-6),
+    ("srtt_s", "rtt", 1e-6),
     ("rttvar_s", "rttvar", 1e-6),
     ("rwnd_bytes", "snd_wnd", 1.0),
 )
@@ -156,7 +156,7 @@ def _flow(socket: Any, rows: list[Document], start: Document, end: Document) -> 
         return None
     columns = {column: [number(row.get(key), scale) for row in kept] for column, key, scale in _NAMED}
     # Zero is iperf3's word for "unknown".
-    for name in ("rtt_s", "rttvar_s", "cwnd_bytes", "rwnd_bytes"):
+    for name in ("srtt_s", "rttvar_s", "cwnd_bytes", "rwnd_bytes"):
         columns[name] = [value if value > 0 else math.nan for value in columns[name]]
     mss = number(start.get("tcp_mss", start.get("tcp_mss_default")))
     mss = mss if mss > 0 else number(start.get("tcp_mss_default"))

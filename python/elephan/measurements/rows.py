@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _FIELDS: dict[str, tuple[str, float]] = {
     "elapsedtime": ("time", 1e-6),
-    "rtt": ("rtt_s", 1e-6),
+    "rtt": ("srtt_s", 1e-6),
     "rttvar": ("rttvar_s", 1e-6),
     "minrtt": ("min_rtt_s", 1e-6),
     "sndcwnd": ("cwnd_segments", 1.0),
@@ -33,6 +33,8 @@ _FIELDS: dict[str, tuple[str, float]] = {
     "bytesretrans": ("retransmitted_bytes", 1.0),
     "sndwnd": ("rwnd_bytes", 1.0),
     "deliveryrate": ("delivery_rate_bps", 8.0),
+    "pacingrate": ("pacing_rate_bps", 8.0),
+    "delivered": ("delivered_segments", 1.0),
     "rwndlimited": ("rwnd_limited_s", 1e-6),
     "sndbuflimited": ("sndbuf_limited_s", 1e-6),
     "busytime": ("busy_s", 1e-6),
@@ -46,7 +48,7 @@ _TIMES = ("elapsedtime", "elapsed", "timestamp", "time", "times", "t")
 _SCALES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _TABLE: tuple[tuple[str, str, dict[str, float]], ...] = (
     ("time", "time|t|timestamp|elapsed", _SCALES),
-    ("rtt_s", "rtt|srtt|smoothed_rtt|tcp_rtt", _SCALES),
+    ("srtt_s", "rtt|srtt|smoothed_rtt|tcp_rtt", _SCALES),
     ("rttvar_s", "rttvar|rtt_var", _SCALES),
     ("min_rtt_s", "min_rtt|minrtt", _SCALES),
     ("cwnd_segments", "cwnd|snd_cwnd|tcp_cwnd", {"segments": 1.0, "packets": 1.0}),
@@ -172,13 +174,13 @@ def _flow(times: list[float], columns: dict[str, list[float]], name: str) -> Mea
         total = ordered("retransmitted")
         if not any(map(math.isfinite, total)):
             total = [value / segment for value in ordered("retransmitted_bytes")]
-        found["retransmits"] = differences(total)
+        found["retransmits"], found["retrans_segments"] = differences(total), total
     for extra in ("cwnd_segments", "acked", "retransmitted", "retransmitted_bytes", "rate"):
         found.pop(extra, None)
     limited = [value for value in column("app_limited") if math.isfinite(value)]
     share = sum(value > 0 for value in limited) / len(limited) if limited else math.nan
     flow = flow_of(name, [times[i] for i in order], found, mss_bytes=mss, app_limited=share)
-    if not flow.has("rtt_s"):
+    if not flow.has("srtt_s"):
         message = "has no round-trip times"
         raise ValueError(message)
     return flow
@@ -266,7 +268,7 @@ def _meaning(name: str) -> tuple[str, float] | None:
     Examples
     --------
     >>> _meaning("srtt_ms"), _meaning("cwnd_bytes"), _meaning("colour")
-    (('rtt_s', 0.001), ('cwnd_bytes', 1.0), None)
+    (('srtt_s', 0.001), ('cwnd_bytes', 1.0), None)
     """
     text = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
     if text in _BARE:
@@ -281,7 +283,7 @@ def _meaning(name: str) -> tuple[str, float] | None:
 def _table(names: Sequence[str], rows: Iterator[Sequence[Any]] | Any, path: Path, source: str) -> Measurement:
     meanings = [_meaning(name) for name in names]
     columns: dict[str, list[float]] = {found[0]: [] for found in meanings if found is not None}
-    for needed, example in (("time", "time_s"), ("rtt_s", "rtt_ms")):
+    for needed, example in (("time", "time_s"), ("srtt_s", "rtt_ms")):
         if needed not in columns:
             shown = ", ".join(name[:20].encode("unicode_escape").decode() for name in names[:8]) or "nothing"
             message = f"has no column such as {example}; it has {shown}"

@@ -21,16 +21,19 @@ COLUMNS = {
     "bytes": "payload sent or acknowledged in the interval [bytes]",
     "retransmits": "segments retransmitted in the interval",
     "cwnd_bytes": "congestion window at the end of the interval [bytes]",
-    "rtt_s": "smoothed round-trip time at the end of the interval [s]",
+    "srtt_s": "smoothed round-trip time at the end of the interval [s]",
     "rttvar_s": "its mean deviation [s]",
     "min_rtt_s": "smallest round-trip time so far [s]",
     "rwnd_bytes": "receive window that the receiver advertised [bytes]",
+    "delivered_segments": "segments delivered so far",
+    "retrans_segments": "segments retransmitted so far",
     "delivery_rate_bps": "the kernel's delivery rate [bit/s]",
+    "pacing_rate_bps": "the kernel's pacing rate, also of senders that do not pace [bit/s]",
     "rwnd_limited_s": "time limited by the receive window so far [s]",
     "sndbuf_limited_s": "time limited by the send buffer so far [s]",
     "busy_s": "time with data to send so far [s]",
 }
-"""Columns of a flow, and their meanings."""
+"""Columns of a flow, and their meanings; those that samples of a simulation have, too, have the same names there."""
 
 MOST_ROWS = 2_000_000
 """Maximum number of intervals of all flows of a measurement."""

@@ -23,7 +23,7 @@ _CLOCK = re.compile(r"^[\[(]?(\d\d):(\d\d):(\d\d(?:\.\d+)?)[\])]?(?=\s|$)")
 _SOCKET = re.compile(r"\b(?:ESTAB|CLOSE-WAIT|FIN-WAIT-[12]|LAST-ACK|CLOSING)\s+\d+\s+\d+\s+(\S+)\s+(\S+)")
 _ADDRESSES = re.compile(r"^\s*\d+\s+\d+\s+(\S+:\d+)\s+(\S+:\d+)")
 _PAIR = re.compile(r"(?<![\w:])([a-z_]+):([0-9][0-9.]*)(?:/([0-9][0-9.]*))?")
-_RATE = re.compile(r"\bdelivery_rate ([0-9.]+)([KMGT]?)bps")
+_RATE = re.compile(r"\b(delivery_rate|pacing_rate) ([0-9.]+)([KMGT]?)bps")
 _LIMITED = re.compile(r"\b(busy|rwnd_limited|sndbuf_limited):([0-9]+)ms")
 _UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
@@ -138,8 +138,9 @@ def _values(line: str) -> dict[str, float]:
                 found.setdefault(f"{key}/", float(second))
         except ValueError:
             continue
-    if (rate := _RATE.search(line)) is not None and rate[1].replace(".", "", 1).isdigit():
-        found["delivery_rate"] = float(rate[1]) * _UNITS[rate[2]]
+    for key, rate, prefix in _RATE.findall(line):
+        if rate.replace(".", "", 1).isdigit():
+            found[key] = float(rate) * _UNITS[prefix]
     for key, ms in _LIMITED.findall(line):
         found[key] = float(ms[:15])
     return found
@@ -185,11 +186,14 @@ def _flow(name: str, sampled: _Sampled, every_s: float | None) -> MeasuredFlow:
         "bytes": differences(acked),
         "retransmits": differences(retransmitted),
         "cwnd_bytes": column("cwnd", segment if segment > 0 else 1448.0),
-        "rtt_s": column("rtt", 1e-3),
+        "srtt_s": column("rtt", 1e-3),
         "rttvar_s": column("rtt/", 1e-3),
         "min_rtt_s": column("minrtt", 1e-3),
         "rwnd_bytes": column("snd_wnd"),
+        "delivered_segments": column("delivered"),
+        "retrans_segments": retransmitted,
         "delivery_rate_bps": column("delivery_rate"),
+        "pacing_rate_bps": column("pacing_rate"),
         "rwnd_limited_s": column("rwnd_limited", 1e-3),
         "sndbuf_limited_s": column("sndbuf_limited", 1e-3),
         "busy_s": column("busy", 1e-3),

@@ -73,6 +73,23 @@ def _timed(name: str, what: str, only: str, title: str) -> list[Quantity]:
     ]
 
 
+def _spurious(name: str, what: str, head: str, position: int) -> Quantity:
+    """Return the quantity of a counter of senders whose receivers report duplicates."""
+    return Quantity(
+        GROUPS,
+        name,
+        f"{what}, of all flows of the group together",
+        only="only where receivers report duplicates (a link reorders, or `tcp.undo` is `always`)",
+        applies=lambda group: group.is_tcp and name in group.total,
+        compute=lambda group: group.total[name],
+        needs=(name,),
+        column=name,
+        title=what.partition(" (")[0],
+        shown=Shown(position, head, 6, page=name.replace("_", " "), unless_zero=True),
+        listed=True,
+    )
+
+
 declare(
     Quantity(
         GROUPS,
@@ -160,6 +177,11 @@ declare(
         needs=("loss_events",),
         shown=Shown(5, "cuts", 5, page="loss events"),
         listed=True,
+    ),
+    _spurious("dsack_dups", "segments that the receivers reported as duplicates (DSACK)", "DSACKs", 12),
+    _spurious("spurious_recoveries", "cuts of the window by losses that proved spurious and were undone", "undone", 13),
+    _spurious(
+        "spurious_timeouts", "cuts of the window by timeouts that proved spurious and were undone", "undone RTOs", 14
     ),
     *(
         Quantity(
@@ -319,6 +341,9 @@ declare(
             ("dropped", "packets dropped anywhere"),
             ("timeouts", "retransmission timeouts"),
             ("loss_events", "cuts of the window"),
+            ("dsack_dups", "segments that the receiver reported as duplicates, dsack_dups of ss"),
+            ("spurious_recoveries", "cuts by losses that proved spurious and were undone"),
+            ("spurious_timeouts", "cuts by timeouts that proved spurious and were undone"),
             ("cwnd_segments", "congestion window, averaged over the samples"),
             ("srtt_s", "smoothed round-trip time, averaged over the samples"),
             ("delay_s", "time from sending a datagram until its receiver has it; of a ping until its answer is back"),
@@ -329,10 +354,31 @@ declare(
     Quantity(
         FLOW_SAMPLES, "srtt_s", "smoothed round-trip time; of timed datagrams the delay of the one that arrived last"
     ),
-    Quantity(FLOW_SAMPLES, "rttvar_s", "mean deviation of the round-trip time, rttvar of ss", only=_OF_SIMULATIONS),
+    Quantity(FLOW_SAMPLES, "rttvar_s", "mean deviation of the round-trip time, rttvar of ss"),
     Quantity(FLOW_SAMPLES, "min_rtt_s", "smallest round-trip time, minrtt of ss", only=_OF_SIMULATIONS),
     Quantity(FLOW_SAMPLES, "delivered_segments", "segments delivered since the start", only=_OF_SIMULATIONS),
-    Quantity(FLOW_SAMPLES, "retrans_segments", "segments sent again since the start", only=_OF_SIMULATIONS),
+    Quantity(FLOW_SAMPLES, "retrans_segments", "segments sent again since the start"),
+    Quantity(
+        FLOW_SAMPLES,
+        "delivery_rate_bps",
+        "payload delivered per time, delivery_rate of ss",
+        only="only of laws that take rate samples",
+    ),
+    Quantity(
+        FLOW_SAMPLES,
+        "pacing_rate_bps",
+        "rate at which payload is paced, pacing_rate of ss",
+        only="only of simulated TCP with pacing or bursts",
+    ),
+    *(
+        Quantity(FLOW_SAMPLES, f"{name}_limited", f"whether {what} limits the sender now", only=_OF_SIMULATIONS)
+        for name, what in (
+            ("cwnd", "the congestion window"),
+            ("rwnd", "the receive window"),
+            ("app", "the application"),
+            ("pacing", "the pace"),
+        )
+    ),
     Quantity(COMPARED, "period_s", "mean time between cuts of a window", compared=True),
     Quantity(COMPARED, "cwnd_high_segments", "mean window before a cut", compared=True),
     Quantity(COMPARED, "cwnd_low_segments", "mean window after recovery from a cut", compared=True),

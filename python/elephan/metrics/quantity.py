@@ -68,6 +68,8 @@ class Shown:
         Unit in which values are shown, if not the usual one, which is Mbit/s, ms or percent.
     scale : float
         Factor to `unit`.
+    unless_zero : bool
+        Whether the column is left out where all of its values are zero.
     """
 
     position: int
@@ -77,6 +79,19 @@ class Shown:
     page: str = ""
     unit: str = ""
     scale: float = 1.0
+    unless_zero: bool = False
+
+    def has_values(self, name: str, rows: Iterable[Mapping[str, Any] | None]) -> bool:
+        """Whether the column of a quantity has something to show in the rows of a table.
+
+        Examples
+        --------
+        >>> rows = [{"marks": {"mean": 0.0, "ci95": None}}, {}]
+        >>> Shown(1).has_values("marks", rows), Shown(1, unless_zero=True).has_values("marks", rows)
+        (True, False)
+        """
+        found = [row[name]["mean"] for row in rows if row and name in row]
+        return any(found) if self.unless_zero else bool(found)
 
 
 @dataclass(frozen=True)

@@ -313,12 +313,16 @@ def metrics_table(document: Document) -> Table:
 
 def groups_table(groups: Sequence[Document]) -> Table:
     """List the results of each group of flows."""
-    columns = shown(GROUPS, on_screen=False)
+    columns = [
+        each
+        for each in shown(GROUPS, on_screen=False)
+        if each.shown is not None and each.shown.has_values(each.name, groups)
+    ]
     heads = ("group", "law", "recovery", "flows", *(each.page_head for each in columns))
     rows = tuple(
         (
             *(cell(group[fact]) for fact in ("name", "law", "recovery", "flows")),
-            *(measured(group, each.name, each.shown_unit[1]) for each in columns),
+            *(measured(group, each.name, each.shown_unit[1]) if each.name in group else cell("-") for each in columns),
         )
         for group in groups
     )

@@ -136,6 +136,9 @@ class GroupDocument(TypedDict):
     rtt_p99_s: NotRequired[Quantity]
     timeouts: Quantity
     loss_events: Quantity
+    dsack_dups: NotRequired[Quantity]
+    spurious_recoveries: NotRequired[Quantity]
+    spurious_timeouts: NotRequired[Quantity]
 
 
 class FairnessDocument(TypedDict):

@@ -112,6 +112,7 @@ def run_tables(result: RunResult) -> Iterator[tuple[str, Any]]:
         yield "samples", TableColumns(sample_columns(result), who)
     if any(outcome.traces for outcome in result.outcomes):
         yield "traces", TableColumns(_traces(result), who)
+        yield "retransmissions", TableColumns(_retransmissions(result), who)
     for name, rows in (("transfers", "rows"), ("pages", "page_rows")):
         if table := _transfers(result, rows):
             yield name, TableColumns(table, who)
@@ -157,8 +158,16 @@ def _joined(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
     return {name: parts[0] if len(parts) == 1 else np.concatenate(parts) for name, parts in columns.items()}
 
 
-COUNTERS = {"rttvar_s": "float32", "min_rtt_s": "float32", "delivered_segments": "uint64", "retrans_segments": "uint32"}
-"""Samples of simulated TCP senders that a testbed has not, and their types in files."""
+COUNTERS = {
+    "rttvar_s": "float32",
+    "min_rtt_s": "float32",
+    "delivered_segments": "uint64",
+    "retrans_segments": "uint32",
+    "delivery_rate_bps": "float32",
+    "pacing_rate_bps": "float32",
+    **dict.fromkeys(("cwnd_limited", "rwnd_limited", "app_limited", "pacing_limited"), "uint8"),
+}
+"""Samples of TCP senders beside window and smoothed round-trip time, and their types in files; a testbed has some."""
 
 
 def sample_columns(result: RunResult) -> dict[str, Any]:
@@ -285,9 +294,21 @@ def _traces(result: RunResult) -> dict[str, Any]:
             columns["replication"].append(np.full(rows, replication, dtype=np.uint32))
             columns["flow"].append(np.full(rows, trace["flow"], dtype=np.uint32))
             for name, column in trace.items():
-                if name not in {"flow", "gauges"} and not name.startswith("drop_"):
+                if name not in {"flow", "gauges"} and not name.startswith(("drop_", "retransmit_", "sack_")):
                     columns.setdefault(name, []).append(column)
     return _joined(columns)
+
+
+def _retransmissions(result: RunResult) -> dict[str, Any]:
+    """Return one row per segment of the traced flows that was sent again."""
+    traced = [(number, trace) for number, outcome in enumerate(result.outcomes) for trace in outcome.traces]
+    sizes = [trace["retransmit_time_s"].size for _, trace in traced]
+    return {
+        "replication": np.repeat(np.array([number for number, _ in traced], dtype=np.uint32), sizes),
+        "flow": np.repeat(np.array([trace["flow"] for _, trace in traced], dtype=np.uint32), sizes),
+        "time_s": np.concatenate([trace["retransmit_time_s"] for _, trace in traced]),
+        "segment": np.concatenate([trace["retransmit_segment"] for _, trace in traced]),
+    }
 
 
 def _packets(result: RunResult) -> dict[str, Any]:

@@ -50,7 +50,11 @@ def page(document: Mapping[str, Any]) -> str:
 
 
 def _columns(rows: Sequence[Mapping[str, Any]], kind: str) -> dict[str, Sequence[Any]]:
-    return {each.page_head: _scaled(rows, each.name, each.shown_unit[1]) for each in shown(kind)}
+    return {
+        each.page_head: _scaled([{each.name: {}} | dict(row) for row in rows], each.name, each.shown_unit[1])
+        for each in shown(kind)
+        if each.shown is not None and each.shown.has_values(each.name, rows)
+    }
 
 
 def warned(document: Mapping[str, Any]) -> str:

@@ -36,8 +36,10 @@ class ReplicationOutcome:
         Counters and means per flow, groups in the scenario's order.
     samples : dict of str to ndarray
         ``time_s`` with shape (samples,); if the series were kept, ``cwnd_segments`` and ``srtt_s`` with shape
-        (flows, samples), NaN for datagrams, also ``rttvar_s`` and ``min_rtt_s`` of a run in memory, and the counters
-        ``delivered_segments`` and ``retrans_segments`` since the start, all as ``ss`` shows them, and
+        (flows, samples), NaN for datagrams; of simulated TCP, as ``ss`` shows them, also ``rttvar_s``, ``min_rtt_s``,
+        the counters ``delivered_segments`` and ``retrans_segments`` since the start, ``delivery_rate_bps`` (NaN of laws
+        that take no rate samples) and ``pacing_rate_bps`` (NaN of senders without pacing and bursts); what limits the
+        sender at that instant, 0 or 1: ``cwnd_limited``, ``rwnd_limited``, ``app_limited``, ``pacing_limited``; and
         ``backlog_packets`` and ``begun_bytes`` (what began service until then, since the start) with shape (links,
         samples). Without any TCP flow the first two have shape (flows, 0).
     histograms : dict of str to list of ndarray
@@ -52,10 +54,13 @@ class ReplicationOutcome:
         Data packets of the whole run: ``sent``, ``delivered``, ``dropped``, ``in_flight``.
     traces : list of dict
         Flows recorded event by event; ``gauges`` holds by name what the law shows of itself, with shape (rows,).
+        ``drop_*``, ``retransmit_*`` (time and number of each segment sent again) and ``sack_*`` (row, first segment and
+        end of each SACK block) have shapes of their own.
     packets : list of dict
         Links at which packets were recorded: ``link``, ``member`` of an array, and with shape (packets,) ``time_s``,
         ``flow``, ``segment``, ``backlog_packets`` (found waiting), ``waited_s`` (until served or dropped; NaN at
-        the end of the run) and ``dropped``.
+        the end of the run), ``dropped``, ``marked`` (by this link), ``retransmission``, ``ecn`` (the IP field on
+        arrival) and ``cwr``.
     transfers : list of dict or None
         Per group with transfers that end (else None), of those opened from the warm-up on: counts ``opened``,
         ``completed``, ``refused``, ``pages``; sums ``segments``, ``duration_sum_s``, ``slowdown_sum``, ``page_sum_s``;

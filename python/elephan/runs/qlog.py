@@ -4,7 +4,7 @@ Source: draft-ietf-quic-qlog-main-schema-14 (the file, JSON-SEQ, `simulation:` e
 draft-ietf-quic-qlog-quic-events-13 (`quic:recovery_metrics_updated`, `quic:congestion_state_updated`).
 Differs from the source: it is TCP, so there are no events of packets; sizes are segments times the packet on the
 wire. What the law shows of itself is one unspecified field, ``law``, in the law's units. What a link dropped is a
-marker, with its time there.
+marker, with its time there; what was sent again is a marker, too.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _records(result: RunResult, replication: int, trace: Mapping[str, Any]) -> I
     details = {"id": scenario.id, "replication": replication, "flow": name, "law": group["law"]}
     yield {"time": 0, "name": "simulation:scenario", "data": {"name": scenario.title or name, "details": details}}
     packet = int(group["packet_bytes"])
-    events = [*_of_sender(trace, group["law"], packet), *_of_links(trace, scenario.links)]
+    events = [*_of_sender(trace, group["law"], packet), *_of_links(trace, scenario.links), *_again(trace)]
     yield from sorted(events, key=lambda event: float(event["time"]))
 
 
@@ -171,6 +171,12 @@ def _of_links(trace: Mapping[str, Any], links: list[dict[str, Any]]) -> Iterable
     for time_s, link, segment in zip(*columns, strict=True):
         name = link_name(links, {"link": link, "member": 0})
         yield _event(time_s, "simulation:marker", {"type": "drop", "message": f"segment {segment} at link {name}"})
+
+
+def _again(trace: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+    """Yield events of the segments that were sent again."""
+    for time_s, segment in zip(trace["retransmit_time_s"].tolist(), trace["retransmit_segment"].tolist(), strict=True):
+        yield _event(time_s, "simulation:marker", {"type": "retransmission", "message": f"segment {segment}"})
 
 
 def _event(time_s: float, name: str, data: dict[str, Any]) -> dict[str, Any]:

@@ -83,7 +83,7 @@ class FolderRun(ResultTables):
         ----------
         name : str
             ``"flows"`` and ``"links"``: a row per replication and flow or link; ``"samples"``, ``"packets"``,
-            ``"traces"``, ``"transfers"`` and ``"pages"``, if they were kept.
+            ``"traces"``, ``"retransmissions"``, ``"transfers"`` and ``"pages"``, if they were kept.
 
         Returns
         -------
@@ -283,7 +283,11 @@ def read_outcomes(saved: FolderRun) -> tuple[ReplicationOutcome, ...]:
     samples = _columns(saved.read("samples")) if "samples" in kept else None
     packets = _columns(saved.read("packets")) if "packets" in kept else None
     traces = _columns(saved.read("traces")) if "traces" in kept else None
-    return tuple(_outcome(scenario, int(number), flows, links, samples, packets, traces) for number in numbers)
+    again = _columns(saved.read("retransmissions")) if "retransmissions" in kept else None
+    return tuple(
+        _outcome(scenario, int(number), flows, links, samples, packets, _traces(traces, again, int(number)))
+        for number in numbers
+    )
 
 
 def _outcome(
@@ -293,7 +297,7 @@ def _outcome(
     links: Columns,
     samples: Columns | None,
     packets: Columns | None,
-    traces: Columns | None,
+    traced: list[dict[str, Any]],
 ) -> ReplicationOutcome:
     derived = (each.name for each in quantities(LINKS) if each.derive is not None)
     of_links = _rows(links, links["replication"] == number, ("replication", "link", *derived))
@@ -308,7 +312,6 @@ def _outcome(
     histograms["group_delay_ps"] = [[] for _ in scenario.links]
     histograms["datagram_delay_ps"] = empty[:1] * len(scenario.groups)
     recorded = [] if packets is None else _packets(scenario, packets, number)
-    traced = [] if traces is None else _traces(traces, number)
     return ReplicationOutcome(of_links, of_flows, sampled, histograms, gauges, {}, traced, recorded, none, 0)
 
 
@@ -371,12 +374,17 @@ def _packets(scenario: Scenario, packets: Columns, number: int) -> list[dict[str
     return found
 
 
-def _traces(traces: Columns, number: int) -> list[dict[str, Any]]:
-    """Return the traced flows of a replication, without the gauges of their laws."""
-    found = []
+def _traces(traces: Columns | None, again: Columns | None, number: int) -> list[dict[str, Any]]:
+    """Return the traced flows of a replication, without the gauges of their laws, drops and SACK blocks."""
+    found: list[dict[str, Any]] = []
+    if traces is None:
+        return found
     mine = traces["replication"] == number
     for flow in np.unique(traces["flow"][mine]):
         columns = _rows(traces, mine & (traces["flow"] == flow), ("replication", "flow"))
         own = {name: values for name, values in columns.items() if not name.startswith("law_")}
+        if again is not None:
+            chosen = (again["replication"] == number) & (again["flow"] == flow)
+            own |= {f"retransmit_{name}": again[name][chosen] for name in ("time_s", "segment")}
         found.append({"flow": int(flow), **own, "gauges": {}})
     return found

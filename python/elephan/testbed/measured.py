@@ -42,7 +42,8 @@ def outcome(
     facts = plan.scenario.facts
     warmup_s, span_s = facts["warmup_s"], plan.duration_s - facts["warmup_s"]
     grid = _grid(plan)
-    cwnd, srtt = (_sampled(grid, reports, begun_s, name) for name in ("cwnd_segments", "srtt_s"))
+    names = ("cwnd_segments", "srtt_s", "rttvar_s", "retransmitted")
+    cwnd, srtt, rttvar, again = (_sampled(grid, reports, begun_s, name) for name in names)
     links, samples, histograms = _links(plan, recorded, grid, span_s)
     measured = grid >= warmup_s
     flows: dict[str, NDArray[Any]] = {
@@ -79,6 +80,8 @@ def outcome(
         "time_s": grid,
         "cwnd_segments": cwnd.astype(np.float32),
         "srtt_s": srtt.astype(np.float32),
+        "rttvar_s": rttvar.astype(np.float32),
+        "retrans_segments": np.nan_to_num(again).astype(np.uint32),
         **samples,
     }
     none: list[dict[str, Any] | None] = [None] * len(plan.scenario.groups)
@@ -91,11 +94,18 @@ def _grid(plan: TestbedPlan) -> Floats:
 
 
 def _sampled(grid: Floats, reports: Sequence[Iperf3Report], begun_s: Sequence[float], name: str) -> Floats:
-    """Sample a quantity of each flow at the grid's instants, shape (flows, samples); NaN before a flow begins."""
+    """Sample a quantity of each flow at the grid's instants, shape (flows, samples); NaN before a flow begins.
+
+    Retransmissions are those since the start, as in samples of simulations: those of intervals that have ended.
+    """
     rows = []
     for one, at in zip(reports, begun_s, strict=True):
-        place = np.searchsorted(one.time_s + at, grid, side="left")
-        values = np.append(getattr(one, name), np.nan)[np.minimum(place, one.time_s.size)]
+        if name == "retransmitted":
+            ended = np.searchsorted(one.time_s + at, grid, side="right")
+            values = np.concatenate([[0.0], np.cumsum(one.retransmitted)])[ended]
+        else:
+            place = np.searchsorted(one.time_s + at, grid, side="left")
+            values = np.append(getattr(one, name), np.nan)[np.minimum(place, one.time_s.size)]
         rows.append(np.where(grid >= at, values, np.nan))
     return np.array(rows)
 

@@ -30,6 +30,8 @@ class Iperf3Report:
     received_s, received_bytes : ndarray, shape (others,)
         Ends of the receiver's intervals [s], and the bytes received within each [B].
     mss : int [B]
+    rttvar_s : ndarray, shape (intervals,)
+        Mean deviation of the round-trip time at the end of each interval [s]; NaN if iperf3 does not report it.
     """
 
     time_s: NDArray[np.float64]
@@ -39,6 +41,7 @@ class Iperf3Report:
     received_s: NDArray[np.float64]
     received_bytes: NDArray[np.float64]
     mss: int
+    rttvar_s: NDArray[np.float64]
 
 
 def read(sender: str, receiver: str, name: str) -> Iperf3Report:
@@ -64,6 +67,8 @@ def read(sender: str, receiver: str, name: str) -> Iperf3Report:
     def column(rows: list[dict[str, Any]], key: str, scale: float = 1.0) -> NDArray[np.float64]:
         return scale * np.array([row[key] for row in rows], dtype=float)
 
+    rttvar = [row.get("rttvar", np.nan) for row in streams]
+
     return Iperf3Report(
         column(streams, "end"),
         column(streams, "snd_cwnd", 1 / mss),
@@ -72,6 +77,7 @@ def read(sender: str, receiver: str, name: str) -> Iperf3Report:
         column(arrived, "end"),
         column(arrived, "bytes"),
         mss,
+        1e-6 * np.array(rttvar, dtype=float),
     )
 
 

@@ -93,7 +93,17 @@ impl PacketTracer {
         }
         let flow = packet.flow;
         self.present.insert(Present { flow, number: packet.token, arrived: now, row: self.rows.len() });
-        self.rows.push(PacketRow { time: now, flow, seq, backlog, left: Time::NEVER, dropped: false });
+        let flags = packet.flags;
+        self.rows.push(PacketRow {
+            time: now,
+            flow,
+            seq,
+            backlog,
+            left: Time::NEVER,
+            dropped: false,
+            marked: false,
+            flags,
+        });
     }
 
     /// The whole number of a packet of data that arrives.
@@ -133,6 +143,7 @@ impl PacketTracer {
             self.present.remove(&found);
             let row = &mut self.rows[found.row];
             (row.left, row.dropped) = (now, dropped);
+            row.marked = packet.flags.has(Flags::CE) && !row.flags.has(Flags::CE);
         }
     }
 

@@ -8,7 +8,7 @@ use crate::plan::{FlowControl, FlowPlan, TcpPlan};
 use base::{Flags, Header, PacketNumber, Time};
 use queue::Packet;
 use std::collections::VecDeque;
-use transport::{Ack, Counters, Wire};
+use transport::{Ack, Counters, Spurious, Wire};
 
 /// The sender's own link.
 #[derive(Default)]
@@ -42,11 +42,11 @@ pub struct Endpoints<C> {
 
 impl<C: FlowControl> Endpoints<C> {
     /// Counters of the sender, and of the receiver's in-order data; for datagrams, the numbers sent and delivered.
-    pub fn counters(&self) -> (Counters, u64) {
+    pub fn counters(&self) -> (Counters, Option<Spurious>, u64) {
         match &self.plan {
-            FlowPlan::Tcp(_, tcp) => (tcp.sender.counters(), tcp.receiver.delivered()),
+            FlowPlan::Tcp(_, tcp) => (tcp.sender.counters(), tcp.sender.spurious(), tcp.receiver.delivered()),
             FlowPlan::Datagrams(_) => {
-                (Counters { sent: self.datagrams_sent, ..Counters::default() }, self.datagrams_delivered)
+                (Counters { sent: self.datagrams_sent, ..Counters::default() }, None, self.datagrams_delivered)
             }
         }
     }
@@ -75,9 +75,9 @@ impl<C: FlowControl> Endpoints<C> {
     }
 }
 
-/// Segments that TCP hands over during one call.
+/// Segments that TCP hands over during one call, and those of them that are sent again.
 #[derive(Default)]
-pub struct Outbox(pub Vec<(u64, Flags, Header)>);
+pub struct Outbox(pub Vec<(u64, Flags, Header)>, pub Vec<u64>);
 
 impl Wire for Outbox {
     fn send(&mut self, now: Time, seq: u64, flags: Flags) {
@@ -86,5 +86,9 @@ impl Wire for Outbox {
 
     fn send_with(&mut self, _now: Time, seq: u64, flags: Flags, header: Header) {
         self.0.push((seq, flags, header));
+    }
+
+    fn on_retransmission(&mut self, _now: Time, seq: u64) {
+        self.1.push(seq);
     }
 }

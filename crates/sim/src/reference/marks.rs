@@ -35,8 +35,8 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
             node.backlog_max = node.link.backlog().packets;
         }
         for ends in &mut self.endpoints {
-            let (counters, next) = ends.counters();
-            ends.meter.sender_warm(counters);
+            let (counters, spurious, next) = ends.counters();
+            ends.meter.sender_warm(counters, spurious);
             ends.meter.receiver_warm(next);
             ends.dropped = 0;
         }

@@ -375,7 +375,7 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A, W,
         let Tx { size, time, .. } = if PLAIN { one } else { core.tx_of(rec.flow(), rec.number()) };
         let idle = free <= now;
         let mut tag = rec.tag;
-        let packet = Packet::new(rec.flow(), rec.number().0, size, now).with(rec.flags());
+        let mut packet = Packet::new(rec.flow(), rec.number().0, size, now).with(rec.flags());
         core.observer.on_arrival(&packet, backlog.packets);
         let mut verdict = rule.admit(&packet, backlog, idle.then_some(free));
         if !idle && !matches!(verdict, Verdict::Drop(_)) && !pool.has_room(size) {
@@ -386,6 +386,9 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A, W,
             Verdict::Mark(cause) => {
                 core.totals.marked[cause_index(cause)] += 1;
                 tag |= u64::from(Flags::CE.0) << 56;
+                if O::ACTIVE {
+                    packet.flags = packet.flags.with(Flags::CE);
+                }
                 core.observer.on_fate(&packet, PacketFate::Marked);
             }
             Verdict::Drop(cause) => {

@@ -70,6 +70,7 @@ struct WindowWire<'a, O> {
     headers: &'a mut Headers,
     until: Time,
     observer: &'a mut O,
+    trace: Option<&'a mut Trace>,
 }
 
 impl<O: Observer> Wire for WindowWire<'_, O> {
@@ -95,6 +96,13 @@ impl<O: Observer> Wire for WindowWire<'_, O> {
         flags: Flags,
     ) {
         self.access.send_row(times, each, PacketNumber::of(first), flags, self.bucket, self.until);
+    }
+
+    #[inline]
+    fn on_retransmission(&mut self, now: Time, seq: u64) {
+        if let Some(trace) = &mut self.trace {
+            trace.retransmit(now, seq);
+        }
     }
 
     fn send_with(&mut self, now: Time, seq: u64, flags: Flags, header: Header) {
@@ -227,7 +235,20 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         headers: &'a mut Headers,
         until: Time,
     ) -> (&'a mut TcpPlan<C>, WindowWire<'a, O>) {
-        let wire = WindowWire { access: &mut self.access, bucket, headers, until, observer: &mut self.observer };
+        self.plan_and_traced(bucket, headers, until, None)
+    }
+
+    /// [`Self::plan_and_wire`] of a flow that may have a trace.
+    #[inline]
+    fn plan_and_traced<'a>(
+        &'a mut self,
+        bucket: &'a mut Bucket,
+        headers: &'a mut Headers,
+        until: Time,
+        trace: Option<&'a mut Trace>,
+    ) -> (&'a mut TcpPlan<C>, WindowWire<'a, O>) {
+        let observer = &mut self.observer;
+        let wire = WindowWire { access: &mut self.access, bucket, headers, until, observer, trace };
         (&mut *self.plan, wire)
     }
 
@@ -267,12 +288,13 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                             self.take_header(rec.number(), headers);
                             acked = self.deliver(now - self.return_delay, &rec, marks, &mut ack);
                             if acked {
-                                let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+                                let (plan, mut wire) =
+                                    self.plan_and_traced(bucket, headers, until, trace.as_deref_mut());
                                 plan.sender.on_ack(now, &ack, &mut wire);
                             }
-                        } else if let Some(ack) = self.acks.as_mut().and_then(|acks| acks.take(rec.number())) {
-                            acked = true;
-                            let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+                        } else if let Some(taken) = self.acks.as_mut().and_then(|acks| acks.take(rec.number())) {
+                            (acked, ack) = (true, taken);
+                            let (plan, mut wire) = self.plan_and_traced(bucket, headers, until, trace.as_deref_mut());
                             plan.sender.on_ack(now, &ack, &mut wire);
                         }
                     }
@@ -280,22 +302,22 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                 Next::DelayedAck => {
                     acked = self.time_receiver(now - self.return_delay, marks, &mut ack);
                     if acked {
-                        let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+                        let (plan, mut wire) = self.plan_and_traced(bucket, headers, until, trace.as_deref_mut());
                         plan.sender.on_ack(now, &ack, &mut wire);
                     }
                 }
                 Next::Timer => {
                     let limit = self.before_timer(ring).min(horizon).min(self.next_mark);
                     let timeouts = self.plan.sender.counters().timeouts;
-                    let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+                    let (plan, mut wire) = self.plan_and_traced(bucket, headers, until, trace.as_deref_mut());
                     if plan.sender.take_pace(limit, &mut wire) {
                         continue;
                     }
                     plan.sender.on_timer(now, &mut wire);
                     if let Some(trace) = trace
-                        && plan.sender.counters().timeouts > timeouts
+                        && self.plan.sender.counters().timeouts > timeouts
                     {
-                        trace.record(now, &plan.sender, true);
+                        trace.record(now, &self.plan.sender, None);
                     }
                 }
                 Next::Start => {
@@ -303,7 +325,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                     if is_stopped() {
                         break;
                     }
-                    let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+                    let (plan, mut wire) = self.plan_and_traced(bucket, headers, until, trace.as_deref_mut());
                     self.start = plan.start(now, &mut wire);
                 }
                 Next::Stop => {
@@ -314,7 +336,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             if acked {
                 self.observer.on_ack(now, &self.plan.sender);
                 if let Some(trace) = trace {
-                    trace.record(now, &self.plan.sender, false);
+                    trace.record(now, &self.plan.sender, Some(&ack));
                 }
                 if self.note_end(now) {
                     break;
@@ -506,7 +528,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
         if !self.is_warm && marks.warmup <= now {
             self.is_warm = true;
-            self.meter.sender_warm(self.plan.sender.counters());
+            self.meter.sender_warm(self.plan.sender.counters(), self.plan.sender.spurious());
         }
         if self.is_folded() && self.return_delay <= now - Time::ZERO {
             self.pass_receiver_warm(now - self.return_delay, marks);
@@ -562,6 +584,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                     meter: self.meter,
                     bytes: None,
                     counters,
+                    spurious: self.plan.sender.spurious(),
                     delivered,
                     dropped: dropped + self.access.drops().since_warmup,
                     delays: None,

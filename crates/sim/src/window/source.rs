@@ -111,7 +111,7 @@ impl<O: Observer> Source<O> {
         self.deliver(ring, marks);
         let mut meter = FlowMeter::default();
         let sent = |sent: u64| Counters { sent, ..Counters::default() };
-        meter.sender_warm(sent(self.sent_before));
+        meter.sender_warm(sent(self.sent_before), None);
         meter.receiver_warm(self.delivered_before);
         FlowResult {
             in_flight: self.access.in_flight() + self.late,
@@ -128,6 +128,7 @@ impl<O: Observer> Source<O> {
                     meter,
                     bytes: self.bytes,
                     counters: sent(self.sent),
+                    spurious: None,
                     delivered: self.delivered,
                     dropped: dropped + self.access.drops().since_warmup,
                     delays: self.plan.delays.map(|delays| Box::new(delays.finish(marks))),

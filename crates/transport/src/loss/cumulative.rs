@@ -157,7 +157,7 @@ impl Loss for Cumulative {
     }
 
     #[inline]
-    fn room<C: CongestionControl>(&mut self, state: &SenderState<C>) -> u32 {
+    fn room<C: CongestionControl>(&self, state: &SenderState<C>) -> u32 {
         let open = state.phase == Phase::Open;
         state.room_in_window(if open { state.limited_transmit(self.dupacks, self.dup_thresh) } else { self.inflation })
     }

@@ -178,7 +178,7 @@ impl Loss for RackRecovery {
 
     /// The fast retransmit leaves also without room in the pipe.
     #[inline]
-    fn room<C: CongestionControl>(&mut self, state: &SenderState<C>) -> u32 {
+    fn room<C: CongestionControl>(&self, state: &SenderState<C>) -> u32 {
         Prr::room(self.prr.as_ref(), state, self.in_flight(&state.seq)).max(u32::from(self.pending))
     }
 

@@ -272,7 +272,7 @@ pub trait Loss: Sized {
 
     /// Number of segments that the window allows now.
     #[inline]
-    fn room<C: CongestionControl>(&mut self, state: &SenderState<C>) -> u32 {
+    fn room<C: CongestionControl>(&self, state: &SenderState<C>) -> u32 {
         state.room_in_window(0)
     }
 

@@ -185,7 +185,7 @@ impl Loss for SackRecovery {
 
     /// The fast retransmit leaves whatever the pipe has room for.
     #[inline]
-    fn room<C: CongestionControl>(&mut self, state: &SenderState<C>) -> u32 {
+    fn room<C: CongestionControl>(&self, state: &SenderState<C>) -> u32 {
         if state.phase == Phase::Open {
             return state.room_in_window(state.limited_transmit(self.dupacks, self.board.dup_thresh()));
         }

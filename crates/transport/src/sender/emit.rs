@@ -107,6 +107,7 @@ impl<C: CongestionControl> Core<C> {
         };
         let flags = if self.state.seq.on_transmit(seq) {
             self.counters.retransmitted += 1;
+            wire.on_retransmission(now, seq);
             // Karn: an acknowledgement would not say which of the two was timed.
             self.timed.cancel_from(seq);
             self.state.ecn.retransmission(self.state.control.needs().marks)

@@ -28,10 +28,12 @@ pub struct Undo<C> {
 /// Counts of segments sent in vain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spurious {
-    /// ACKs that reported a segment that had arrived before (RFC 2883).
+    /// Segments that the receiver reported as duplicates (RFC 2883; `tcpi_dsack_dups`).
     pub duplicates: u64,
-    /// Window reductions that proved spurious and were undone.
-    pub undone: u64,
+    /// Reductions by timeouts that proved spurious and were undone (Linux: `TCPSpuriousRTOs`, `TCPLossUndo`).
+    pub timeouts: u64,
+    /// Other reductions that proved spurious and were undone (Linux: `TCPFullUndo`, `TCPPartialUndo`, `TCPDSACKUndo`).
+    pub recoveries: u64,
 }
 
 /// Transmission times, and the last reduction: both are for few senders.

@@ -9,6 +9,7 @@ pub mod core;
 mod delivered;
 mod emit;
 mod kept;
+mod limit;
 mod pace;
 mod paced;
 mod repairs;
@@ -26,6 +27,7 @@ use crate::{Ack, Options, Recovery, Rtt, TimerOptions, WindowLimits};
 use base::{Flags, Header, Span, Time};
 pub use kept::Spurious;
 use law::CongestionControl;
+pub use limit::Limit;
 pub use row::AckRow;
 use std::sync::Arc;
 
@@ -56,6 +58,9 @@ pub trait Wire {
     fn send_with(&mut self, now: Time, seq: u64, flags: Flags, _header: Header) {
         self.send(now, seq, flags);
     }
+
+    /// Observes that segment `seq` is sent again at `now`, before it is sent.
+    fn on_retransmission(&mut self, _now: Time, _seq: u64) {}
 
     /// Observes the sender after an ACK at `now` that was taken in a row.
     fn on_window(&mut self, _now: Time, _cwnd: f64, _una: u64, _nxt: u64, _in_flight: u32) {}
@@ -131,8 +136,10 @@ impl<C: CongestionControl> Sender<C> {
     /// numbers, from the first up to the second. The counters continue.
     pub fn open(&mut self, fresh: &Self, segments: u64) -> (u64, u64) {
         let (last, counters, rtt) = (self.core.state.seq.clone(), self.counters(), self.core.state.rtt.clone());
+        let spurious = self.spurious();
         self.clone_from(fresh);
         self.core.follow((&last, &rtt), counters, segments);
+        self.core.follow_spurious(spurious);
         let (first, end) = (self.core.state.seq.base(), self.core.state.seq.data_end());
         each!(&mut self.loss, loss => loss.begin_at(first));
         (first, end)
@@ -343,10 +350,30 @@ impl<C: CongestionControl> Sender<C> {
         self.core.counters
     }
 
-    /// Counts of segments sent in vain, where the receiver reports duplicates.
+    /// Counts of segments sent in vain; `None` where the receiver does not report duplicates.
     #[must_use]
-    pub fn spurious(&self) -> Spurious {
+    pub fn spurious(&self) -> Option<Spurious> {
         self.core.spurious()
+    }
+
+    /// Delivery rate in segments per second (`tcpi_delivery_rate`); `None` before the first rate sample, and of a sender whose
+    /// control takes none.
+    #[must_use]
+    pub fn delivery_rate(&self) -> Option<f64> {
+        self.core.optional.as_deref()?.delivery_rate()
+    }
+
+    /// Rate in segments per second at which it spaces segments, or from which the sizes of its bursts follow (`tcpi_pacing_rate`);
+    /// `None` of a sender that does neither, and before the first round-trip sample.
+    #[must_use]
+    pub fn pacing_rate(&self) -> Option<f64> {
+        self.core.optional.as_deref()?.pacing_rate(&self.core.state.control, &self.core.state.seq)
+    }
+
+    /// What keeps it from sending now; `None` before its first segment and when a transfer is complete.
+    #[must_use]
+    pub fn limit(&self) -> Option<Limit> {
+        each_ref!(&self.loss, loss => self.core.limit(loss))
     }
 
     /// Whether all data that the application offered is acknowledged.

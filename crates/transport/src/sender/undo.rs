@@ -34,10 +34,16 @@ impl<C: CongestionControl> Core<C> {
         self.departures.as_deref_mut()?.undo.as_deref_mut()
     }
 
-    /// Counts of segments sent in vain; zeros where duplicates are not reported.
-    pub fn spurious(&self) -> Spurious {
-        let undo = self.departures.as_deref().and_then(|kept| kept.undo.as_deref());
-        undo.map_or(Spurious::default(), |undo| undo.counts)
+    /// Counts of segments sent in vain; `None` where duplicates are not reported.
+    pub fn spurious(&self) -> Option<Spurious> {
+        Some(self.departures.as_deref()?.undo.as_deref()?.counts)
+    }
+
+    /// Continues the counts of the connection before it.
+    pub fn follow_spurious(&mut self, before: Option<Spurious>) {
+        if let (Some(undo), Some(before)) = (self.undo(), before) {
+            undo.counts = before;
+        }
     }
 
     /// Keeps what the reduction that follows may be undone to. One after another in the same recovery is undone with it.
@@ -71,7 +77,7 @@ impl<C: CongestionControl> Core<C> {
         let (una, phase) = (self.state.seq.una(), self.state.phase);
         let Some(Kept { departures, undo: Some(undo) }) = self.departures.as_deref_mut() else { return };
         let duplicate = ack.duplicate();
-        undo.counts.duplicates += u64::from(duplicate.is_some());
+        undo.counts.duplicates += duplicate.map_or(0, |(start, end)| end - start);
         if undo.before.is_none() {
             return;
         }
@@ -100,7 +106,11 @@ impl<C: CongestionControl> Core<C> {
             && let Some(before) = undo.before.take()
         {
             self.restore(loss, info.now, before);
-            undo.counts.undone += 1;
+            if undo.by_timeout {
+                undo.counts.timeouts += 1;
+            } else {
+                undo.counts.recoveries += 1;
+            }
         }
         if let Some(kept) = self.departures.as_deref_mut() {
             kept.undo = Some(undo);
@@ -162,10 +172,10 @@ mod tests {
                 driven.duplicate(5, 10, (0, 1));
             }
             assert_eq!((driven.core.state.phase, driven.cwnd() >= 10), (Phase::Open, true));
-            assert_eq!((driven.core.spurious().duplicates, driven.core.spurious().undone), (1, 1));
+            assert_eq!(driven.spurious(), (1, 1, 0));
             // A second report has nothing left to undo.
             driven.duplicate(5, 10, (0, 1));
-            assert_eq!(driven.core.spurious().undone, 1);
+            assert_eq!(driven.spurious(), (2, 1, 0));
         }
     }
 
@@ -177,14 +187,10 @@ mod tests {
         assert_eq!(driven.core.counters.retransmitted, 2, "0 and 1");
         driven.duplicate(10, 1, (0, 1));
         driven.ack(10, 10, &[]);
-        assert_eq!((driven.core.spurious().undone, driven.cwnd()), (0, 5));
+        assert_eq!((driven.spurious(), driven.cwnd()), ((1, 0, 0), 5));
         // What had arrived before the reduction says nothing of it.
         driven.duplicate(10, 10, (0, 1));
-        assert_eq!(
-            (driven.core.spurious().duplicates, driven.core.spurious().undone),
-            (2, 1),
-            "two copies, two reports"
-        );
+        assert_eq!(driven.spurious(), (2, 1, 0), "two copies, two reports");
     }
 
     /// Segment 0 took 100 ms; segment 1 was sent again by the timer, and 2 to 9 were not.
@@ -203,7 +209,7 @@ mod tests {
         // RFC 5682, step 3.b.
         let mut driven = timed_out();
         driven.ack(1, 3, &[]);
-        assert_eq!((driven.core.state.phase, driven.core.spurious().undone), (Phase::Open, 1));
+        assert_eq!((driven.core.state.phase, driven.spurious()), (Phase::Open, (0, 0, 1)));
         assert!(driven.cwnd() >= 10 && !driven.recovery.has_lost());
     }
 
@@ -211,6 +217,6 @@ mod tests {
     fn a_timeout_that_repairs_a_loss_stays() {
         let mut driven = timed_out();
         driven.ack(150, 2, &[]);
-        assert_eq!((driven.core.state.phase, driven.core.spurious().undone), (Phase::Loss, 0));
+        assert_eq!((driven.core.state.phase, driven.spurious()), (Phase::Loss, (0, 0, 0)));
     }
 }
