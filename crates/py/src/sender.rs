@@ -60,11 +60,8 @@ impl TcpSender {
         let [first, control] = [group.built_in_control(), group.built_in_control()];
         let sender = Sender::new(first, group.recovery, &options, 0).expecting_writes(&options);
         // There is no path here that could reorder.
-        let sender = if options.notices_duplicates(false) {
-            sender.expecting_reordering(options.undoes(false))
-        } else {
-            sender
-        };
+        let sender =
+            if options.notices_duplicates(false) { sender.expecting_reordering(options.undoes(false)) } else { sender };
         Ok(Self { sender, control: Some(control), sent: Sent::default(), now: Time::ZERO })
     }
 

@@ -139,10 +139,35 @@ impl Rack {
         self.adapting = Some(Box::new(none));
     }
 
-    /// Widens the window if `ack` reports a duplicate, once for each round trip (step 4); `nxt` is the next segment.
+    /// Notes, where the window adapts, what an ACK shows of reordering, before [`Self::update`]: a segment that was sent once has
+    /// arrived after one sent later, or a duplicate, which widens the window once for each round trip (step 4). `nxt` is the next
+    /// segment.
     #[inline]
-    pub fn note_duplicate(&mut self, ack: &Ack, nxt: u64) {
+    pub fn note_order(&mut self, departures: &Departures, ack: &Ack, (una, nxt): (u64, u64)) {
+        if self.adapting.is_some() {
+            self.adapt(departures, ack, (una, nxt));
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn adapt(&mut self, departures: &Departures, ack: &Ack, (una, nxt): (u64, u64)) {
+        let highest = self.runs.top().map_or(una, |top| top.1);
+        let is_late = |(start, end): (u64, u64)| {
+            let mut seq = start;
+            while seq < end.min(highest) {
+                match self.runs.find(seq) {
+                    Some(run) => seq = run.1,
+                    None if departures.get(seq).is_some_and(|departure| !departure.again()) => return true,
+                    None => seq += 1,
+                }
+            }
+            false
+        };
+        let blocks = ack.blocks().iter().map(|&(start, end)| (start.max(ack.cum), end));
+        let seen = std::iter::once((una, ack.cum)).chain(blocks).any(is_late);
         if let Some(adapting) = self.adapting.as_deref_mut() {
+            adapting.seen |= seen;
             adapting.on_ack(ack, nxt);
         }
     }
@@ -170,11 +195,19 @@ impl Rack {
     /// Reordering window now: `hurries` says that a recovery is on its way, or that enough segments are SACKed.
     #[inline]
     fn window(&self, hurries: bool, rtts: (Span, Span)) -> Span {
-        match self.adapting.as_deref() {
-            Some(adapting) if adapting.seen || !hurries => adapting.patience(rtts),
-            None if !hurries => patience(1, rtts),
-            _ => Span::ZERO,
+        if self.adapting.is_some() {
+            self.adapted_window(hurries, rtts)
+        } else if hurries {
+            Span::ZERO
+        } else {
+            patience(1, rtts)
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn adapted_window(&self, hurries: bool, rtts: (Span, Span)) -> Span {
+        if hurries && !self.has_seen() { Span::ZERO } else { self.patience(rtts) }
     }
 
     /// Segments that are lost and not sent again are not lost: all that are outstanding in [una, nxt) are judged again.
@@ -236,20 +269,13 @@ impl Rack {
         min_rtt: Span,
         mut on_new: impl FnMut(u64, u64),
     ) -> (u32, Option<(Time, Time)>) {
-        let highest = if self.adapting.is_some() { self.runs.top().map_or(una, |top| top.1) } else { 0 };
-        let Self { runs, lost, latest, rtt, timed, adapting, .. } = self;
+        let Self { runs, lost, latest, rtt, timed, .. } = self;
         let mut delivered = |departure: Departure, seq: u64| {
             // What was SACKed before is not new.
             if departure.delivered() {
                 return;
             }
             *lost -= u32::from(departure.lost());
-            if seq < highest
-                && !departure.again()
-                && let Some(adapting) = adapting.as_deref_mut()
-            {
-                adapting.seen = true;
-            }
             let taken = now - departure.time();
             *timed |= !departure.again();
             // The ACK of a segment sent twice that comes too soon is the first one's.

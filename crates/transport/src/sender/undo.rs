@@ -20,13 +20,14 @@ impl<C: CongestionControl> Core<C> {
     /// Counts segments that the receiver reports as duplicates; undoes reductions that they, timestamps or originals prove spurious,
     /// if `undoes`.
     pub fn expect_duplicates(&mut self, undoes: bool) {
+        self.state.habits.notice_duplicates();
         self.departures.get_or_insert_default().undo = Some(Box::new(Undo::new(undoes)));
     }
 
     /// Whether duplicates are reported, and a reduction may be undone.
     #[inline]
     pub(super) fn may_undo(&self) -> bool {
-        self.departures.as_deref().is_some_and(|kept| kept.undo.is_some())
+        self.state.habits.notices_duplicates()
     }
 
     #[inline]
