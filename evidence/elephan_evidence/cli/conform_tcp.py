@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from elephan.cli.common import print_json, print_wrapped, say
+from elephan.cli.common import fitted_table, print_json, print_tables, print_wrapped, say, writing
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from elephan_evidence.conform.packetdrill import TcpConformance
+
 SCRIPTS = "tcp"
 """Name of the suite that consists of the user's own files."""
+
+COMPARED = {"segments": "segments", "snd_ssthresh": "ssthresh", "snd_cwnd": "cwnd", "ca_state": "state"}
+"""What is compared in recorded connections, and its name on a screen."""
 
 SHOWN = 6
 """Maximum number of scripts on a screen, with two lines each; --details shows all."""
@@ -36,7 +43,7 @@ def refuse_options(suite: str, given: Mapping[str, object]) -> None:
 
 
 def show_scripts(
-    paths: Sequence[str], changes: Mapping[str, object], *, details: bool, quiet: bool, json: bool
+    paths: Sequence[str], changes: Mapping[str, object], *, live: bool, details: bool, quiet: bool, json: bool
 ) -> None:
     """Run scripts, print the results, and exit with code 1 if one differs.
 
@@ -51,13 +58,69 @@ def show_scripts(
         message = "conform tcp: give packetdrill scripts, or folders of them"
         raise InputError(message)
     with ProgressLine("conform", quiet=quiet, of="scripts") as line:
-        found = conform_scripts(paths, changes, line.update)
+        found = conform_scripts(paths, changes, line.update, live=live)
+    _end(found, details=details, json=json)
+
+
+def show_random(
+    count: int, seed: int, changes: Mapping[str, object], out: Path | None, *, details: bool, quiet: bool, json: bool
+) -> None:
+    """Record connections of the running kernel, run them with a sender, and print the results as `show_scripts` does.
+
+    Raises
+    ------
+    InputError
+        If this machine cannot record.
+    """
+    from elephan_evidence.conform.live.host import missing  # noqa: PLC0415 (as above)
+    from elephan_evidence.conform.live.recording import record  # noqa: PLC0415 (as above)
+    from elephan_evidence.conform.packetdrill import conform_scripts  # noqa: PLC0415 (as above)
+
+    why = missing()
+    if why is not None:
+        message = f"--random: {why}"
+        raise InputError(message)
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary) if out is None else out
+        with ProgressLine("record", quiet=quiet, of="connections") as line:
+            recorded = record(count, seed, line.update)
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, text in recorded.items():
+                (folder / f"{name}.pkt").write_text(text, encoding="utf-8")
+        with ProgressLine("conform", quiet=quiet, of="connections") as line:
+            found = conform_scripts([folder / f"{name}.pkt" for name in recorded], changes, line.update)
+    _end(found, details=details, json=json, wrote=out)
+
+
+def _end(found: TcpConformance, *, details: bool, json: bool, wrote: Path | None = None) -> NoReturn:
     document = found.to_json()
     if json:
         print_json(document)
+    elif document["recordings"] and not details:
+        _show_recordings(document)
     else:
         _show(document, details=details)
+    if wrote is not None and not json:
+        say(f"wrote {len(found.scripts)} scripts to {wrote}")
     raise typer.Exit(0 if found.holds else 1)
+
+
+def _show_recordings(document: Mapping[str, Any]) -> None:
+    """Print how many recorded connections agree, in what, and why the others do not."""
+    counts, kinds = document["summary"], document["recordings"]
+    total = sum(kind["count"] for kind in kinds)
+    print_wrapped(
+        f"{_many(total, 'recorded connection', 'recorded connections')}: {counts['agrees']} agree, {counts['differs']} differ."
+    )
+    heads = ["path", "connections", "agree", *COMPARED.values()]
+    rows = [[kind["path"], *(str(kind[key]) for key in ("count", "agrees", *COMPARED))] for kind in kinds]
+    print_tables(fitted_table(heads, rows, [True] + [False] * (len(heads) - 1)))
+    reasons: Counter[str] = sum((Counter(kind["reasons"]) for kind in kinds), Counter())
+    if reasons:
+        ordered = [[reason, str(count)] for reason, count in reasons.most_common()]
+        print_tables(fitted_table(["first difference", "connections"], ordered, [True, False]))
+    say("each connection: --details")
 
 
 def _show(document: Mapping[str, Any], *, details: bool) -> None:

@@ -79,7 +79,7 @@ impl<C: CongestionControl> Core<C> {
         if let Some((start, end)) = duplicate.filter(|&(_, end)| end > undo.una) {
             undo.duplicates += end - start;
         }
-        let echoed = times.and_then(|times| times.echoed).filter(|_| ack.cum > una);
+        let echoed = times.and_then(|times| times.echoed).filter(|_| ack.cum > una && !ack.echoes_resent);
         undo.is_delayed = echoed.is_some_and(|left| left < undo.since);
         undo.is_original = false;
         if phase == Phase::Loss && undo.by_timeout {

@@ -12,6 +12,7 @@ import platform
 import select
 import socket
 import struct
+import time
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ TUN = Path("/dev/net/tun")
 TUNSETIFF = 0x400454CA
 IFF_TUN, IFF_NO_PI = 0x0001, 0x1000
 CLONE_NEWNET = 0x40000000
+MONOTONIC_COARSE = 6
 
 NAME = "tun0"
 LOCAL, REMOTE = "192.0.2.1", "192.0.2.2"
@@ -169,6 +171,11 @@ def tcp_info(one: socket.socket) -> dict[str, int]:
 def kernel_version() -> str:
     """Return the version of the running kernel, such as ``6.18.44``."""
     return platform.release().partition("-")[0]
+
+
+def ticks_per_second() -> int:
+    """Return the kernel's HZ: its coarse clocks advance with each tick."""
+    return round(1 / time.clock_getres(MONOTONIC_COARSE))
 
 
 def missing() -> str | None:

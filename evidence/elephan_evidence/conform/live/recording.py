@@ -11,14 +11,15 @@ import socket
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count as counter
 from random import Random
 from typing import TYPE_CHECKING
 
 from elephan.errors import InputError
-from elephan_evidence.conform.live.host import LOCAL, REMOTE, LiveHost, kernel_version, tcp_info
+from elephan_evidence.conform.live.host import REMOTE, LiveHost, kernel_version, tcp_info, ticks_per_second
 from elephan_evidence.conform.live.receiver import DELAYED_S, Path, PathDraw, Receiver
-from elephan_evidence.conform.live.wire import ACK, FIN, RST, SYN, Segment
+from elephan_evidence.conform.packetdrill.replay import HEAD
+from elephan_evidence.conform.live.wire import ACK, SYN, Segment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,23 +60,29 @@ class Draw:
     writes: tuple[tuple[float, int], ...]
 
 
-def draw(number: int, seed: int, law: str, *, reorders: bool) -> Draw:
+LAWS = ("cubic", "reno")
+"""Laws of the drawn connections, in turns."""
+
+REORDERED = 3
+"""Every third connection is reordered, the others have losses."""
+
+
+def draw(number: int, seed: int) -> Draw:
     """Draw a connection.
 
     Parameters
     ----------
     number : int
+        From 0; it decides the law, and whether segments are lost or reordered.
     seed : int
-    law : str
-    reorders : bool
-        Whether segments are reordered; otherwise they are lost.
     """
-    chance = Random(f"{seed} {number} {law} {reorders}")
-    packet_s = chance.choice((0.0002, 0.0005, 0.001))
+    reorders = number % REORDERED == REORDERED - 1
+    law = LAWS[number // REORDERED % len(LAWS)]
+    chance = Random(f"{seed} {number}")
     path = PathDraw(
         delay_s=chance.uniform(0.02, 0.05),
-        packet_s=packet_s,
-        loss=0.0 if reorders else chance.choice((0.01, 0.02, 0.05)),
+        packet_s=chance.choice((0.0002, 0.0005, 0.001)),
+        loss=0.0 if reorders else chance.choice((0.005, 0.01, 0.02, 0.05)),
         ack_loss=chance.choice((0.0, 0.0, 0.05)),
         reorder=chance.choice((0.02, 0.05, 0.1)) if reorders else 0.0,
         late_s=chance.choice((0.002, 0.005, 0.02)) if reorders else 0.0,
@@ -84,7 +91,7 @@ def draw(number: int, seed: int, law: str, *, reorders: bool) -> Draw:
     writes = [(0.0, chance.randint(20, 80))]
     for _ in range(chance.randint(1, 3)):
         writes.append((chance.choice((0.0, 0.06, 0.3, 0.7)), chance.randint(5, 80)))
-    return Draw(f"{'reordering' if reorders else 'losses'}-{law}-{number}", law, path, tuple(writes))
+    return Draw(f"{number + 1:03}-{law}-{'reordering' if reorders else 'losses'}", law, path, tuple(writes))
 
 
 @dataclass
@@ -121,7 +128,7 @@ class Recorder:
     ) -> None:
         self._host, self._draws, self._seed, self._progress = host, draws, seed, progress
         self._heap: list[tuple[float, int, Callable[[], None]]] = []
-        self._order = count()
+        self._order = counter()
         self._waiting = list(reversed(list(enumerate(draws))))
         self._running: dict[int, _Connection] = {}
         self._scripts: dict[int, str] = {}
@@ -254,7 +261,8 @@ class Recorder:
         if segment.flags & SYN:
             return
         info = tcp_info(connection.socket)
-        self._note(connection, now, "%{ " + "; ".join(_assertion(name, info[name]) for name in CHECKED) + " }%")
+        code = [*(_assertion(name, info[name]) for name in CHECKED), f"reordering = {info['reordering']}"]
+        self._note(connection, now, "%{ " + "; ".join(code) + " }%")
         over = connection.receiver.next == connection.written + 1 and connection.writes == len(connection.draw.writes)
         if over and info["unacked"] == 0:
             self._finish(connection)
@@ -305,7 +313,7 @@ def shown(segment: Segment) -> str:
 def _script(connection: _Connection, seed: int) -> str:
     drawn, path = connection.draw, connection.draw.path
     about = (
-        f"// {drawn.name}, seed {seed}: recorded from Linux {kernel_version()} by elephan conform tcp --random.",
+        HEAD.format(name=drawn.name, seed=seed, kernel=kernel_version(), hz=ticks_per_second()),
         f"// Round trip {path.delay_s * 1e3:.1f} ms, {path.packet_s * 1e3:g} ms a segment, an ACK for {path.per_ack};",
         f"// lost {path.loss:g}, ACKs lost {path.ack_loss:g}, late {path.reorder:g} by up to {path.late_s * 1e3:g} ms.",
         f"`sysctl -q net.ipv4.tcp_congestion_control={drawn.law} {SETTINGS}`",
@@ -316,23 +324,28 @@ def _script(connection: _Connection, seed: int) -> str:
     return "\n".join([*about, *connection.events, ""])
 
 
-def record(
-    draws: Sequence[Draw], seed: int, progress: Callable[[int, int], None] | None = None
-) -> list[str]:
+def record(count: int, seed: int, progress: Callable[[int, int], None] | None = None) -> dict[str, str]:
     """Record connections of the running kernel.
+
+    Parameters
+    ----------
+    count : int
+    seed : int
+        Seed of what is drawn. Times are real, so that two recordings with the same seed differ.
+    progress : callable, optional
+        Called with (connections done, total) after each.
 
     Returns
     -------
-    list of str
-        A script of packetdrill for each.
+    dict of str
+        A script of packetdrill for each, by name.
 
     Raises
     ------
     InputError
         If this machine cannot do it.
     """
+    draws = [draw(number, seed) for number in range(count)]
     with LiveHost() as host:
-        return Recorder(host, draws, seed, progress).run()
-
-
-__all__ = ["ACK", "FIN", "LOCAL", "RST", "Draw", "Recorder", "draw", "record", "shown"]
+        scripts = Recorder(host, draws, seed, progress).run()
+    return {drawn.name: script for drawn, script in zip(draws, scripts, strict=True)}

@@ -289,4 +289,3 @@ class LiveDriver(Driver):
         if packet.options.timestamp is not None and self._kernel.stamps:
             self._echoes[packet.options.timestamp[0]] = self._kernel.stamps[-1]
         return super()._compare(packet, wanted, sent, begin, accepted)
-

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 Verdict = Literal["agrees", "differs", "not expressible"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
+LIVE_KEYS = ("verdict", "difference", "stopped", "left_out", "segments", "assertions")
+"""Keys of the document that also describe the running kernel."""
+
 CONTROL = "flows[0].control: "
 """Prefix of messages about a law that failed."""
 
@@ -110,6 +113,10 @@ class JudgedScript:
     sender : dict of str
         ``law``, ``variant``, ``slow_start``, ``recovery`` and ``rto`` of the sender, as in a scenario file; None before
         the connection is open, and for a law without it.
+    compared : dict of str to bool, optional
+        For a recorded connection: whether ``segments``, ``snd_ssthresh``, ``snd_cwnd`` and ``ca_state`` agree.
+    live : JudgedScript, optional
+        The running kernel under the same script.
     """
 
     path: Path
@@ -120,6 +127,8 @@ class JudgedScript:
     segments: int
     assertions: int
     sender: dict[str, str | None]
+    compared: dict[str, bool] | None = None
+    live: JudgedScript | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the entry of the document of ``elephan conform tcp --json``."""
@@ -133,6 +142,8 @@ class JudgedScript:
             "segments": self.segments,
             "assertions": self.assertions,
             "sender": self.sender,
+            "compared": self.compared,
+            "live": self.live and {key: value for key, value in self.live.to_json().items() if key in LIVE_KEYS},
         }
 
 
@@ -494,10 +505,14 @@ class Driver:
         if asked is not None and asked != sent.marked:
             self._differ(packet, f"{wanted}, [{packet.ip[0]}]", "ECT(0)" if sent.marked else "not ECT", "RFC 3168, 6.1")
         if packet.options.timestamp is not None:
-            self.stamps[packet.options.timestamp[0]] = sent.again
+            self._note_stamp(packet.options.timestamp[0], again=sent.again)
         self.now = max(self.now, sent.at)
         self.checked[0] += 1
         return sent.end
+
+    def _note_stamp(self, stamp: int, *, again: bool) -> None:
+        """Note whether a retransmission carried a timestamp: one of a millisecond may be that of several segments."""
+        self.stamps[stamp] = again or self.stamps.get(stamp, False)
 
     def _accepted(self, when: When, at: int) -> tuple[int, int]:
         """Return the earliest and the latest accepted time of an event that is expected at a time."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from elephan.errors import InputError
 from elephan.profiles import VERSION
 from elephan.runs.files import provenance
 from elephan_evidence.conform.packetdrill.drive import VERDICTS, JudgedScript, Verdict, judge_script
+from elephan_evidence.conform.packetdrill.replay import KINDS, is_recording, judge_recording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,9 +25,12 @@ class TcpConformance:
     ----------
     scripts : tuple of JudgedScript
         Scripts in the given order, those of a folder by name.
+    kernel : str, optional
+        Version of the running kernel, if it ran the scripts, too.
     """
 
     scripts: tuple[JudgedScript, ...]
+    kernel: str | None = None
 
     @property
     def holds(self) -> bool:
@@ -49,6 +53,37 @@ class TcpConformance:
         """Number of assertions that hold."""
         return sum(script.assertions for script in self.scripts)
 
+    @property
+    def live(self) -> dict[Verdict, int]:
+        """Number of scripts by verdict under the running kernel."""
+        counts = Counter(script.live.verdict for script in self.scripts if script.live is not None)
+        return {verdict: counts[verdict] for verdict in VERDICTS}
+
+    @property
+    def recordings(self) -> list[dict[str, Any]]:
+        """Counts of recorded connections, for each kind of path.
+
+        Returns
+        -------
+        list of dict
+            ``path`` (the last word of the scripts' names), ``count``, ``agrees``, the number that agrees in each field that is
+            compared, and ``reasons``: the number by the reason of the first difference, most frequent first.
+        """
+        found: dict[str, list[JudgedScript]] = {}
+        for script in self.scripts:
+            if script.compared is not None:
+                found.setdefault(script.path.stem.rpartition("-")[2], []).append(script)
+        return [
+            {
+                "path": path,
+                "count": len(scripts),
+                "agrees": sum(script.verdict == "agrees" for script in scripts),
+                **{kind: sum((script.compared or {})[kind] for script in scripts) for kind in KINDS},
+                "reasons": dict(Counter(one.difference.rule for one in scripts if one.difference).most_common()),
+            }
+            for path, scripts in found.items()
+        ]
+
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``elephan conform tcp --json``.
 
@@ -60,9 +95,11 @@ class TcpConformance:
             "suite": "tcp",
             "kernel": f"Linux {VERSION}",
             "holds": self.holds,
-            "summary": {verdict.replace(" ", "_"): n for verdict, n in self.summary.items()},
+            "summary": _underscored(self.summary),
             "segments": self.segments,
             "assertions": self.assertions,
+            "live": self.kernel and {"kernel": f"Linux {self.kernel}", **_underscored(self.live)},
+            "recordings": self.recordings,
             "scripts": [script.to_json() for script in self.scripts],
             "provenance": provenance(),
         }
@@ -76,8 +113,10 @@ def conform_scripts(
     paths: Sequence[str | Path],
     changes: Mapping[str, object] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    *,
+    live: bool = False,
 ) -> TcpConformance:
-    """Run scripts of packetdrill against a sender in virtual time.
+    """Run scripts of packetdrill, and recorded connections, against a sender in virtual time.
 
     Parameters
     ----------
@@ -87,6 +126,8 @@ def conform_scripts(
         Differences of the sender from the scripts' hosts, by place in its scenario: ``{"flows[0].recovery": "prr"}``.
     progress : callable, optional
         Called with (scripts done, total scripts) after each.
+    live : bool
+        Whether the running kernel runs the scripts, too, in real time.
 
     Returns
     -------
@@ -95,7 +136,7 @@ def conform_scripts(
     Raises
     ------
     InputError
-        If a script cannot be read, or the sender does not exist.
+        If a script cannot be read, the sender does not exist, or this machine cannot run scripts `live`.
 
     Examples
     --------
@@ -103,12 +144,33 @@ def conform_scripts(
     12
     """
     scripts = [script for path in paths for script in _scripts(Path(path))]
+    judge_live, kernel = _kernel() if live else (None, None)
     done = []
     for script in scripts:
-        done.append(judge_script(script, changes))
+        recorded = is_recording(script)
+        judged = judge_recording(script, changes) if recorded else judge_script(script, changes)
+        if judge_live is not None and not recorded:
+            judged = replace(judged, live=judge_live(script))
+        done.append(judged)
         if progress is not None:
             progress(len(done), len(scripts))
-    return TcpConformance(tuple(done))
+    return TcpConformance(tuple(done), kernel)
+
+
+def _kernel() -> tuple[Callable[[Path], JudgedScript], str]:
+    """Return the function that runs a script against the running kernel, and the kernel's version."""
+    from elephan_evidence.conform.live.host import kernel_version, missing  # noqa: PLC0415 (not on every system)
+    from elephan_evidence.conform.live.scripts import judge_live  # noqa: PLC0415 (as above)
+
+    why = missing()
+    if why is not None:
+        message = f"--live: {why}"
+        raise InputError(message)
+    return judge_live, kernel_version()
+
+
+def _underscored(counts: Mapping[Verdict, int]) -> dict[str, int]:
+    return {verdict.replace(" ", "_"): n for verdict, n in counts.items()}
 
 
 def _scripts(path: Path) -> Iterator[Path]:
