@@ -114,8 +114,8 @@ def conform(
 ) -> None:
     """Run the test cases of a specification: what each must show, whether it does, and what a sender without it shows.
 
-    With tcp: run scripts of packetdrill against a sender in virtual time; say of each whether it agrees. With --random: record
-    connections of the running kernel with random losses, reordering and pauses, and run them with the same ACKs.
+    With tcp: run scripts of packetdrill against a sender in virtual time; say of each whether it agrees. With --random:
+    record connections of the running kernel with losses, reordering and pauses, and give a sender the same ACKs.
     Exit code 1 if an observation is not made and no run explains it, or if a script differs.
     """
     if suite == SCRIPTS:

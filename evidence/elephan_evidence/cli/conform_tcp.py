@@ -111,7 +111,8 @@ def _show_recordings(document: Mapping[str, Any]) -> None:
     counts, kinds = document["summary"], document["recordings"]
     total = sum(kind["count"] for kind in kinds)
     print_wrapped(
-        f"{_many(total, 'recorded connection', 'recorded connections')}: {counts['agrees']} agree, {counts['differs']} differ."
+        f"{_many(total, 'recorded connection', 'recorded connections')}: {_many(counts['agrees'], 'agrees', 'agree')}, "
+        f"{_many(counts['differs'], 'differs', 'differ')}."
     )
     heads = ["path", "connections", "agree", *COMPARED.values()]
     rows = [[kind["path"], *(str(kind[key]) for key in ("count", "agrees", *COMPARED))] for kind in kinds]

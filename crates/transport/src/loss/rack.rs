@@ -5,11 +5,14 @@
 //! judges together what left before the latest arrival, at most the gap between two departures late, and runs beside the
 //! retransmission timer; the probe's budget for delayed ACKs is the flow's own.
 
+mod adapting;
+
 use crate::DUP_THRESH;
 use crate::ack::Ack;
 use crate::departures::{Departure, Departures};
 use crate::ranges::Ranges;
 use crate::sequence::NO_SEGMENT;
+use adapting::Adapting;
 use base::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -42,50 +45,6 @@ pub struct Rack {
     /// Whether there was a round-trip sample since the last probe, or, before the first, at all.
     timed: bool,
 }
-
-/// Reordering seen, and the width of the window for it (Section 6.2, step 4).
-#[derive(Clone, Debug)]
-struct Adapting {
-    /// `RACK.reordering_seen`.
-    seen: bool,
-    /// `RACK.reo_wnd_mult`, in quarters of the smallest round-trip time.
-    quarters: u32,
-    /// `RACK.reo_wnd_persist`: recoveries until the window is narrow again.
-    persist: u32,
-    /// `RACK.dsack_round`; `NO_SEGMENT` for none.
-    round: u64,
-}
-
-impl Adapting {
-    #[cold]
-    fn on_ack(&mut self, ack: &Ack, nxt: u64) {
-        if ack.cum >= self.round {
-            self.round = NO_SEGMENT;
-        }
-        if self.round == NO_SEGMENT && ack.duplicate().is_some() {
-            (self.round, self.persist) = (nxt, PERSIST);
-            self.quarters = (self.quarters + 1).min(MOST_QUARTERS);
-        }
-    }
-
-    #[cold]
-    fn end_recovery(&mut self) {
-        self.persist = self.persist.saturating_sub(1);
-        if self.persist == 0 {
-            self.quarters = 1;
-        }
-    }
-
-    #[cold]
-    fn patience(&self, rtts: (Span, Span)) -> Span {
-        patience(self.quarters, rtts)
-    }
-}
-
-/// Recoveries for which a wider window persists.
-const PERSIST: u32 = 16;
-/// Widest window, as in Linux, in quarters of the smallest round-trip time; the smoothed one limits it before.
-const MOST_QUARTERS: u32 = 255;
 
 /// Segments to retransmit, and those retransmitted.
 #[derive(Clone, Debug, Default)]
@@ -135,8 +94,7 @@ impl Rack {
 
     /// Adapts the reordering window from now on.
     pub fn expect_reordering(&mut self) {
-        let none = Adapting { seen: false, quarters: 1, persist: PERSIST, round: NO_SEGMENT };
-        self.adapting = Some(Box::new(none));
+        self.adapting = Some(Box::default());
     }
 
     /// Notes, where the window adapts, what an ACK shows of reordering, before [`Self::update`]: a segment that was sent once has
@@ -146,29 +104,6 @@ impl Rack {
     pub fn note_order(&mut self, departures: &Departures, ack: &Ack, (una, nxt): (u64, u64)) {
         if self.adapting.is_some() {
             self.adapt(departures, ack, (una, nxt));
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn adapt(&mut self, departures: &Departures, ack: &Ack, (una, nxt): (u64, u64)) {
-        let highest = self.runs.top().map_or(una, |top| top.1);
-        let is_late = |(start, end): (u64, u64)| {
-            let mut seq = start;
-            while seq < end.min(highest) {
-                match self.runs.find(seq) {
-                    Some(run) => seq = run.1,
-                    None if departures.get(seq).is_some_and(|departure| !departure.again()) => return true,
-                    None => seq += 1,
-                }
-            }
-            false
-        };
-        let blocks = ack.blocks().iter().map(|&(start, end)| (start.max(ack.cum), end));
-        let seen = std::iter::once((una, ack.cum)).chain(blocks).any(is_late);
-        if let Some(adapting) = self.adapting.as_deref_mut() {
-            adapting.seen |= seen;
-            adapting.on_ack(ack, nxt);
         }
     }
 

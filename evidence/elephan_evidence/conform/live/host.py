@@ -1,4 +1,4 @@
-"""A host of the running kernel behind a TUN device, in a network namespace of its own: nothing else on the machine meets it.
+"""A host of the running kernel behind a TUN device, in a network namespace of its own.
 
 *Source*: Linux, ``Documentation/networking/tuntap.rst``; tcp(7) and ``include/uapi/linux/tcp.h`` for ``tcp_info``.
 """
@@ -52,7 +52,7 @@ QUIET = {
     "net/ipv4/tcp_no_metrics_save": "1",
     "net/ipv4/tcp_tso_win_divisor": "100",
 }
-"""Settings of the namespace: no other packets, no memory of earlier connections, and no segment that waits for a longer burst."""
+"""Settings of the namespace: no other packets, no memory of earlier connections, no segment that waits for others."""
 
 
 class LiveHost:

@@ -1,7 +1,7 @@
-"""A receiver of our own at the far end of the kernel's connection, behind a small path that loses and reorders as drawn.
+"""A receiver at the far end of the kernel's connection, behind a small path that loses and reorders as drawn.
 
-*Source*: RFC 9293 (cumulative), 2018 (blocks, most recent first), 2883 (duplicates), 7323 (which timestamp is echoed), 5681, 4.2
-(one ACK for two segments, at once for segments out of order).
+*Source*: RFC 9293 (cumulative), 2018 (blocks, most recent first), 2883 (duplicates), 7323 (the echoed timestamp), 5681,
+Section 4.2 (one ACK for two segments, at once for segments out of order).
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Receiver:
         Sequence numbers are relative to the kernel's first.
         """
         duplicate = self._duplicate(start, end)
-        # The timestamp of the last segment that advanced the edge, or of the first not yet acknowledged (RFC 7323, 4.3).
+        # That of the last segment that advanced the edge, or of the first not yet acknowledged (RFC 7323, 4.3).
         if start <= self.next and not self.pending:
             self.recent = max(self.recent, stamp)
         before, had_holes = self.next, bool(self.held)

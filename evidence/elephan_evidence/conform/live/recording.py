@@ -1,7 +1,7 @@
 """Connections of the running kernel through a path with drawn losses, reordering and pauses, as scripts of packetdrill.
 
-Each connection becomes a script: what the application wrote, the ACKs that the kernel received, the segments that it sent, and its
-``tcp_info`` after each ACK. `judge_script` runs it against a sender in virtual time, which receives the same ACKs at the same times.
+Each connection becomes a script: what the application wrote, the ACKs that the kernel received, the segments that it
+sent, and its ``tcp_info`` after each ACK.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from elephan.errors import InputError
 from elephan_evidence.conform.live.host import REMOTE, LiveHost, kernel_version, tcp_info, ticks_per_second
 from elephan_evidence.conform.live.receiver import DELAYED_S, Path, PathDraw, Receiver
-from elephan_evidence.conform.packetdrill.replay import HEAD
 from elephan_evidence.conform.live.wire import ACK, SYN, Segment
+from elephan_evidence.conform.packetdrill.replay import HEAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,9 +88,9 @@ def draw(number: int, seed: int) -> Draw:
         late_s=chance.choice((0.002, 0.005, 0.02)) if reorders else 0.0,
         per_ack=chance.choice((1, 2)),
     )
-    writes = [(0.0, chance.randint(20, 80))]
-    for _ in range(chance.randint(1, 3)):
-        writes.append((chance.choice((0.0, 0.06, 0.3, 0.7)), chance.randint(5, 80)))
+    first = chance.randint(20, 80)
+    later = [(chance.choice((0.0, 0.06, 0.3, 0.7)), chance.randint(5, 80)) for _ in range(chance.randint(1, 3))]
+    writes = [(0.0, first), *later]
     return Draw(f"{number + 1:03}-{law}-{'reordering' if reorders else 'losses'}", law, path, tuple(writes))
 
 

@@ -1,7 +1,7 @@
-"""Scripts of packetdrill, run against the running kernel: the application's calls, the injected segments, and the same comparison.
+"""Scripts of packetdrill, run against the running kernel in real time: calls, injected segments, and the comparison.
 
-*Differs from packetdrill*: shell commands are read and not run, and of their settings only those of ``net.ipv4.tcp_*`` and the queue
-``fq`` take effect, in a namespace of their own. Options of segments that the kernel sends are not compared.
+*Differs from packetdrill*: shell commands are read and not run; of their settings those of ``net.ipv4.tcp_*`` and the
+queue ``fq`` take effect, in a namespace of their own. Options of segments that the kernel sends are not compared.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 import socket
 import struct
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from elephan_evidence.conform.packetdrill.script import Packet
@@ -62,7 +62,7 @@ class Segment:
 
     @classmethod
     def from_script(cls, packet: Packet, ports: tuple[int, int], initial: tuple[int, int]) -> Segment:
-        """Return the segment of a line of a script; `initial` are the sequence numbers that its own 0 and the other 0 stand for."""
+        """Return the segment of a line of a script; `initial` are both sides' first numbers on the wire."""
         options = packet.options
         by_letter = {letter: bit for bit, letter in LETTERS.items()}
         blocks = tuple(((a + initial[1]) % LIMIT, (b + initial[1]) % LIMIT) for a, b in options.blocks)
@@ -104,8 +104,8 @@ def parse(packet: bytes) -> Segment | None:
     return Segment((source, target), seq, ack, flags, window, total - header - size, ecn=packet[1] & 3, **options)
 
 
-def _options(data: bytes) -> dict[str, object]:
-    found: dict[str, object] = {}
+def _options(data: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = {}
     at = 0
     while at < len(data) and data[at]:
         if data[at] == 1:
@@ -157,7 +157,7 @@ def build(segment: Segment, addresses: tuple[str, str]) -> bytes:
 def _checksum(data: bytes) -> int:
     if len(data) % 2:
         data += b"\0"
-    total = sum(word for (word,) in struct.iter_unpack("!H", data))
+    total = sum(int.from_bytes(data[at : at + 2], "big") for at in range(0, len(data), 2))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF

@@ -1,7 +1,7 @@
 """Recorded connections of a kernel, run again with another sender: the same ACKs at the same times.
 
-The order of the segments is compared, not the ACK that released each: a window that differs by a fraction of a segment releases a
-segment one ACK earlier or later. At each ACK the number of segments that have left may therefore differ by one, as cwnd may.
+The order of the segments is compared, not the ACK that released each: a window that differs by a fraction of a segment
+releases one an ACK earlier or later. At each ACK the number of segments that have left may differ by one, as cwnd may.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from elephan_evidence.conform.packetdrill.drive import TOLERANCE, Difference, Driver, JudgedScript, StopError, Verdict
 from elephan_evidence.conform.packetdrill.connection import INFINITE_SSTHRESH, MICROSECOND, STATES
+from elephan_evidence.conform.packetdrill.drive import TOLERANCE, Difference, Driver, JudgedScript, StopError, Verdict
 from elephan_evidence.conform.packetdrill.script import SECOND, Call, Code, Packet, read_script
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ MORE_SENT = 1
 """Accepted difference of the number of segments that have left, at an ACK."""
 
 WHEEL = 1 / 8
-"""Share of its duration by which a timer of the kernel may be late: the levels of its wheel (Linux, ``kernel/time/timer.c``)."""
+"""Share of its duration by which a timer of the kernel may be late (the levels of Linux's ``kernel/time/timer.c``)."""
 
 SHORTEST_TIMER = 2000 * MICROSECOND
 """What the kernel adds to the timers of RACK and TLP (Linux, ``include/net/tcp.h``: ``TCP_TIMEOUT_MIN_US``) [ps]."""
@@ -158,7 +158,7 @@ def judge_recording(path: Path, changes: Mapping[str, object] | None = None) -> 
     """Run a recording as `replay` does, and return the result as that of a script."""
     found = replay(path, changes)
     first = found.earliest
-    difference = first and Difference(first.line, first.kernel, first.ours, REASONS[first.reason])
+    difference = None if first is None else Difference(first.line, first.kernel, first.ours, REASONS[first.reason])
     verdict: Verdict = "differs" if first else "agrees"
     return JudgedScript(path, verdict, difference, None, (), found.segments, found.acks, found.sender, found.agrees())
 
@@ -206,7 +206,7 @@ class Replay(Driver):
         self._high = 0
         # The kernel's state at this ACK, and at the one before.
         self._state = self._before = 0
-        # Whether cwnd was another at the ACK before, and the longest time by which a segment left later than the kernel's.
+        # Whether cwnd differed at the ACK before, and the longest time between a segment and the kernel's.
         self._was_off = False
         self._lag = 0
         self._reordering = USUAL_REORDERING
@@ -217,7 +217,7 @@ class Replay(Driver):
             try:
                 self.run(event)
             except StopError as stop:
-                self._compare(event)
+                self._check(event)
                 self._deviate("segments", event, "an ACK", stop.why)
                 break
             if "segments" in self.found.first:
@@ -255,7 +255,7 @@ class Replay(Driver):
         fields = connection.info()
         values = {match["name"]: int(match["value"]) for match in ASSERTED.finditer(event.text)}
         self._state = values.get("ca_state", 0)
-        self._compare(event)
+        self._check(event)
         for name, value in values.items():
             ours = fields[f"tcpi_{name}"]
             if abs(ours - value) > SLACK.get(name, 0):
@@ -267,7 +267,7 @@ class Replay(Driver):
         if (seen := SEEN.search(event.text)) is not None:
             self._reordering = int(seen["value"])
 
-    def _compare(self, event: Event) -> None:
+    def _check(self, event: Event) -> None:
         """Compare what has left so far: what left for the first time, and retransmissions."""
         for which in (False, True):
             theirs, ours, done = self._theirs[which], self._ours[which], self._compared[which]
@@ -281,7 +281,7 @@ class Replay(Driver):
             if abs(len(theirs) - len(ours)) > MORE_SENT:
                 rest = [*theirs[self._compared[which] :], *ours[self._compared[which] :]]
                 shown = [str(rest[0]) if len(one) > self._compared[which] else "nothing" for one in (theirs, ours)]
-                self._deviate("segments", event, *shown, rest[0].cause)
+                self._deviate("segments", event, shown[0], shown[1], rest[0].cause)
                 return
 
     def _by_timer(self, kernel: _Left | None, own: _Left | None) -> bool:

@@ -66,8 +66,8 @@ class TcpConformance:
         Returns
         -------
         list of dict
-            ``path`` (the last word of the scripts' names), ``count``, ``agrees``, the number that agrees in each field that is
-            compared, and ``reasons``: the number by the reason of the first difference, most frequent first.
+            ``path`` (the last word of the scripts' names), ``count``, ``agrees``, the number that agrees in each field
+            that is compared, and ``reasons``: the number by the reason of the first difference, most frequent first.
         """
         found: dict[str, list[JudgedScript]] = {}
         for script in self.scripts:
