@@ -24,8 +24,8 @@ SCRIPTS = "tcp"
 COMPARED = {"segments": "segments", "snd_ssthresh": "ssthresh", "snd_cwnd": "cwnd", "ca_state": "state"}
 """What is compared in recorded connections, and its name on a screen."""
 
-SHOWN = 6
-"""Maximum number of scripts on a screen, with two lines each; --details shows all."""
+SHOWN, SHOWN_LIVE = 6, 4
+"""Maximum number of scripts on a screen, with two lines each, or three beside the kernel; --details shows all."""
 
 
 def refuse_options(suite: str, given: Mapping[str, object]) -> None:
@@ -125,11 +125,10 @@ def _show_recordings(document: Mapping[str, Any]) -> None:
 
 
 def _show(document: Mapping[str, Any], *, details: bool) -> None:
-    scripts, counts = document["scripts"], document["summary"]
-    print_wrapped(
-        f"{_many(len(scripts), 'script', 'scripts')}: {_many(counts['agrees'], 'agrees', 'agree')}, "
-        f"{_many(counts['differs'], 'differs', 'differ')}, {counts['not_expressible']} cannot be expressed."
-    )
+    scripts, live = document["scripts"], document["live"]
+    print_wrapped(f"{_many(len(scripts), 'script', 'scripts')}: {_counts(document['summary'])}.")
+    if live:
+        print_wrapped(f"{live['kernel']}, which runs here: {_counts(live)}.")
     compared = f"{_many(document['segments'], 'segment', 'segments')} and {document['assertions']} assertions agree"
     if details:
         for script in scripts:
@@ -137,11 +136,25 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
         say(compared)
         return
     # Scripts that differ come first, because they decide the exit code.
-    others = sorted((script for script in scripts if script["verdict"] != "agrees"), key=lambda one: one["verdict"])
-    for script in others[:SHOWN]:
+    others = sorted((script for script in scripts if _is_news(script)), key=lambda one: one["verdict"])
+    shown = SHOWN_LIVE if live else SHOWN
+    for script in others[:shown]:
         print_wrapped(*_first(script))
-    left = len(others) - SHOWN
+    left = len(others) - shown
     say(f"{compared}; {f'{left} more and ' if left > 0 else ''}what was left out: --details")
+
+
+def _counts(summary: Mapping[str, Any]) -> str:
+    """Return the numbers of verdicts as text."""
+    return (
+        f"{_many(summary['agrees'], 'agrees', 'agree')}, {_many(summary['differs'], 'differs', 'differ')}, "
+        f"{summary['not_expressible']} cannot be expressed"
+    )
+
+
+def _is_news(script: Mapping[str, Any]) -> bool:
+    """Whether a script does not agree, here or with the running kernel."""
+    return script["verdict"] != "agrees" or bool(script["live"] and script["live"]["verdict"] != "agrees")
 
 
 def _many(count: int, one: str, more: str) -> str:
@@ -149,12 +162,24 @@ def _many(count: int, one: str, more: str) -> str:
 
 
 def _first(script: Mapping[str, Any]) -> list[str]:
-    """Describe the first difference of a script in two lines, or why the script cannot be expressed."""
+    """Describe the first difference of a script in two lines, or why it cannot be expressed; and the kernel's."""
     name, differs, stopped = Path(script["script"]).name, script["difference"], script["stopped"]
+    lines = [f"{name}: agrees"]
     if differs:
         found = differs["actual"].partition(" (")[0]
-        return [f"{name}:{differs['line']} differs", f"   expected {differs['expected']}; found {found}"]
-    return [f"{name}:{stopped['line']} is not expressible", f"   {stopped['why']}"]
+        lines = [f"{name}:{differs['line']} differs", f"   expected {differs['expected']}; found {found}"]
+    elif stopped:
+        lines = [f"{name}:{stopped['line']} is not expressible", f"   {stopped['why']}"]
+    return lines + _kernel(script)
+
+
+def _kernel(script: Mapping[str, Any]) -> list[str]:
+    """Describe what the running kernel does."""
+    live = script["live"]
+    if live is None:
+        return []
+    place = f", line {live['line']}: {live['why'].partition(' (')[0]}" if live["line"] else ""
+    return [f"   kernel: {live['verdict']}{place}"]
 
 
 def _about(script: Mapping[str, Any]) -> list[str]:
@@ -169,4 +194,5 @@ def _about(script: Mapping[str, Any]) -> list[str]:
         lines.append(f"   by {differs['rule']}")
     if stopped:
         lines.append(f"   from line {stopped['line']} on not expressible: {stopped['why']}")
+    lines += _kernel(script)
     return lines + [f"   line {each['line']} left out: {each['why']}" for each in script["left_out"]]

@@ -30,6 +30,9 @@ PORT = 8080
 """Port of the side that listens."""
 
 OTHER_PORT = 40_000
+DEFAULT_LAW = "ipv4.tcp_congestion_control"
+"""Setting that other namespaces than the first cannot change; sockets can."""
+
 STEP = 500 * MICROSECOND
 """Longest time between two looks at the device [ps]."""
 
@@ -155,6 +158,7 @@ class LiveDriver(Driver):
         self._ports = (OTHER_PORT, PORT)
         self._echoes: dict[int, int] = {}
         self._applied: dict[str, str] = {}
+        self._paced = False
         self.sender = self.sender | {"law": "Linux", "variant": kernel_version()}
 
     def judge(self) -> JudgedScript:
@@ -177,13 +181,14 @@ class LiveDriver(Driver):
         self.host.run(event.text, event.line)
         with self._live.entered():
             for key, value in self.host.sysctls.items():
-                if key.startswith("ipv4.tcp_") and self._applied.get(key) != value:
+                if key.startswith("ipv4.tcp_") and key != DEFAULT_LAW and self._applied.get(key) != value:
                     self._applied[key] = value
                     try:
                         self._live.set("net/" + key.replace(".", "/", 1), value)
                     except InputError as error:
                         self._leave_out(event, str(error))
-        if self.host.paced:
+        if self.host.paced and not self._paced:
+            self._paced = True
             self._live.queue("fq")
 
     def _set_option(self, event: Call) -> None:
@@ -206,8 +211,9 @@ class LiveDriver(Driver):
     def _call(self, event: Call) -> None:
         one = self._socket(event)
         if event.name == "socket" and event.result is not None and event.result >= 0:
-            self._sockets[event.result] = self._live.socket()
-            self._sockets[event.result].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            opened = self._sockets[event.result] = self._live.socket()
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, (self.host.law or "cubic").encode())
         elif event.name == "setsockopt":
             self._set_option(event)
         elif one is None:

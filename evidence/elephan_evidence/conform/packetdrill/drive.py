@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 Verdict = Literal["agrees", "differs", "not expressible"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
-LIVE_KEYS = ("verdict", "difference", "stopped", "left_out", "segments", "assertions")
-"""Keys of the document that also describe the running kernel."""
-
 CONTROL = "flows[0].control: "
 """Prefix of messages about a law that failed."""
 
@@ -143,8 +140,15 @@ class JudgedScript:
             "assertions": self.assertions,
             "sender": self.sender,
             "compared": self.compared,
-            "live": self.live and {key: value for key, value in self.live.to_json().items() if key in LIVE_KEYS},
+            "live": self.live and self.live.place(),
         }
+
+    def place(self) -> dict[str, Any]:
+        """Return the verdict, the line that decides it, and what is said of that line."""
+        differs, (line, why) = self.difference, self.stopped or (None, None)
+        if differs:
+            line, why = differs.line, f"expected {differs.expected}; found {differs.actual}"
+        return {"verdict": self.verdict, "line": line, "why": why, "segments": self.segments}
 
 
 class StopError(Exception):
