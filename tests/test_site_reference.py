@@ -135,7 +135,8 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
         found = conform_scripts([data / "packetdrill", data / "recorded"])
         # The running kernel's verdicts need root.
         beside = tuple(replace(script, live=script) for script in found.scripts)
-        return [found.to_json(), replace(found, scripts=beside, kernel="6.18").to_json()]
+        other = conform_scripts([data / "recorded"], {"flows[0].recovery": "sack"})
+        return [found.to_json(), replace(found, scripts=beside, kernel="6.18").to_json(), other.to_json()]
     if verb == "elephan judge":
         with tempfile.TemporaryDirectory() as folder:
             return [judge(str(example(Path(folder)))).to_json()]

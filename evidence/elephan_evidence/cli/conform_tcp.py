@@ -117,7 +117,9 @@ def _show_recordings(document: Mapping[str, Any]) -> None:
     heads = ["path", "connections", "agree", *COMPARED.values()]
     rows = [[kind["path"], *(str(kind[key]) for key in ("count", "agrees", *COMPARED))] for kind in kinds]
     print_tables(fitted_table(heads, rows, [True] + [False] * (len(heads) - 1)))
-    reasons: Counter[str] = sum((Counter(kind["reasons"]) for kind in kinds), Counter())
+    reasons: Counter[str] = Counter()
+    for kind in kinds:
+        reasons.update({each["rule"]: each["count"] for each in kind["reasons"]})
     if reasons:
         ordered = [[reason, str(count)] for reason, count in reasons.most_common()]
         print_tables(fitted_table(["first difference", "connections"], ordered, [True, False]))

@@ -67,7 +67,8 @@ class TcpConformance:
         -------
         list of dict
             ``path`` (the last word of the scripts' names), ``count``, ``agrees``, the number that agrees in each field
-            that is compared, and ``reasons``: the number by the reason of the first difference, most frequent first.
+            that is compared, and ``reasons``: the rule of Linux at the first difference, and the number of connections,
+            most frequent first.
         """
         found: dict[str, list[JudgedScript]] = {}
         for script in self.scripts:
@@ -79,7 +80,10 @@ class TcpConformance:
                 "count": len(scripts),
                 "agrees": sum(script.verdict == "agrees" for script in scripts),
                 **{kind: sum((script.compared or {})[kind] for script in scripts) for kind in KINDS},
-                "reasons": dict(Counter(one.difference.rule for one in scripts if one.difference).most_common()),
+                "reasons": [
+                    {"rule": rule, "count": count}
+                    for rule, count in Counter(one.difference.rule for one in scripts if one.difference).most_common()
+                ],
             }
             for path, scripts in found.items()
         ]
