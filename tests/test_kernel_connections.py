@@ -170,7 +170,7 @@ ANY_TIME = """`sysctl -q net.ipv4.tcp_congestion_control=reno`
 
 @needs_kernel
 def test_scripts_run_against_the_kernel(tmp_path: Path) -> None:
-    cases: tuple[tuple[str, "Verdict"], ...] = (("12", "agrees"), ("13", "differs"))
+    cases: tuple[tuple[str, Verdict], ...] = (("12", "agrees"), ("13", "differs"))
     for cwnd, verdict in cases:
         path = tmp_path / f"{cwnd}.pkt"
         path.write_text(ANY_TIME.replace("CWND", cwnd), encoding="utf-8")

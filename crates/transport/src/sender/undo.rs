@@ -46,14 +46,19 @@ impl<C: CongestionControl> Core<C> {
     pub(super) fn note_reduction(&mut self, now: Time, signal: Signal) {
         let again = self.state.phase.repairs();
         let (una, resent, before) = (self.state.seq.una(), self.counters.retransmitted, &self.state.control);
-        let Some(kept) = self.departures.as_deref_mut() else { return };
-        let Some(undo) = kept.undo.as_deref_mut().filter(|undo| undo.is_on) else { return };
+        let Some(Kept { departures, undo: Some(undo) }) = self.departures.as_deref_mut() else { return };
+        if !undo.is_on {
+            return;
+        }
         match signal {
             Signal::Ecn => undo.before = None,
             Signal::Loss | Signal::Timeout if again && undo.before.is_some() => {}
             Signal::Loss | Signal::Timeout => {
                 undo.before = Some(before.clone());
-                (undo.una, undo.since, undo.resent, undo.duplicates) = (una, now, resent, 0);
+                // What the recovery before, or a probe, has sent again may still be on its way (Linux keeps `retrans_stamp`).
+                let resent_at = departures.get(una).filter(|departure| departure.again() && signal == Signal::Loss);
+                undo.since = resent_at.map_or(now, |departure| departure.time());
+                (undo.una, undo.resent, undo.duplicates) = (una, resent, 0);
                 undo.by_timeout = signal == Signal::Timeout;
             }
         }

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import os
 import platform
 import select
@@ -47,8 +46,8 @@ INFO_FIELDS = (
 INFO_PLACES = (1, 2, 4, 8, 10, 12, 13, 14, 15, 23, 24, 25, 26, 28, 31)
 """Place of each among the numbers of `INFO_BYTES`."""
 
-MIN_RTT = 148
-"""Offset of ``tcpi_min_rtt`` [bytes]."""
+LATER_FIELDS = {"min_rtt": 148, "reord_seen": 220}
+"""Offsets of fields of newer kernels [bytes]."""
 
 QUIET = {
     "net/ipv6/conf/all/disable_ipv6": "1",
@@ -128,6 +127,8 @@ class LiveHost:
 
     @staticmethod
     def _device() -> int:
+        import fcntl  # noqa: PLC0415 (not on every system, and `missing` is)
+
         device = os.open(TUN, os.O_RDWR | os.O_NONBLOCK)
         fcntl.ioctl(device, TUNSETIFF, struct.pack("16sH", NAME.encode(), IFF_TUN | IFF_NO_PI))
         return device
@@ -170,8 +171,9 @@ def tcp_info(one: socket.socket) -> dict[str, int]:
     data = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
     numbers = INFO_BYTES.unpack_from(data)
     found = {name: numbers[place] for name, place in zip(INFO_FIELDS, INFO_PLACES, strict=True)}
-    if len(data) >= MIN_RTT + 4:
-        found["min_rtt"] = struct.unpack_from("=I", data, MIN_RTT)[0]
+    for name, offset in LATER_FIELDS.items():
+        if len(data) >= offset + 4:
+            found[name] = struct.unpack_from("=I", data, offset)[0]
     return found
 
 

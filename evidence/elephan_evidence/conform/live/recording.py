@@ -19,7 +19,7 @@ from elephan.errors import InputError
 from elephan_evidence.conform.live.host import REMOTE, LiveHost, kernel_version, tcp_info, ticks_per_second
 from elephan_evidence.conform.live.receiver import DELAYED_S, Path, PathDraw, Receiver
 from elephan_evidence.conform.live.wire import ACK, SYN, Segment
-from elephan_evidence.conform.packetdrill.replay import HEAD
+from elephan_evidence.conform.packetdrill.replay import HEAD, SEEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -261,7 +261,10 @@ class Recorder:
         if segment.flags & SYN:
             return
         info = tcp_info(connection.socket)
-        code = [*(_assertion(name, info[name]) for name in CHECKED), f"reordering = {info['reordering']}"]
+        code = [
+            *(_assertion(name, info[name]) for name in CHECKED),
+            *(f"{name} = {info.get(name, 0)}" for name in SEEN),
+        ]
         self._note(connection, now, "%{ " + "; ".join(code) + " }%")
         over = connection.receiver.next == connection.written + 1 and connection.writes == len(connection.draw.writes)
         if over and info["unacked"] == 0:

@@ -56,14 +56,17 @@ REASONS = {
     "reordering": "reordering: SACKs raise cwnd, too (tcp_may_raise_cwnd)",
     "slow start": "HyStart: ends slow start at another ACK (hystart_update)",
     "idle": "idle: a probe is no use of the window (tcp_cwnd_validate)",
+    "again": "a loss after a repaired probe reduces again (tcp_process_tlp_ack)",
     "other": "not explained",
 }
 """What Linux does differently, and in which function."""
 
 TIMERS = ("timeout", "probe", "reordering")
 
-SEEN = re.compile(r"reordering = (?P<value>\d+)")
-"""The kernel's ``tcpi_reordering``, in the code after an ACK."""
+SEEN = ("reordering", "reord_seen")
+"""What the kernel knows of reordering: variables in the code after an ACK."""
+
+SEEN_VALUE = re.compile(r"\b(?P<name>reordering|reord_seen) = (?P<value>\d+)")
 
 RECOVERY = STATES["recovery"]
 
@@ -209,7 +212,8 @@ class Replay(Driver):
         # Whether cwnd differed at the ACK before, and the longest time between a segment and the kernel's.
         self._was_off = False
         self._lag = 0
-        self._reordering = USUAL_REORDERING
+        self._seen = {"reordering": USUAL_REORDERING, "reord_seen": 0}
+        self._ssthresh = 0
         self._una = 0
         self._acked_and_sacked = False
         self._event = 0
@@ -264,8 +268,9 @@ class Replay(Driver):
             self.found.acks += 1
         self._before = self._state
         self._was_off = fields["tcpi_snd_cwnd"] != values.get("snd_cwnd")
-        if (seen := SEEN.search(event.text)) is not None:
-            self._reordering = int(seen["value"])
+        for match in SEEN_VALUE.finditer(event.text):
+            self._seen[match["name"]] = int(match["value"])
+        self._ssthresh = values.get("snd_ssthresh", 0)
 
     def _check(self, event: Event) -> None:
         """Compare what has left so far: what left for the first time, and retransmissions."""
@@ -303,34 +308,36 @@ class Replay(Driver):
             return
         state = self.connection.info()["tcpi_ca_state"] if self.connection is not None else 0
         earlier = self.found.earliest
-        reason = earlier.reason if earlier else self._reason(kind, (state, self._state), kernel + ours)
+        reason = earlier.reason if earlier else self._reason(kind, (state, self._state), kernel, ours)
         found = Deviation(kind, event.line, self.now / SECOND, kernel, ours, (state, self._state), cause, reason)
         self.found.first[kind] = found
 
-    def _reason(self, kind: str, phases: tuple[int, int], found: str) -> str:
+    def _reason(self, kind: str, phases: tuple[int, int], kernel: str, ours: str) -> str:
         """Name the reason of the first deviation, from the states of both and from what has left since the last ACK."""
         recent = [
-            (kernel, own)
-            for theirs, ours, done in zip(self._theirs, self._ours, self._compared, strict=True)
-            for kernel, own in zip_longest(theirs[max(0, done - 1) :], ours[max(0, done - 1) :])
+            (left, own)
+            for theirs, mine, done in zip(self._theirs, self._ours, self._compared, strict=True)
+            for left, own in zip_longest(theirs[max(0, done - 1) :], mine[max(0, done - 1) :])
         ]
         causes = [own.cause for _, own in recent if own is not None]
         if kind == "snd_ssthresh" and "timeout" in causes and self._before == RECOVERY:
             return "timeout"
         if kind == "snd_cwnd" and "probe" in causes and max(phases) == 0:
             return "idle"
-        if any(self._by_timer(kernel, own) for kernel, own in recent):
+        if any(self._by_timer(left, own) for left, own in recent):
             return "timer"
-        if phases[0] == RECOVERY and phases[1] < RECOVERY and self._reordering > USUAL_REORDERING:
+        if phases[0] == RECOVERY and phases[1] < RECOVERY and self._seen["reord_seen"]:
             return "seen"
         if phases[0] == RECOVERY and phases[1] < RECOVERY and self._acked_and_sacked:
             return "rack"
-        if self._reordering > USUAL_REORDERING and 1 in phases and kind in ("snd_cwnd", "segments"):
+        if self._seen["reordering"] > USUAL_REORDERING and 1 in phases and kind in ("snd_cwnd", "segments"):
             return "reordering"
-        if kind == "snd_ssthresh" and str(INFINITE_SSTHRESH) in found and max(phases) == 0:
+        if kind == "snd_ssthresh" and str(INFINITE_SSTHRESH) in kernel + ours and max(phases) == 0:
             return "slow start"
         if self._was_off or self._lag > self.tick:
             return "window"
         if kind == "snd_cwnd" and phases == (RECOVERY, RECOVERY):
             return "prr"
+        if kind == "snd_ssthresh" and self._before < RECOVERY and ours == f"{kind} {self._ssthresh}":
+            return "again"
         return "other"
