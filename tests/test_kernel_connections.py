@@ -13,7 +13,7 @@ from elephan_evidence.conform.live import host
 from elephan_evidence.conform.live.receiver import Path as Wire
 from elephan_evidence.conform.live.receiver import PathDraw, Receiver
 from elephan_evidence.conform.live.recording import draw, record, shown
-from elephan_evidence.conform.live.scripts import judge_live
+from elephan_evidence.conform.live.scripts import beside_kernel, judge_live
 from elephan_evidence.conform.live.wire import ACK, SYN, Segment, build, parse
 from elephan_evidence.conform.packetdrill import conform_scripts, judge_script
 from elephan_evidence.conform.packetdrill.replay import is_recording, replay
@@ -176,7 +176,7 @@ def test_scripts_run_against_the_kernel(tmp_path: Path) -> None:
         path.write_text(ANY_TIME.replace("CWND", cwnd), encoding="utf-8")
         found = judge_live(path)
         assert (found.verdict, found.segments) == (verdict, 14), found.difference
-        both = conform_scripts([path], live=True)
+        both = beside_kernel(conform_scripts([path]))
         assert (both.scripts[0].verdict, both.live[verdict]) == (verdict, 1)
 
 

@@ -52,13 +52,22 @@ def show_scripts(
     InputError
         If none is given, or one cannot be read.
     """
+    from elephan_evidence.conform.live.host import missing  # noqa: PLC0415 (as below)
+    from elephan_evidence.conform.live.scripts import beside_kernel  # noqa: PLC0415 (as below)
     from elephan_evidence.conform.packetdrill import conform_scripts  # noqa: PLC0415 (--help does without NumPy)
 
     if not paths:
         message = "conform tcp: give packetdrill scripts, or folders of them"
         raise InputError(message)
+    why = missing() if live else None
+    if why is not None:
+        message = f"--live: {why}"
+        raise InputError(message)
     with ProgressLine("conform", quiet=quiet, of="scripts") as line:
-        found = conform_scripts(paths, changes, line.update, live=live)
+        found = conform_scripts(paths, changes, line.update)
+    if live:
+        with ProgressLine("kernel", quiet=quiet, of="scripts") as line:
+            found = beside_kernel(found, line.update)
     _end(found, details=details, json=json)
 
 

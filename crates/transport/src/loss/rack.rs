@@ -12,7 +12,7 @@ use crate::ack::Ack;
 use crate::departures::{Departure, Departures};
 use crate::ranges::Ranges;
 use crate::sequence::NO_SEGMENT;
-use adapting::Adapting;
+use adapting::{Adapting, patience};
 use base::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -104,6 +104,29 @@ impl Rack {
     pub fn note_order(&mut self, departures: &Departures, ack: &Ack, (una, nxt): (u64, u64)) {
         if self.adapting.is_some() {
             self.adapt(departures, ack, (una, nxt));
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn adapt(&mut self, departures: &Departures, ack: &Ack, (una, nxt): (u64, u64)) {
+        let highest = self.runs.top().map_or(una, |top| top.1);
+        let is_late = |(start, end): (u64, u64)| {
+            let mut seq = start;
+            while seq < end.min(highest) {
+                match self.runs.find(seq) {
+                    Some(run) => seq = run.1,
+                    None if departures.get(seq).is_some_and(|departure| !departure.again()) => return true,
+                    None => seq += 1,
+                }
+            }
+            false
+        };
+        let blocks = ack.blocks().iter().map(|&(start, end)| (start.max(ack.cum), end));
+        let seen = std::iter::once((una, ack.cum)).chain(blocks).any(is_late);
+        if let Some(adapting) = self.adapting.as_deref_mut() {
+            adapting.seen |= seen;
+            adapting.on_ack(ack, nxt);
         }
     }
 
@@ -530,12 +553,6 @@ fn earlier(first: Option<(Time, u64)>, resent: Option<(Time, u64)>) -> Option<(T
     let again = resent.is_some_and(|resent| first.is_none_or(|first| resent < first));
     let (left, seq) = if again { resent } else { first }?;
     Some((left, seq, again))
-}
-
-/// Reordering window: quarters of the smallest round-trip time, and at most the smoothed one.
-#[inline]
-fn patience(quarters: u32, (srtt, min_rtt): (Span, Span)) -> Span {
-    Span(u64::from(quarters) * (min_rtt.0 / 4)).min(srtt)
 }
 
 #[cfg(test)]

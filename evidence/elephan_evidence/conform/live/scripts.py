@@ -22,8 +22,10 @@ from elephan_evidence.conform.packetdrill.drive import Driver, JudgedScript, Sto
 from elephan_evidence.conform.packetdrill.script import SECOND, Packet, read_script
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from elephan_evidence.conform.packetdrill import TcpConformance
     from elephan_evidence.conform.packetdrill.script import Call, Event, Script, Shell
 
 PORT = 8080
@@ -61,6 +63,34 @@ def judge_live(path: Path) -> JudgedScript:
     """
     with LiveHost() as host:
         return LiveDriver(read_script(path), host).judge()
+
+
+def beside_kernel(found: TcpConformance, progress: Callable[[int, int], None] | None = None) -> TcpConformance:
+    """Run scripts against the running kernel, too, but for recorded connections.
+
+    Parameters
+    ----------
+    found : TcpConformance
+        Their results under a sender.
+    progress : callable, optional
+        Called with (scripts done, total scripts) after each.
+
+    Returns
+    -------
+    TcpConformance
+        The same with the kernel's verdicts.
+
+    Raises
+    ------
+    InputError
+        If this machine cannot do it.
+    """
+    done: list[JudgedScript] = []
+    for script in found.scripts:
+        done.append(script if script.compared is not None else replace(script, live=judge_live(script.path)))
+        if progress is not None:
+            progress(len(done), len(found.scripts))
+    return replace(found, scripts=tuple(done), kernel=kernel_version())
 
 
 class KernelConnection:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,8 +117,6 @@ def conform_scripts(
     paths: Sequence[str | Path],
     changes: Mapping[str, object] | None = None,
     progress: Callable[[int, int], None] | None = None,
-    *,
-    live: bool = False,
 ) -> TcpConformance:
     """Run scripts of packetdrill, and recorded connections, against a sender in virtual time.
 
@@ -130,8 +128,6 @@ def conform_scripts(
         Differences of the sender from the scripts' hosts, by place in its scenario: ``{"flows[0].recovery": "prr"}``.
     progress : callable, optional
         Called with (scripts done, total scripts) after each.
-    live : bool
-        Whether the running kernel runs the scripts, too, in real time.
 
     Returns
     -------
@@ -140,7 +136,7 @@ def conform_scripts(
     Raises
     ------
     InputError
-        If a script cannot be read, the sender does not exist, or this machine cannot run scripts `live`.
+        If a script cannot be read, or the sender does not exist.
 
     Examples
     --------
@@ -148,29 +144,13 @@ def conform_scripts(
     12
     """
     scripts = [script for path in paths for script in _scripts(Path(path))]
-    judge_live, kernel = _kernel() if live else (None, None)
     done = []
     for script in scripts:
-        recorded = is_recording(script)
-        judged = judge_recording(script, changes) if recorded else judge_script(script, changes)
-        if judge_live is not None and not recorded:
-            judged = replace(judged, live=judge_live(script))
-        done.append(judged)
+        judge = judge_recording if is_recording(script) else judge_script
+        done.append(judge(script, changes))
         if progress is not None:
             progress(len(done), len(scripts))
-    return TcpConformance(tuple(done), kernel)
-
-
-def _kernel() -> tuple[Callable[[Path], JudgedScript], str]:
-    """Return the function that runs a script against the running kernel, and the kernel's version."""
-    from elephan_evidence.conform.live.host import kernel_version, missing  # noqa: PLC0415 (not on every system)
-    from elephan_evidence.conform.live.scripts import judge_live  # noqa: PLC0415 (as above)
-
-    why = missing()
-    if why is not None:
-        message = f"--live: {why}"
-        raise InputError(message)
-    return judge_live, kernel_version()
+    return TcpConformance(tuple(done))
 
 
 def _underscored(counts: Mapping[Verdict, int]) -> dict[str, int]:

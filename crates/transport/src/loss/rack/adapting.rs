@@ -1,8 +1,6 @@
 //! Adaptation of RACK's window to reordering, where it is to be expected (RFC 8985, Section 6.2, step 4).
 
-use super::{Rack, patience};
 use crate::Ack;
-use crate::departures::Departures;
 use crate::sequence::NO_SEGMENT;
 use base::Span;
 
@@ -56,28 +54,8 @@ const PERSIST: u32 = 16;
 /// Widest window, as in Linux, in quarters of the smallest round-trip time; the smoothed one limits it before.
 const MOST_QUARTERS: u32 = 255;
 
-impl Rack {
-    /// See [`Self::note_order`].
-    #[cold]
-    #[inline(never)]
-    pub(super) fn adapt(&mut self, departures: &Departures, ack: &Ack, (una, nxt): (u64, u64)) {
-        let highest = self.runs.top().map_or(una, |top| top.1);
-        let is_late = |(start, end): (u64, u64)| {
-            let mut seq = start;
-            while seq < end.min(highest) {
-                match self.runs.find(seq) {
-                    Some(run) => seq = run.1,
-                    None if departures.get(seq).is_some_and(|departure| !departure.again()) => return true,
-                    None => seq += 1,
-                }
-            }
-            false
-        };
-        let blocks = ack.blocks().iter().map(|&(start, end)| (start.max(ack.cum), end));
-        let seen = std::iter::once((una, ack.cum)).chain(blocks).any(is_late);
-        if let Some(adapting) = self.adapting.as_deref_mut() {
-            adapting.seen |= seen;
-            adapting.on_ack(ack, nxt);
-        }
-    }
+/// Reordering window: quarters of the smallest round-trip time, and at most the smoothed one.
+#[inline]
+pub(super) fn patience(quarters: u32, (srtt, min_rtt): (Span, Span)) -> Span {
+    Span(u64::from(quarters) * (min_rtt.0 / 4)).min(srtt)
 }
