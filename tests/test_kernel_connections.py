@@ -146,7 +146,7 @@ def test_connections_of_the_kernel_are_recorded_and_run_again(tmp_path: Path) ->
         path.write_text(text, encoding="utf-8")
         assert is_recording(path)
         assert len(read_script(path).events) > 50
-        # What the kernel does at first does not depend on how fast this machine is.
+        # The first ten segments leave with the write, however fast this machine is.
         assert replay(path).segments >= 10
     assert Path("/proc/net/dev").read_text(encoding="ascii").count(":") == devices, "nothing is left"
 

@@ -11,6 +11,7 @@ use super::core::Core;
 use super::kept::{Kept, Spurious, Undo};
 use super::stamped::AckTimes;
 use crate::Ack;
+use crate::departures::Departure;
 use crate::loss::rules::{AckInfo, Loss, Segments};
 use crate::state::Phase;
 use base::Time;
@@ -57,7 +58,7 @@ impl<C: CongestionControl> Core<C> {
                 undo.before = Some(before.clone());
                 // What the recovery before, or a probe, has sent again may still be on its way (Linux keeps `retrans_stamp`).
                 let resent_at = departures.get(una).filter(|departure| departure.again() && signal == Signal::Loss);
-                undo.since = resent_at.map_or(now, |departure| departure.time());
+                undo.since = resent_at.map_or(now, Departure::time);
                 (undo.una, undo.resent, undo.duplicates) = (una, resent, 0);
                 undo.by_timeout = signal == Signal::Timeout;
             }

@@ -88,6 +88,10 @@ class LiveHost:
             self._host.do(["ip", "link", "set", NAME, "mtu", "1500", "gso_max_segs", "1", "txqueuelen", "10000", "up"])
             self.queue("noqueue")
             self._host.do(["ip", "address", "add", f"{LOCAL}/24", "dev", NAME])
+        except OSError as error:
+            self._stack.close()
+            message = f"no TUN device in a network namespace: {error.strerror}"
+            raise InputError(message) from None
         except BaseException:
             self._stack.close()
             raise

@@ -173,12 +173,12 @@ class Recorder:
             message = f"{connection.draw.name}: not over after {LONGEST_S:g} s"
             raise InputError(message)
 
-    def _read(self) -> None:
-        """Take what the kernel has sent."""
+    def _read(self, at: float | None = None) -> None:
+        """Take what the kernel has sent; at this time, if it has just been made to."""
         while (segment := self._host.read()) is not None:
             connection = self._running.get(segment.ports[1])
             if connection is not None and not connection.done:
-                self._on_segment(connection, segment, time.monotonic())
+                self._on_segment(connection, segment, time.monotonic() if at is None else at)
 
     def _on_segment(self, connection: _Connection, segment: Segment, now: float) -> None:
         receiver = connection.receiver
@@ -206,6 +206,7 @@ class Recorder:
     def _write(self, connection: _Connection) -> None:
         _, segments = connection.draw.writes[connection.writes]
         connection.writes += 1
+        self._read()
         now = time.monotonic()
         sent = connection.socket.send(bytes(segments * MSS))
         if sent != segments * MSS:
@@ -213,7 +214,7 @@ class Recorder:
             raise InputError(message)
         connection.written += sent
         self._note(connection, now, f"write(3, ..., {sent}) = {sent}")
-        self._read()
+        self._read(now)
         if connection.writes < len(connection.draw.writes) and connection.draw.writes[connection.writes][0] == 0:
             self._write(connection)
 
@@ -257,7 +258,7 @@ class Recorder:
         now = time.monotonic()
         self._host.write(segment)
         self._note(connection, now, f"< {shown(segment.after(connection.receiver.initial, connection.initial))}")
-        self._read()
+        self._read(now)
         if segment.flags & SYN:
             return
         info = tcp_info(connection.socket)

@@ -127,10 +127,10 @@ class KernelConnection:
 
     def advance(self, to: int) -> None:
         """Wait until a time, and take what the kernel sends meanwhile."""
-        self._read()
+        self.take()
         while (left := to - self.now()) > 0:
             self._host.wait(min(left / SECOND, 0.1))
-            self._read()
+            self.take()
 
     def deadline(self) -> int:
         """Return when it looks at the device again [ps]."""
@@ -142,11 +142,13 @@ class KernelConnection:
 
     def inject(self, segment: Segment) -> None:
         """Deliver a segment to the kernel."""
-        self._read()
+        self.take()
+        at = self.now()
         self._host.write(segment)
-        self._read()
+        self.take(at)
 
-    def _read(self) -> None:
+    def take(self, at: int | None = None) -> None:
+        """Take what the kernel has sent; at this time, if it has just been made to."""
         while (segment := self._host.read()) is not None:
             if segment.flags & SYN:
                 self.initial, self.port = segment.seq, segment.ports[0]
@@ -158,7 +160,9 @@ class KernelConnection:
                 again, end = start < self._high, start + segment.length
                 self._high = max(self._high, end)
                 marked = segment.ecn in (1, 2)
-                self.sent.append(Sent(self.now(), start, end, again, marked, "kernel", self.phase()))
+                self.sent.append(
+                    Sent(self.now() if at is None else at, start, end, again, marked, "kernel", self.phase())
+                )
 
     def phase(self) -> str:
         """Return its state, by the names of our phases."""
@@ -280,13 +284,14 @@ class LiveDriver(Driver):
         if one is None or event.result is None or event.result <= 0:
             return
         flags = sum(getattr(socket, name, 0) for name in set(re.findall(r"MSG_\w+", " ".join(event.arguments))))
+        at = self._kernel.now()
         try:
             sent = one.send(bytes(event.result), flags)
         except OSError as error:
             sent = -(error.errno or 1)
         if sent != event.result:
             self._differ(event, event.text, f"the kernel took {sent} bytes", "send(2)")
-        self._kernel.advance(self.now)
+        self._kernel.take(at)
 
     # Packets.
 
