@@ -132,11 +132,11 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
         return [conform("bbr", "drain-time", 18).to_json()]
     if verb == "elephan conform tcp":
         data = Path(__file__).parent / "data"
-        found = conform_scripts([data / "packetdrill", data / "recorded"])
+        scripts = conform_scripts([data / "packetdrill", data / "recorded"])
         # The running kernel's verdicts need root.
-        beside = tuple(replace(script, live=script) for script in found.scripts)
-        other = conform_scripts([data / "recorded"], {"flows[0].recovery": "sack"})
-        return [found.to_json(), replace(found, scripts=beside, kernel="6.18").to_json(), other.to_json()]
+        live = replace(scripts, scripts=tuple(replace(one, live=one) for one in scripts.scripts), kernel="6.18")
+        differ = conform_scripts([data / "recorded"], {"flows[0].recovery": "sack"})
+        return [scripts.to_json(), live.to_json(), differ.to_json()]
     if verb == "elephan judge":
         with tempfile.TemporaryDirectory() as folder:
             return [judge(str(example(Path(folder)))).to_json()]
