@@ -117,7 +117,9 @@ impl TcpSender {
         let mut ack = Ack::new(cum, if duplicate.is_some() { &[] } else { &blocks }, ece);
         if let Some(duplicate) = duplicate {
             ack.report_duplicate(duplicate);
-            blocks.into_iter().for_each(|run| ack.report(run));
+            for run in blocks {
+                ack.report(run);
+            }
         }
         ack.echoes_resent = echoes_resent;
         self.sender.on_ack(now, &ack, &mut self.sent);
