@@ -153,10 +153,13 @@ def test_settings_of_the_host_choose_the_sender(tmp_path: Path) -> None:
     assert host.tcp() == {
         "profile": "linux",
         "window_validation": "linux-kept",
+        "undo": "always",
         "burst": "none",
         "pacing": {"slow_start": 1.5, "avoidance": 1.2},
     }
     assert host.left_out == [(3, "ip: interfaces and routes are not modelled")]
+    host.run("sysctl -q net.ipv4.tcp_dsack=0", 5)
+    assert "undo" not in host.tcp()
     host.run("sysctl -q net.ipv4.tcp_early_retrans=0; ./missing.sh; /tmp/restore_${PPID}.sh; echo 3 > /sys/x", 6)
     assert [why for line, why in host.left_out if line == 6] == [
         "ipv4.tcp_early_retrans=0: no such key here",
@@ -285,7 +288,6 @@ def test_what_does_not_matter_is_passed_over_and_said(tmp_path: Path) -> None:
     assert (found.verdict, found.segments) == ("agrees", 2)
     assert [(line, why.split(";")[0]) for line, why in found.left_out] == [
         (11, "data that the host receives is not modelled"),
-        (13, "DSACK: nothing is undone by it here"),
         (14, "close: the end of a connection is not modelled"),
         (15, "the end of a connection is not modelled"),
     ]

@@ -136,7 +136,12 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
     if verb == "elephan conform":
         return [conform("bbr", "drain-time", 18).to_json()]
     if verb == "elephan conform tcp":
-        return [conform_scripts([Path(__file__).parent / "data" / "packetdrill"]).to_json()]
+        data = Path(__file__).parent / "data"
+        scripts = conform_scripts([data / "packetdrill", data / "recorded"])
+        # The running kernel's verdicts need root.
+        live = replace(scripts, scripts=tuple(replace(one, live=one) for one in scripts.scripts), kernel="6.18")
+        differ = conform_scripts([data / "recorded"], {"flows[0].recovery": "sack"})
+        return [scripts.to_json(), live.to_json(), differ.to_json()]
     if verb == "elephan judge":
         with tempfile.TemporaryDirectory() as folder:
             return [judge(str(example(Path(folder)))).to_json()]

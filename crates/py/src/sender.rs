@@ -59,6 +59,9 @@ impl TcpSender {
         let options = group.tcp.with_mss(group.mss());
         let [first, control] = [group.built_in_control(), group.built_in_control()];
         let sender = Sender::new(first, group.recovery, &options, 0).expecting_writes(&options);
+        // There is no path here that could reorder.
+        let sender =
+            if options.notices_duplicates(false) { sender.expecting_reordering(options.undoes(false)) } else { sender };
         Ok(Self { sender, control: Some(control), sent: Sent::default(), now: Time::ZERO })
     }
 
@@ -68,7 +71,7 @@ impl TcpSender {
     fn open(&mut self, opened_ps: u64, now_ps: u64, receive_window: u32) -> PyResult<()> {
         let control = self.control.take().ok_or_else(|| bad_sender("open: the connection is open"))?;
         self.write(opened_ps, 1)?;
-        self.on_ack(now_ps, 1, Vec::new(), false, false, Some(receive_window))?;
+        self.on_ack(now_ps, 1, Vec::new(), false, false, Some(receive_window), None)?;
         *self.sender.control_mut() = control;
         self.sent.0.clear();
         Ok(())
@@ -84,9 +87,12 @@ impl TcpSender {
         self.checked()
     }
 
-    /// An ACK of everything below `cum`, with the SACK blocks `[start, end)`, of which three count. `receive_window` is what it
-    /// lets be outstanding [segments].
-    #[pyo3(signature = (now_ps, cum, blocks = Vec::new(), *, ece = false, echoes_resent = false, receive_window = None))]
+    /// An ACK of everything below `cum`, with the SACK blocks `[start, end)`, of which three count, with the `duplicate` that it
+    /// reports before them (RFC 2883). `receive_window` is what it lets be outstanding [segments].
+    #[pyo3(signature = (
+        now_ps, cum, blocks = Vec::new(), *, ece = false, echoes_resent = false, receive_window = None, duplicate = None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "the fields of an ACK, all but two by name")]
     fn on_ack(
         &mut self,
         now_ps: u64,
@@ -95,16 +101,26 @@ impl TcpSender {
         ece: bool,
         echoes_resent: bool,
         receive_window: Option<u32>,
+        duplicate: Option<(u64, u64)>,
     ) -> PyResult<()> {
         let now = self.advance(now_ps)?;
         let high = self.sender.una() + u64::from(self.sender.outstanding());
         if cum > high || blocks.iter().any(|&(start, end)| start < cum || start >= end || end > high) {
             return Err(bad_sender("on_ack: acknowledges what was not sent, or SACKs what is acknowledged"));
         }
+        if duplicate.is_some_and(|(start, end)| start >= end || end > high) {
+            return Err(bad_sender("on_ack: reports a duplicate of what was not sent"));
+        }
         if let Some(window) = receive_window {
             self.sender.set_receive_window(window);
         }
-        let mut ack = Ack::new(cum, &blocks, ece);
+        let mut ack = Ack::new(cum, if duplicate.is_some() { &[] } else { &blocks }, ece);
+        if let Some(duplicate) = duplicate {
+            ack.report_duplicate(duplicate);
+            for run in blocks {
+                ack.report(run);
+            }
+        }
         ack.echoes_resent = echoes_resent;
         self.sender.on_ack(now, &ack, &mut self.sent);
         self.checked()

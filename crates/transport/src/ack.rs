@@ -61,13 +61,18 @@ impl Ack {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for every segment out of order")]
     pub fn report(&mut self, run: (u64, u64)) {
-        // The run that contains a duplicate follows it, also where it is the same (RFC 2883, Section 4).
-        if !self.blocks()[usize::from(self.duplicate)..].contains(&run)
-            && let Some(slot) = self.blocks.get_mut(self.count as usize)
-        {
+        let is_there = self.blocks().contains(&run) && !self.is_only_duplicate(run);
+        if !is_there && let Some(slot) = self.blocks.get_mut(self.count as usize) {
             *slot = run;
             self.count += 1;
         }
+    }
+
+    /// Whether `run`, which is among the blocks, is there as the duplicate alone: the run that contains a duplicate follows it, also
+    /// where it is the same (RFC 2883, Section 4).
+    #[cold]
+    fn is_only_duplicate(&self, run: (u64, u64)) -> bool {
+        self.duplicate && !self.blocks()[1..].contains(&run)
     }
 
     /// Makes the segments [start, end), which had arrived before, its first block. It has none yet.

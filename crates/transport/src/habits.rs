@@ -1,5 +1,5 @@
-//! Switches of a sender: RFC 3042, the limit of RFC 3465 as most have it, timestamps, and whether its control wants every
-//! round-trip time.
+//! Switches of a sender: RFC 3042, the limit of RFC 3465 as most have it, timestamps, whether its control wants every
+//! round-trip time, and whether it expects reports of duplicates.
 
 use crate::Options;
 use law::Needs;
@@ -17,6 +17,8 @@ impl Habits {
     const EVERY_RTT: u8 = 4;
     /// Flag: every ACK gives a round-trip sample (RFC 7323).
     const TIMESTAMPS: u8 = 8;
+    /// Flag: duplicates are reported, and a reduction may be undone.
+    const NOTICES_DUPLICATES: u8 = 16;
 
     /// Flags that the keys and the control ask for; other limits of growth are kept elsewhere.
     #[must_use]
@@ -47,6 +49,18 @@ impl Habits {
     #[must_use]
     pub fn timestamps(self) -> bool {
         self.0 & Self::TIMESTAMPS != 0
+    }
+
+    /// Expects reports of duplicates from now on.
+    pub fn notice_duplicates(&mut self) {
+        self.0 |= Self::NOTICES_DUPLICATES;
+    }
+
+    /// Whether duplicates are reported, and a reduction may be undone.
+    #[inline]
+    #[must_use]
+    pub fn notices_duplicates(self) -> bool {
+        self.0 & Self::NOTICES_DUPLICATES != 0
     }
 
     /// Largest number of segments by which one ACK grows the window in slow start.

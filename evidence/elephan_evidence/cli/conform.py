@@ -27,7 +27,7 @@ from elephan.cli.common import (
 )
 from elephan.cli.progress import ProgressLine
 from elephan.units import format_time
-from elephan_evidence.cli.conform_tcp import SCRIPTS, refuse_options, show_scripts
+from elephan_evidence.cli.conform_tcp import SCRIPTS, refuse_options, show_random, show_scripts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 EXAMPLE = """Example:  elephan conform bbr
 elephan conform bbr drain-time 9 --details
 elephan conform bbr --out conformance/
-elephan conform tcp packetdrill/gtests/net/tcp/fast_recovery"""
+elephan conform tcp packetdrill/gtests/net/tcp/fast_recovery
+elephan conform tcp --random 120 --out recorded/"""
 
 
 def _suites() -> list[tuple[str, str]]:
@@ -86,6 +87,20 @@ def conform(
             help='Change the sender of tcp scripts, as in flows[0].recovery="prr"; repeatable.',
         ),
     ] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="Run tcp scripts against the running kernel, too: Linux, root.")
+    ] = False,
+    random: Annotated[
+        int | None,
+        typer.Option(
+            "--random",
+            metavar="N",
+            min=1,
+            max=999,
+            help="Instead of tcp scripts: record N connections of the running kernel; Linux, root.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of --random.")] = 1,
     list_: Annotated[bool, typer.Option("--list", help="Only say which cases there are.")] = False,
     details: DetailsOption = False,
     workers: WorkersOption = None,
@@ -99,16 +114,22 @@ def conform(
 ) -> None:
     """Run the test cases of a specification: what each must show, whether it does, and what a sender without it shows.
 
-    With tcp: run scripts of packetdrill against a sender in virtual time; say of each whether it agrees.
+    With tcp: run scripts of packetdrill against a sender in virtual time; say of each whether it agrees. With --random:
+    record connections of the running kernel with losses, reordering and pauses, and give a sender the same ACKs.
     Exit code 1 if an observation is not made and no run explains it, or if a script differs.
     """
     if suite == SCRIPTS:
-        refuse_options(SCRIPTS, {"--list": list_, "--workers": workers, "--out": out, "--pages": pages})
-        show_scripts(
-            cases or [], parse_assignments(set_, **{"flows[0].control": law}), details=details, quiet=quiet, json=json
-        )
+        refuse_options(SCRIPTS, {"--list": list_, "--workers": workers, "--pages": pages})
+        changes = parse_assignments(set_, **{"flows[0].control": law})
+        if random is None:
+            refuse_options(f"{SCRIPTS} without --random", {"--out": out})
+            show_scripts(cases or [], changes, live=live, details=details, quiet=quiet, json=json)
+            return
+        refuse_options(f"{SCRIPTS} --random", {"CASE": cases, "--live": live})
+        check_out(out)
+        show_random(random, seed, changes, out, details=details, quiet=quiet, json=json)
         return
-    refuse_options(suite, {"--law": law, "--set": set_})
+    refuse_options(suite, {"--law": law, "--set": set_, "--live": live, "--random": random})
     from elephan_evidence.conform import conform as judge  # noqa: PLC0415 (--help does without NumPy)
     from elephan_evidence.conform.conformance import find, select  # noqa: PLC0415 (as above)
 

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from elephan.cli.common import print_json, print_wrapped, say
+from elephan.cli.common import fitted_table, print_json, print_tables, print_wrapped, say, writing
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from elephan_evidence.conform.packetdrill import TcpConformance
+
 SCRIPTS = "tcp"
 """Name of the suite that consists of the user's own files."""
 
-SHOWN = 6
-"""Maximum number of scripts on a screen, with two lines each; --details shows all."""
+COMPARED = {"segments": "segments", "snd_ssthresh": "ssthresh", "snd_cwnd": "cwnd", "ca_state": "state"}
+"""What is compared in recorded connections, and its name on a screen."""
+
+SHOWN, SHOWN_LIVE = 6, 4
+"""Maximum number of scripts on a screen, with two lines each, or three beside the kernel; --details shows all."""
 
 
 def refuse_options(suite: str, given: Mapping[str, object]) -> None:
@@ -36,7 +43,7 @@ def refuse_options(suite: str, given: Mapping[str, object]) -> None:
 
 
 def show_scripts(
-    paths: Sequence[str], changes: Mapping[str, object], *, details: bool, quiet: bool, json: bool
+    paths: Sequence[str], changes: Mapping[str, object], *, live: bool, details: bool, quiet: bool, json: bool
 ) -> None:
     """Run scripts, print the results, and exit with code 1 if one differs.
 
@@ -45,27 +52,94 @@ def show_scripts(
     InputError
         If none is given, or one cannot be read.
     """
+    from elephan_evidence.conform.live.host import missing  # noqa: PLC0415 (as below)
+    from elephan_evidence.conform.live.scripts import beside_kernel  # noqa: PLC0415 (as below)
     from elephan_evidence.conform.packetdrill import conform_scripts  # noqa: PLC0415 (--help does without NumPy)
 
     if not paths:
         message = "conform tcp: give packetdrill scripts, or folders of them"
         raise InputError(message)
+    why = missing() if live else None
+    if why is not None:
+        message = f"--live: {why}"
+        raise InputError(message)
     with ProgressLine("conform", quiet=quiet, of="scripts") as line:
         found = conform_scripts(paths, changes, line.update)
+    if live:
+        with ProgressLine("kernel", quiet=quiet, of="scripts") as line:
+            found = beside_kernel(found, line.update)
+    _end(found, details=details, json=json)
+
+
+def show_random(
+    count: int, seed: int, changes: Mapping[str, object], out: Path | None, *, details: bool, quiet: bool, json: bool
+) -> None:
+    """Record connections of the running kernel, run them with a sender, and print the results as `show_scripts` does.
+
+    Raises
+    ------
+    InputError
+        If this machine cannot record.
+    """
+    from elephan_evidence.conform.live.host import missing  # noqa: PLC0415 (as above)
+    from elephan_evidence.conform.live.recording import record  # noqa: PLC0415 (as above)
+    from elephan_evidence.conform.packetdrill import conform_scripts  # noqa: PLC0415 (as above)
+
+    why = missing()
+    if why is not None:
+        message = f"--random: {why}"
+        raise InputError(message)
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary) if out is None else out
+        with ProgressLine("record", quiet=quiet, of="connections") as line:
+            recorded = record(count, seed, line.update)
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, text in recorded.items():
+                (folder / f"{name}.pkt").write_text(text, encoding="utf-8")
+        with ProgressLine("conform", quiet=quiet, of="connections") as line:
+            found = conform_scripts([folder / f"{name}.pkt" for name in recorded], changes, line.update)
+    _end(found, details=details, json=json, wrote=out)
+
+
+def _end(found: TcpConformance, *, details: bool, json: bool, wrote: Path | None = None) -> NoReturn:
     document = found.to_json()
     if json:
         print_json(document)
+    elif document["recordings"] and not details:
+        _show_recordings(document)
     else:
         _show(document, details=details)
+    if wrote is not None and not json:
+        say(f"wrote {len(found.scripts)} scripts to {wrote}")
     raise typer.Exit(0 if found.holds else 1)
 
 
-def _show(document: Mapping[str, Any], *, details: bool) -> None:
-    scripts, counts = document["scripts"], document["summary"]
+def _show_recordings(document: Mapping[str, Any]) -> None:
+    """Print how many recorded connections agree, in what, and why the others do not."""
+    counts, kinds = document["summary"], document["recordings"]
+    total = sum(kind["count"] for kind in kinds)
     print_wrapped(
-        f"{_many(len(scripts), 'script', 'scripts')}: {_many(counts['agrees'], 'agrees', 'agree')}, "
-        f"{_many(counts['differs'], 'differs', 'differ')}, {counts['not_expressible']} cannot be expressed."
+        f"{_many(total, 'recorded connection', 'recorded connections')}: {_many(counts['agrees'], 'agrees', 'agree')}, "
+        f"{_many(counts['differs'], 'differs', 'differ')}."
     )
+    heads = ["path", "connections", "agree", *COMPARED.values()]
+    rows = [[kind["path"], *(str(kind[key]) for key in ("count", "agrees", *COMPARED))] for kind in kinds]
+    print_tables(fitted_table(heads, rows, [True] + [False] * (len(heads) - 1)))
+    reasons: Counter[str] = Counter()
+    for kind in kinds:
+        reasons.update({each["rule"]: each["count"] for each in kind["reasons"]})
+    if reasons:
+        ordered = [[reason, str(count)] for reason, count in reasons.most_common()]
+        print_tables(fitted_table(["first difference", "connections"], ordered, [True, False]))
+    say("each connection: --details")
+
+
+def _show(document: Mapping[str, Any], *, details: bool) -> None:
+    scripts, live = document["scripts"], document["live"]
+    print_wrapped(f"{_many(len(scripts), 'script', 'scripts')}: {_counts(document['summary'])}.")
+    if live:
+        print_wrapped(f"{live['kernel']}, which runs here: {_counts(live)}.")
     compared = f"{_many(document['segments'], 'segment', 'segments')} and {document['assertions']} assertions agree"
     if details:
         for script in scripts:
@@ -73,11 +147,25 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
         say(compared)
         return
     # Scripts that differ come first, because they decide the exit code.
-    others = sorted((script for script in scripts if script["verdict"] != "agrees"), key=lambda one: one["verdict"])
-    for script in others[:SHOWN]:
+    others = sorted((script for script in scripts if _is_news(script)), key=lambda one: one["verdict"])
+    shown = SHOWN_LIVE if live else SHOWN
+    for script in others[:shown]:
         print_wrapped(*_first(script))
-    left = len(others) - SHOWN
+    left = len(others) - shown
     say(f"{compared}; {f'{left} more and ' if left > 0 else ''}what was left out: --details")
+
+
+def _counts(summary: Mapping[str, Any]) -> str:
+    """Return the numbers of verdicts as text."""
+    return (
+        f"{_many(summary['agrees'], 'agrees', 'agree')}, {_many(summary['differs'], 'differs', 'differ')}, "
+        f"{summary['not_expressible']} cannot be expressed"
+    )
+
+
+def _is_news(script: Mapping[str, Any]) -> bool:
+    """Whether a script does not agree, here or with the running kernel."""
+    return script["verdict"] != "agrees" or bool(script["live"] and script["live"]["verdict"] != "agrees")
 
 
 def _many(count: int, one: str, more: str) -> str:
@@ -85,12 +173,24 @@ def _many(count: int, one: str, more: str) -> str:
 
 
 def _first(script: Mapping[str, Any]) -> list[str]:
-    """Describe the first difference of a script in two lines, or why the script cannot be expressed."""
+    """Describe the first difference of a script in two lines, or why it cannot be expressed; and the kernel's."""
     name, differs, stopped = Path(script["script"]).name, script["difference"], script["stopped"]
+    lines = [f"{name}: agrees"]
     if differs:
         found = differs["actual"].partition(" (")[0]
-        return [f"{name}:{differs['line']} differs", f"   expected {differs['expected']}; found {found}"]
-    return [f"{name}:{stopped['line']} is not expressible", f"   {stopped['why']}"]
+        lines = [f"{name}:{differs['line']} differs", f"   expected {differs['expected']}; found {found}"]
+    elif stopped:
+        lines = [f"{name}:{stopped['line']} is not expressible", f"   {stopped['why']}"]
+    return lines + _kernel(script)
+
+
+def _kernel(script: Mapping[str, Any]) -> list[str]:
+    """Describe what the running kernel does."""
+    live = script["live"]
+    if live is None:
+        return []
+    place = f", line {live['line']}: {live['why'].partition(' (')[0]}" if live["line"] else ""
+    return [f"   kernel: {live['verdict']}{place}"]
 
 
 def _about(script: Mapping[str, Any]) -> list[str]:
@@ -105,4 +205,5 @@ def _about(script: Mapping[str, Any]) -> list[str]:
         lines.append(f"   by {differs['rule']}")
     if stopped:
         lines.append(f"   from line {stopped['line']} on not expressible: {stopped['why']}")
+    lines += _kernel(script)
     return lines + [f"   line {each['line']} left out: {each['why']}" for each in script["left_out"]]

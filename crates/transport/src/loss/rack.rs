@@ -5,11 +5,14 @@
 //! judges together what left before the latest arrival, at most the gap between two departures late, and runs beside the
 //! retransmission timer; the probe's budget for delayed ACKs is the flow's own.
 
+mod adapting;
+
 use crate::DUP_THRESH;
 use crate::ack::Ack;
 use crate::departures::{Departure, Departures};
 use crate::ranges::Ranges;
 use crate::sequence::NO_SEGMENT;
+use adapting::{Adapting, patience};
 use base::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -42,50 +45,6 @@ pub struct Rack {
     /// Whether there was a round-trip sample since the last probe, or, before the first, at all.
     timed: bool,
 }
-
-/// Reordering seen, and the width of the window for it (Section 6.2, step 4).
-#[derive(Clone, Debug)]
-struct Adapting {
-    /// `RACK.reordering_seen`.
-    seen: bool,
-    /// `RACK.reo_wnd_mult`, in quarters of the smallest round-trip time.
-    quarters: u32,
-    /// `RACK.reo_wnd_persist`: recoveries until the window is narrow again.
-    persist: u32,
-    /// `RACK.dsack_round`; `NO_SEGMENT` for none.
-    round: u64,
-}
-
-impl Adapting {
-    #[cold]
-    fn on_ack(&mut self, ack: &Ack, nxt: u64) {
-        if ack.cum >= self.round {
-            self.round = NO_SEGMENT;
-        }
-        if self.round == NO_SEGMENT && ack.duplicate().is_some() {
-            (self.round, self.persist) = (nxt, PERSIST);
-            self.quarters = (self.quarters + 1).min(MOST_QUARTERS);
-        }
-    }
-
-    #[cold]
-    fn end_recovery(&mut self) {
-        self.persist = self.persist.saturating_sub(1);
-        if self.persist == 0 {
-            self.quarters = 1;
-        }
-    }
-
-    #[cold]
-    fn patience(&self, rtts: (Span, Span)) -> Span {
-        patience(self.quarters, rtts)
-    }
-}
-
-/// Recoveries for which a wider window persists.
-const PERSIST: u32 = 16;
-/// Widest window, as in Linux, in quarters of the smallest round-trip time; the smoothed one limits it before.
-const MOST_QUARTERS: u32 = 255;
 
 /// Segments to retransmit, and those retransmitted.
 #[derive(Clone, Debug, Default)]
@@ -135,14 +94,38 @@ impl Rack {
 
     /// Adapts the reordering window from now on.
     pub fn expect_reordering(&mut self) {
-        let none = Adapting { seen: false, quarters: 1, persist: PERSIST, round: NO_SEGMENT };
-        self.adapting = Some(Box::new(none));
+        self.adapting = Some(Box::default());
     }
 
-    /// Widens the window if `ack` reports a duplicate, once for each round trip (step 4); `nxt` is the next segment.
+    /// Notes, where the window adapts, what an ACK shows of reordering, before [`Self::update`]: a segment that was sent once has
+    /// arrived after one sent later, or a duplicate, which widens the window once for each round trip (step 4). `nxt` is the next
+    /// segment.
     #[inline]
-    pub fn note_duplicate(&mut self, ack: &Ack, nxt: u64) {
+    pub fn note_order(&mut self, departures: &Departures, ack: &Ack, (una, nxt): (u64, u64)) {
+        if self.adapting.is_some() {
+            self.adapt(departures, ack, (una, nxt));
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn adapt(&mut self, departures: &Departures, ack: &Ack, (una, nxt): (u64, u64)) {
+        let highest = self.runs.top().map_or(una, |top| top.1);
+        let is_late = |(start, end): (u64, u64)| {
+            let mut seq = start;
+            while seq < end.min(highest) {
+                match self.runs.find(seq) {
+                    Some(run) => seq = run.1,
+                    None if departures.get(seq).is_some_and(|departure| !departure.again()) => return true,
+                    None => seq += 1,
+                }
+            }
+            false
+        };
+        let blocks = ack.blocks().iter().map(|&(start, end)| (start.max(ack.cum), end));
+        let seen = std::iter::once((una, ack.cum)).chain(blocks).any(is_late);
         if let Some(adapting) = self.adapting.as_deref_mut() {
+            adapting.seen |= seen;
             adapting.on_ack(ack, nxt);
         }
     }
@@ -170,11 +153,19 @@ impl Rack {
     /// Reordering window now: `hurries` says that a recovery is on its way, or that enough segments are SACKed.
     #[inline]
     fn window(&self, hurries: bool, rtts: (Span, Span)) -> Span {
-        match self.adapting.as_deref() {
-            Some(adapting) if adapting.seen || !hurries => adapting.patience(rtts),
-            None if !hurries => patience(1, rtts),
-            _ => Span::ZERO,
+        if self.adapting.is_some() {
+            self.adapted_window(hurries, rtts)
+        } else if hurries {
+            Span::ZERO
+        } else {
+            patience(1, rtts)
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn adapted_window(&self, hurries: bool, rtts: (Span, Span)) -> Span {
+        if hurries && !self.has_seen() { Span::ZERO } else { self.patience(rtts) }
     }
 
     /// Segments that are lost and not sent again are not lost: all that are outstanding in [una, nxt) are judged again.
@@ -236,20 +227,13 @@ impl Rack {
         min_rtt: Span,
         mut on_new: impl FnMut(u64, u64),
     ) -> (u32, Option<(Time, Time)>) {
-        let highest = if self.adapting.is_some() { self.runs.top().map_or(una, |top| top.1) } else { 0 };
-        let Self { runs, lost, latest, rtt, timed, adapting, .. } = self;
+        let Self { runs, lost, latest, rtt, timed, .. } = self;
         let mut delivered = |departure: Departure, seq: u64| {
             // What was SACKed before is not new.
             if departure.delivered() {
                 return;
             }
             *lost -= u32::from(departure.lost());
-            if seq < highest
-                && !departure.again()
-                && let Some(adapting) = adapting.as_deref_mut()
-            {
-                adapting.seen = true;
-            }
             let taken = now - departure.time();
             *timed |= !departure.again();
             // The ACK of a segment sent twice that comes too soon is the first one's.
@@ -569,12 +553,6 @@ fn earlier(first: Option<(Time, u64)>, resent: Option<(Time, u64)>) -> Option<(T
     let again = resent.is_some_and(|resent| first.is_none_or(|first| resent < first));
     let (left, seq) = if again { resent } else { first }?;
     Some((left, seq, again))
-}
-
-/// Reordering window: quarters of the smallest round-trip time, and at most the smoothed one.
-#[inline]
-fn patience(quarters: u32, (srtt, min_rtt): (Span, Span)) -> Span {
-    Span(u64::from(quarters) * (min_rtt.0 / 4)).min(srtt)
 }
 
 #[cfg(test)]

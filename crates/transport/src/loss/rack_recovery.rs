@@ -136,8 +136,8 @@ impl Loss for RackRecovery {
         let (now, una, before) = (segments.now, state.seq.una(), self.rack.sacked());
         let (departures, outcomes) = segments.split();
         let on_new = |start, end| outcomes.delivered(start, end);
+        self.rack.note_order(departures, ack, (una, state.seq.nxt()));
         let (sacked, sacked_ends) = self.rack.update(departures, now, una, ack, state.rtt.min(), on_new);
-        self.rack.note_duplicate(ack, state.seq.nxt());
         Report {
             delivered: (acked + self.rack.sacked()).saturating_sub(before),
             sacked,
@@ -155,9 +155,12 @@ impl Loss for RackRecovery {
     ) -> Verdict {
         let repaired = state.phase.repairs();
         let mut verdict = self.detect(state, segments);
-        verdict.ends = !repaired || state.seq.is_recovered();
-        if repaired && verdict.ends {
-            self.rack.end_recovery();
+        verdict.ends = true;
+        if repaired {
+            verdict.ends = state.seq.is_recovered();
+            if verdict.ends {
+                self.rack.end_recovery();
+            }
         }
         // What is not lost any more, since it has arrived after all, need not be sent again.
         self.pending &= !verdict.ends && self.rack.has_lost();

@@ -51,7 +51,8 @@ impl<C: CongestionControl> Core<C> {
     }
 
     /// Does what follows from an ACK: ends a recovery, grows the window, begins a recovery, retransmits.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for every ACK")]
     pub(super) fn act_on_ack(&mut self, loss: &mut impl Loss, info: &AckInfo, wire: &mut impl Wire) {
         let mut segments = Segments::new(info.now, &mut self.departures, &mut self.optional);
         let verdict = loss.decide(&self.state, &mut segments, info);

@@ -111,13 +111,22 @@ impl<C: CongestionControl> Core<C> {
     #[inline]
     pub fn on_ack<L: Loss>(&mut self, loss: &mut L, now: Time, ack: &Ack, wire: &mut impl Wire) {
         if self.may_undo() {
-            self.take_ack::<L, true>(loss, now, ack, wire);
+            self.take_noticing(loss, now, ack, wire);
         } else {
             self.take_ack::<L, false>(loss, now, ack, wire);
         }
     }
 
+    /// [`Self::on_ack`] of a sender that expects reports of duplicates.
+    #[cold]
+    #[inline(never)]
+    fn take_noticing<L: Loss>(&mut self, loss: &mut L, now: Time, ack: &Ack, wire: &mut impl Wire) {
+        self.take_ack::<L, true>(loss, now, ack, wire);
+    }
+
     /// Processes an acknowledgement. `NOTICES`: it may report duplicates, and reductions may be undone.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "twice in the code, and once in all but few senders")]
     fn take_ack<L: Loss, const NOTICES: bool>(&mut self, loss: &mut L, now: Time, ack: &Ack, wire: &mut impl Wire) {
         if !self.state.seq.accepts(ack.cum) {
             return;
@@ -371,7 +380,8 @@ impl<C: CongestionControl> Core<C> {
     }
 
     /// Grows the window for `acked` segments.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for every ACK")]
     pub fn grow(&mut self, loss: &impl Loss, info: &AckInfo, acked: u32) {
         // RFC 3168, 6.1.2: an ACK that echoes a mark does not grow the window. Laws that count marks decide for themselves.
         let marked = info.marked && self.state.ecn.is_on() && !self.state.control.needs().marks;

@@ -37,7 +37,10 @@ pub struct Spurious {
 }
 
 /// Transmission times, and the last reduction: both are for few senders.
+///
+/// The times come first, so that a pointer to them is one to both.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Kept<C> {
     pub(super) departures: Departures,
     pub(super) undo: Option<Box<Undo<C>>>,

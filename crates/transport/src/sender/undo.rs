@@ -11,6 +11,7 @@ use super::core::Core;
 use super::kept::{Kept, Spurious, Undo};
 use super::stamped::AckTimes;
 use crate::Ack;
+use crate::departures::Departure;
 use crate::loss::rules::{AckInfo, Loss, Segments};
 use crate::state::Phase;
 use base::Time;
@@ -20,13 +21,14 @@ impl<C: CongestionControl> Core<C> {
     /// Counts segments that the receiver reports as duplicates; undoes reductions that they, timestamps or originals prove spurious,
     /// if `undoes`.
     pub fn expect_duplicates(&mut self, undoes: bool) {
+        self.state.habits.notice_duplicates();
         self.departures.get_or_insert_default().undo = Some(Box::new(Undo::new(undoes)));
     }
 
     /// Whether duplicates are reported, and a reduction may be undone.
     #[inline]
     pub(super) fn may_undo(&self) -> bool {
-        self.departures.as_deref().is_some_and(|kept| kept.undo.is_some())
+        self.state.habits.notices_duplicates()
     }
 
     #[inline]
@@ -51,14 +53,19 @@ impl<C: CongestionControl> Core<C> {
     pub(super) fn note_reduction(&mut self, now: Time, signal: Signal) {
         let again = self.state.phase.repairs();
         let (una, resent, before) = (self.state.seq.una(), self.counters.retransmitted, &self.state.control);
-        let Some(kept) = self.departures.as_deref_mut() else { return };
-        let Some(undo) = kept.undo.as_deref_mut().filter(|undo| undo.is_on) else { return };
+        let Some(Kept { departures, undo: Some(undo) }) = self.departures.as_deref_mut() else { return };
+        if !undo.is_on {
+            return;
+        }
         match signal {
             Signal::Ecn => undo.before = None,
             Signal::Loss | Signal::Timeout if again && undo.before.is_some() => {}
             Signal::Loss | Signal::Timeout => {
                 undo.before = Some(before.clone());
-                (undo.una, undo.since, undo.resent, undo.duplicates) = (una, now, resent, 0);
+                // What the recovery before, or a probe, has sent again may still be on its way (Linux keeps `retrans_stamp`).
+                let resent_at = departures.get(una).filter(|departure| departure.again() && signal == Signal::Loss);
+                undo.since = resent_at.map_or(now, Departure::time);
+                (undo.una, undo.resent, undo.duplicates) = (una, resent, 0);
                 undo.by_timeout = signal == Signal::Timeout;
             }
         }
@@ -84,7 +91,7 @@ impl<C: CongestionControl> Core<C> {
         if let Some((start, end)) = duplicate.filter(|&(_, end)| end > undo.una) {
             undo.duplicates += end - start;
         }
-        let echoed = times.and_then(|times| times.echoed).filter(|_| ack.cum > una);
+        let echoed = times.and_then(|times| times.echoed).filter(|_| ack.cum > una && !ack.echoes_resent);
         undo.is_delayed = echoed.is_some_and(|left| left < undo.since);
         undo.is_original = false;
         if phase == Phase::Loss && undo.by_timeout {

@@ -150,8 +150,11 @@ class Connection:
         ece: bool = False,
         echoes_resent: bool = False,
         has_data: bool = False,
+        duplicate: tuple[int, int] | None = None,
     ) -> None:
         """Process an ACK; one with data or another window does not count as a duplicate (RFC 5681, 2).
+
+        `duplicate` are bytes that the receiver reports as a duplicate (RFC 2883).
 
         Raises
         ------
@@ -163,15 +166,16 @@ class Connection:
         before = self._tcp.state()
         cum = self._number(ack)
         runs = [(self._number(start), self._number(end)) for start, end in blocks]
+        twice = duplicate and (self._number(duplicate[0]), self._number(duplicate[1]))
         is_old, is_update = cum < before["una"], window != self.window
         if not is_old:
             self.window = window
         repeats = cum == before["una"] and before["outstanding"] > 0
-        if repeats and not runs and (has_data or is_update):
+        if repeats and not runs and not twice and (has_data or is_update):
             self._tcp.update_window(now, self._segments(window))
             self._collect("ack")
             return
-        self._duplicates = self._duplicates + 1 if repeats else 0
+        self._duplicates = self._duplicates + (twice is None) if repeats else 0
         if cum > before["una"]:
             self._timeouts_before = before["timeouts"]
         self._tcp.on_ack(
@@ -181,6 +185,7 @@ class Connection:
             ece=ece,
             echoes_resent=echoes_resent,
             receive_window=None if is_old else self._segments(window),
+            duplicate=twice,
         )
         self._collect("ack")
         if self._held and not self._waits(ends_record=False):

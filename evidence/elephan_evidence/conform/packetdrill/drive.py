@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from elephan_evidence.conform.packetdrill.script import Event, Script, TcpOptions, When
 
+    Blocks = tuple[tuple[int, int], ...]
+
 Verdict = Literal["agrees", "differs", "not expressible"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
@@ -108,6 +110,10 @@ class JudgedScript:
     sender : dict of str
         ``law``, ``variant``, ``slow_start``, ``recovery`` and ``rto`` of the sender, as in a scenario file; None before
         the connection is open, and for a law without it.
+    compared : dict of str to bool, optional
+        For a recorded connection: whether ``segments``, ``snd_ssthresh``, ``snd_cwnd`` and ``ca_state`` agree.
+    live : JudgedScript, optional
+        The running kernel under the same script.
     """
 
     path: Path
@@ -118,6 +124,8 @@ class JudgedScript:
     segments: int
     assertions: int
     sender: dict[str, str | None]
+    compared: dict[str, bool] | None = None
+    live: JudgedScript | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the entry of the document of ``elephan conform tcp --json``."""
@@ -131,10 +139,19 @@ class JudgedScript:
             "segments": self.segments,
             "assertions": self.assertions,
             "sender": self.sender,
+            "compared": self.compared,
+            "live": self.live and self.live.place(),
         }
 
+    def place(self) -> dict[str, Any]:
+        """Return the verdict, the line that decides it, and what is said of that line."""
+        differs, (line, why) = self.difference, self.stopped or (None, None)
+        if differs:
+            line, why = differs.line, f"expected {differs.expected}; found {differs.actual}"
+        return {"verdict": self.verdict, "line": line, "why": why, "segments": self.segments}
 
-class _StopError(Exception):
+
+class StopError(Exception):
     """Raised at the first line that cannot be expressed."""
 
     def __init__(self, line: int, why: str) -> None:
@@ -170,7 +187,7 @@ def judge_script(path: Path, changes: Mapping[str, object] | None = None) -> Jud
     InputError
         If the script cannot be read, or the sender does not exist.
     """
-    return _Driver(read_script(path), changes or {}).judge()
+    return Driver(read_script(path), changes or {}).judge()
 
 
 @dataclass
@@ -184,7 +201,9 @@ class _Handshake:
     window: int = 0
 
 
-class _Driver:
+class Driver:
+    """A sender on its way through a script."""
+
     def __init__(self, script: Script, changes: Mapping[str, object]) -> None:
         self.script, self.changes = script, changes
         self.host = Host(script.path.parent)
@@ -216,14 +235,15 @@ class _Driver:
         return float(text)
 
     def judge(self) -> JudgedScript:
+        """Run the script to its end, or to the first difference."""
         stopped: tuple[int, str] | None = None
         difference: Difference | None = None
         try:
             for event in self.script.events:
-                self._run(event)
+                self.run(event)
         except _DifferenceError as found:
             difference = found.difference
-        except _StopError as stop:
+        except StopError as stop:
             stopped = (stop.line, stop.why)
         except _EndError:
             pass
@@ -234,7 +254,8 @@ class _Driver:
         segments, assertions = self.checked
         return JudgedScript(self.script.path, verdict, difference, stopped, left_out, segments, assertions, self.sender)
 
-    def _run(self, event: Event) -> None:
+    def run(self, event: Event) -> None:
+        """Let an event happen, or compare it."""
         try:
             self._go_on(event)
         except InputError as error:
@@ -277,12 +298,12 @@ class _Driver:
         elif isinstance(event, Code):
             self._assert(event)
         elif isinstance(event, OtherPacket):
-            raise _StopError(event.line, f"{event.text[:60]}: no packet of TCP")
+            raise StopError(event.line, f"{event.text[:60]}: no packet of TCP")
 
     def _shell(self, event: Shell) -> None:
         self.host.run(event.text, event.line)
         if self.host.stops is not None:
-            raise _StopError(event.line, self.host.stops)
+            raise StopError(event.line, self.host.stops)
 
     def _call(self, event: Call) -> None:
         if event.name in WRITES:
@@ -299,11 +320,11 @@ class _Driver:
         if event.result is not None and event.result <= 0:
             return
         if event.result is None:
-            raise _StopError(event.line, f"{event.name}: a write of how many bytes it takes")
+            raise StopError(event.line, f"{event.name}: a write of how many bytes it takes")
         if self.connection is None:
-            raise _StopError(event.line, f"{event.name}: before the handshake is over (fast open)")
+            raise StopError(event.line, f"{event.name}: before the handshake is over (fast open)")
         if any("MSG_MORE" in argument for argument in event.arguments):
-            raise _StopError(event.line, "MSG_MORE: an application that holds segments back is not modelled")
+            raise StopError(event.line, "MSG_MORE: an application that holds segments back is not modelled")
         if (self.connection.written + event.result) // self.connection.mss > MOST_SEGMENTS:
             message = (
                 f"{self.script.path}:{event.line}: writes {event.result} bytes; {MOST_SEGMENTS} segments are the most"
@@ -316,7 +337,7 @@ class _Driver:
     def _check_window(self, event: Event) -> None:
         connection = self.connection
         if connection is not None and connection.window < connection.mss and connection.has_unsent:
-            raise _StopError(event.line, "data waits behind a window of less than a segment, which is not probed here")
+            raise StopError(event.line, "data waits behind a window of less than a segment, which is not probed here")
 
     def _set_option(self, event: Call) -> None:
         words = {word for argument in event.arguments for word in re.findall(r"\w+", argument)}
@@ -328,7 +349,7 @@ class _Driver:
         elif "TCP_CONGESTION" in words and self.connection is None and values:
             self.host.law = values[0]
         elif words & {"TCP_CORK", "TCP_CONGESTION", "TCP_MAXSEG"}:
-            raise _StopError(event.line, f"{event.text}: no such setting of a connection here")
+            raise StopError(event.line, f"{event.text}: no such setting of a connection here")
         elif not words & set(IGNORED_OPTIONS):
             self._leave_out(event, f"{event.text}: no such setting of a connection here")
 
@@ -347,9 +368,9 @@ class _Driver:
 
     def _their_syn(self, packet: Packet) -> None:
         if self.connection is not None:
-            raise _StopError(packet.line, "a second connection")
+            raise StopError(packet.line, "a second connection")
         if packet.end > packet.start or any(option.startswith("FO") for option in packet.options.others):
-            raise _StopError(packet.line, "fast open is not modelled")
+            raise StopError(packet.line, "fast open is not modelled")
         self.handshake.theirs = packet.options
         self.handshake.window = packet.window or 0
         self.handshake.flags.append(packet.flags)
@@ -358,7 +379,7 @@ class _Driver:
 
     def _open(self, packet: Packet) -> None:
         if self.handshake.theirs is None or self.handshake.ours is None or packet.ack is None:
-            raise _StopError(packet.line, "a segment before the handshake")
+            raise StopError(packet.line, "a segment before the handshake")
         if packet.end > packet.start:
             self._leave_out(packet, "data that the host receives is not modelled; its ACK is")
         self._establish(packet.line, (packet.window or 0) << self._shift())
@@ -372,16 +393,16 @@ class _Driver:
     def _establish(self, line: int, window: int) -> None:
         theirs, ours = self.handshake.theirs, self.handshake.ours
         if theirs is None or ours is None:
-            raise _StopError(line, "a handshake without a SYN of the host")
+            raise StopError(line, "a handshake without a SYN of the host")
         self.scale = self._shift()
         stamped = theirs.timestamp is not None and (ours.any or ours.timestamp is not None)
         selective = theirs.sack and (ours.any or ours.sack)
         marks = all("E" in flags for flags in self.handshake.flags[:2]) and len(self.handshake.flags) > 1
         if any("A" in flags for flags in self.handshake.flags[:2]):
-            raise _StopError(line, "accurate ECN is not modelled")
+            raise StopError(line, "accurate ECN is not modelled")
         mss = min(theirs.mss or DEFAULT_MSS, self.mtu - HEADERS) - (TIMESTAMP_BYTES if stamped else 0)
         if mss < 1:
-            raise _StopError(line, f"segments of {mss} bytes")
+            raise StopError(line, f"segments of {mss} bytes")
         scenario = self._scenario(mss, stamped=stamped, selective=selective, marks=marks)
         self.sender = _sender(scenario)
         times = (self.handshake.opened, self.now)
@@ -414,12 +435,10 @@ class _Driver:
 
     def _acknowledge(self, connection: Connection, packet: Packet) -> None:
         if packet.ack is None:
-            raise _StopError(packet.line, "a segment without ACK")
+            raise StopError(packet.line, "a segment without ACK")
         if packet.end > packet.start:
             self._leave_out(packet, "data that the host receives is not modelled; its ACK is")
-        blocks = [(start, end) for start, end in packet.options.blocks if start >= packet.ack]
-        if len(blocks) < len(packet.options.blocks):
-            self._leave_out(packet, "DSACK: nothing is undone by it here")
+        duplicate, blocks = _duplicate(packet.options.blocks, packet.ack)
         echo = packet.options.timestamp and packet.options.timestamp[1]
         ack = packet.ack - 1 if self.closed and packet.ack == connection.written + 1 else packet.ack
         try:
@@ -430,14 +449,15 @@ class _Driver:
                 ece=packet.has("E"),
                 echoes_resent=echo is not None and self.stamps.get(echo, False),
                 has_data=packet.end > packet.start,
+                duplicate=duplicate,
                 window=(packet.window or 0) << self.scale,
             )
         except PartialAckError:
-            raise _StopError(packet.line, "acknowledges a part of a segment; segments are whole here") from None
+            raise StopError(packet.line, "acknowledges a part of a segment; segments are whole here") from None
         except InputError:
             raise
         except ValueError:
-            raise _StopError(packet.line, "acknowledges what the sender has not sent") from None
+            raise StopError(packet.line, "acknowledges what the sender has not sent") from None
         self._check_window(packet)
 
     # Expected packets.
@@ -489,10 +509,14 @@ class _Driver:
         if asked is not None and asked != sent.marked:
             self._differ(packet, f"{wanted}, [{packet.ip[0]}]", "ECT(0)" if sent.marked else "not ECT", "RFC 3168, 6.1")
         if packet.options.timestamp is not None:
-            self.stamps[packet.options.timestamp[0]] = sent.again
+            self._note_stamp(packet.options.timestamp[0], again=sent.again)
         self.now = max(self.now, sent.at)
         self.checked[0] += 1
         return sent.end
+
+    def _note_stamp(self, stamp: int, *, again: bool) -> None:
+        """Note whether a retransmission carried a timestamp: one of a millisecond may be that of several segments."""
+        self.stamps[stamp] = again or self.stamps.get(stamp, False)
 
     def _accepted(self, when: When, at: int) -> tuple[int, int]:
         """Return the earliest and the latest accepted time of an event that is expected at a time."""
@@ -527,6 +551,14 @@ class _Driver:
 
     def _leave_out(self, event: Event, why: str) -> None:
         self.left_out.append((event.line, why))
+
+
+def _duplicate(blocks: Blocks, ack: int) -> tuple[tuple[int, int] | None, list[tuple[int, int]]]:
+    """Split the reported duplicate from the SACK blocks: below the ACK, or within the second block (RFC 2883, 4)."""
+    first, rest = blocks[:1], blocks[1:]
+    reports = any(end <= ack or any(a <= start and end <= b for a, b in rest[:1]) for start, end in first)
+    others = rest if reports else blocks
+    return (first[0] if reports else None), [(start, end) for start, end in others if start >= ack]
 
 
 def _sender(scenario: Scenario) -> dict[str, str | None]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WITHOUT_EFFECT = frozenset(
     {
         "core.netdev_max_backlog", "core.rmem_max", "core.wmem_max",
-        "ipv4.tcp_dsack", "ipv4.tcp_ecn_option", "ipv4.tcp_fack", "ipv4.tcp_fastopen", "ipv4.tcp_fastopen_key",
+        "ipv4.tcp_ecn_option", "ipv4.tcp_fack", "ipv4.tcp_fastopen", "ipv4.tcp_fastopen_key",
         "ipv4.tcp_frto", "ipv4.tcp_min_tso_segs", "ipv4.tcp_notsent_lowat", "ipv4.tcp_rmem", "ipv4.tcp_syn_retries",
         "ipv4.tcp_synack_retries", "ipv4.tcp_syncookies", "ipv4.tcp_wmem",
     }
@@ -123,6 +123,9 @@ class Host:
         keys: dict[str, Any] = {"profile": next(iter(PROFILES))}
         if self.sysctl("tcp_slow_start_after_idle", "1") == "0":
             keys["window_validation"] = "linux-kept"
+        # RFC 2883: what reductions are undone by, and what RACK's window adapts to.
+        if self.sysctl("tcp_dsack", "1") != "0":
+            keys["undo"] = "always"
         if self._number("tcp_tso_win_divisor", 3) >= SLOW_TSO:
             keys["burst"] = "none"
         if self.paced:
@@ -139,7 +142,7 @@ class Host:
 READ = frozenset(
     f"ipv4.{name}"
     for name in (
-        "tcp_ecn", "tcp_pacing_ca_ratio", "tcp_pacing_ss_ratio", "tcp_recovery", "tcp_sack",
+        "tcp_dsack", "tcp_ecn", "tcp_pacing_ca_ratio", "tcp_pacing_ss_ratio", "tcp_recovery", "tcp_sack",
         "tcp_slow_start_after_idle", "tcp_timestamps", "tcp_tso_win_divisor",
     )
 )  # fmt: skip

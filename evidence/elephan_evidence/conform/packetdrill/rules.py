@@ -29,6 +29,8 @@ def rule(sender: Mapping[str, str | None], cause: str, phase: str) -> str:
     phase : str
         Phase of the sender.
     """
+    if sender["recovery"] is None:
+        return f"{sender['law']} {sender['variant']}"
     linux = sender["rto"] == "linux"
     if cause == "timeout":
         return (

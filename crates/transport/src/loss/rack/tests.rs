@@ -247,13 +247,14 @@ fn the_window_widens_by_a_quarter_for_each_round_trip_with_duplicates_and_persis
         ack.report_duplicate((0, 1));
         ack
     };
-    rack.note_duplicate(&duplicate(5), 10);
+    let none = Departures::default();
+    rack.note_order(&none, &duplicate(5), (5, 10));
     assert_eq!(rack.patience(times), Span(25), "nothing adapts unless it is asked to");
     rack.expect_reordering();
     for n in 1..=50 {
         // Three in one round trip count as one.
         for cum in [10 * n, 10 * n + 1, 10 * n + 9] {
-            rack.note_duplicate(&duplicate(cum), 10 * n + 10);
+            rack.note_order(&none, &duplicate(cum), (cum, 10 * n + 10));
         }
         assert_eq!(rack.patience(times), Span((25 * (n + 1)).min(1000)), "(n + 1) min_rtt / 4, at most srtt");
     }

@@ -1,0 +1,1 @@
+"""The running kernel behind a TUN device: scripts in real time, and recorded connections."""
