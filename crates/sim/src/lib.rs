@@ -115,7 +115,7 @@ pub fn simulate_parts<P: Parts>(
 }
 
 /// Scenario names for the rows of an outcome: engines number senders and single links.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Names {
     /// Links by table.
     tables: Vec<u32>,

@@ -13,19 +13,19 @@ use super::shared::Shared;
 use crate::LinkReading;
 use crate::marks::Marks;
 use crate::plan::{LinkPlan, LinkQueue};
-use crate::probe::{Probe, ServerModel};
+use crate::probe::{LinkWatch, Probe, ServerModel};
 use base::Time;
 use queue::{AnyQueue, Either};
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Node<O, Q> {
     pub core: LinkCore<O>,
     server: Server<Q>,
 }
 
 /// Server of a link: the code that decides what is served, and when.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Server<Q> {
     /// First-in first-out behind a rule.
     Fifo(Box<Fifo>),
@@ -74,6 +74,15 @@ impl<O: Links, Q: LinkQueue> Node<O, Q> {
             marked: totals.marked,
             begun: totals.begun,
             begun_bytes: totals.begun_bytes,
+        }
+    }
+
+    /// Drops and marks nothing from `now` on, before which everything has been served, and watches the link.
+    pub fn spare(&mut self, now: Time) {
+        let watch = self.core.observer.watch().map(LinkWatch::sparing).unwrap_or_default();
+        self.core.observer.set_watch(watch);
+        if let Server::Local(local) = &mut self.server {
+            local.spare(now);
         }
     }
 

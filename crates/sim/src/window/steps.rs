@@ -30,10 +30,13 @@ pub trait Steps<C>: Send {
     fn fault(&self) -> Option<(u32, String)>;
     /// Link `l` at `now`, to which the run has gone on.
     fn link(&self, l: usize, now: Time) -> LinkReading;
+    /// A copy of the run as it is now.
+    fn fork(&self) -> Box<dyn Steps<C>>;
     /// Goes on to the end.
     fn finish(self: Box<Self>) -> Outcome;
 }
 
+#[derive(Clone)]
 struct SteppedEngine<O, C, Q> {
     engine: Engine<O, C, Q>,
     parts: Vec<(Part, Course)>,
@@ -41,7 +44,7 @@ struct SteppedEngine<O, C, Q> {
 }
 
 /// Begins a run in steps.
-pub fn begin<C: FlowControl + 'static, Q: LinkQueue + 'static>(
+pub fn begin<C: FlowControl + 'static, Q: LinkQueue + Clone + 'static>(
     network: Network<C, Q>,
     options: Options,
 ) -> Box<dyn Steps<C>> {
@@ -64,7 +67,7 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> SteppedEngine<O, C, Q> {
     }
 }
 
-impl<O: Links, C: FlowControl, Q: LinkQueue> Steps<C> for SteppedEngine<O, C, Q> {
+impl<O: Links + Clone + 'static, C: FlowControl + 'static, Q: LinkQueue + Clone + 'static> Steps<C> for SteppedEngine<O, C, Q> {
     fn advance(&mut self, until: Time) {
         for (part, course) in &mut self.parts {
             let limit = until.min(course.last);
@@ -112,6 +115,10 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Steps<C> for SteppedEngine<O, C, Q>
 
     fn link(&self, l: usize, now: Time) -> LinkReading {
         self.engine.nodes[l].state(now)
+    }
+
+    fn fork(&self) -> Box<dyn Steps<C>> {
+        Box::new(self.clone())
     }
 
     fn finish(mut self: Box<Self>) -> Outcome {
