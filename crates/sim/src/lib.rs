@@ -4,6 +4,7 @@
 //! the same bytes; the tests hold their rolling hashes against each other.
 
 mod build;
+mod causes;
 mod datagrams;
 mod draw;
 mod floor;
@@ -34,6 +35,7 @@ mod writes;
 
 // What callers of `simulate` need: how to read a scenario, and the types that outcomes are made of.
 pub use base::{Cause, RunMonitor, Span, Time};
+pub use causes::{Causes, Limit, LossEvent, Period, causes};
 pub use datagrams::DelayOutcome;
 pub use floor::memory_floor;
 pub use intervals::{FlowIntervals, MEASURED};

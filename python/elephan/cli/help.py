@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 VERBS: dict[str, dict[str, str]] = {
     "Answer a question": {
         "size": "How large must a buffer be? The smallest that meets a target.",
+        "why": "Why was a link idle? Each loss event, timeout, pause.",
         "attack": "Where does a law fail? A search for its worst case.",
         "model": "What does theory say? An analytic model, or all of a link.",
         "answer": "What others asked: answers ready, each with its command.",

@@ -12,6 +12,8 @@ pub struct Signal {
     pub flow: u32,
     /// Whether it was marked; if not, it was dropped.
     pub marked: bool,
+    /// Idle time of the link before.
+    pub idle: Span,
 }
 
 /// See the [module](self).
@@ -63,7 +65,8 @@ impl LinkWatch {
     /// `packet` is dropped or marked at `now`.
     pub fn on_signal(&mut self, packet: &Packet, now: Time, marked: bool) {
         if self.recorded.is_some() && !packet.flags.has(Flags::ACK) {
-            self.signals.push(Signal { time: now, flow: packet.flow, marked });
+            let idle = self.idle_before(now);
+            self.signals.push(Signal { time: now, flow: packet.flow, marked, idle });
         }
     }
 

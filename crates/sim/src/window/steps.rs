@@ -12,6 +12,7 @@ use super::shared::Shared;
 use super::{Course, Engine};
 use crate::observer::{NoObserver, PacketObserver};
 use crate::plan::{FlowControl, LinkQueue, Network};
+use crate::probe::LinkWatch;
 use crate::{LinkReading, Options, Outcome};
 use base::{RunMonitor, Time};
 use transport::Sender;
@@ -30,6 +31,12 @@ pub trait Steps<C>: Send {
     fn fault(&self) -> Option<(u32, String)>;
     /// Link `l` at `now`, to which the run has gone on.
     fn link(&self, l: usize, now: Time) -> LinkReading;
+    /// Watches link `l`, if single packets are looked at.
+    fn record(&mut self, l: usize, watch: LinkWatch);
+    /// The watch of link `l`.
+    fn watch(&mut self, l: usize) -> Option<&mut LinkWatch>;
+    /// Link `l` drops and marks nothing from `now` on, to which the run has gone on.
+    fn spare(&mut self, l: usize, now: Time);
     /// A copy of the run as it is now.
     fn fork(&self) -> Box<dyn Steps<C>>;
     /// Goes on to the end.
@@ -67,7 +74,9 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> SteppedEngine<O, C, Q> {
     }
 }
 
-impl<O: Links + Clone + 'static, C: FlowControl + 'static, Q: LinkQueue + Clone + 'static> Steps<C> for SteppedEngine<O, C, Q> {
+impl<O: Links + Clone + 'static, C: FlowControl + 'static, Q: LinkQueue + Clone + 'static> Steps<C>
+    for SteppedEngine<O, C, Q>
+{
     fn advance(&mut self, until: Time) {
         for (part, course) in &mut self.parts {
             let limit = until.min(course.last);
@@ -115,6 +124,18 @@ impl<O: Links + Clone + 'static, C: FlowControl + 'static, Q: LinkQueue + Clone 
 
     fn link(&self, l: usize, now: Time) -> LinkReading {
         self.engine.nodes[l].state(now)
+    }
+
+    fn record(&mut self, l: usize, watch: LinkWatch) {
+        self.engine.nodes[l].core.observer.set_watch(watch);
+    }
+
+    fn watch(&mut self, l: usize) -> Option<&mut LinkWatch> {
+        self.engine.nodes[l].core.observer.watch()
+    }
+
+    fn spare(&mut self, l: usize, now: Time) {
+        self.engine.nodes[l].spare(now);
     }
 
     fn fork(&self) -> Box<dyn Steps<C>> {

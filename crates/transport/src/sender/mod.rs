@@ -9,6 +9,7 @@ pub mod core;
 mod delivered;
 mod emit;
 mod kept;
+mod limit;
 mod pace;
 mod paced;
 mod repairs;
@@ -26,6 +27,7 @@ use crate::{Ack, Options, Recovery, Rtt, TimerOptions, WindowLimits};
 use base::{Flags, Header, Span, Time};
 pub use kept::Spurious;
 use law::CongestionControl;
+pub use limit::SendLimit;
 pub use row::AckRow;
 use std::sync::Arc;
 
