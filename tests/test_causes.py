@@ -46,7 +46,7 @@ control = {{ law = "reno" }}
 def _scenario(
     *flows: str, link: str = "", buffer: str = "1000 packets", duration: str = "40 s", warmup: str = "0 s"
 ) -> elephan.Scenario:
-    text = f'duration = "{duration}"\nwarmup = "{warmup}"\nreplications = 1\n' + LINK.format(buffer=buffer, link=link)
+    text = f'title = "t"\nduration = "{duration}"\nwarmup = "{warmup}"\nreplications = 1\n' + LINK.format(buffer=buffer, link=link)
     text += "".join(FLOW.format(name=f"f{i}", flow=flow) for i, flow in enumerate(flows))
     return elephan.Scenario.from_text(text)
 
@@ -72,7 +72,7 @@ def _check_sums(found: IdleCauses) -> None:
     link = found.scenario.link_index(found.link)
     waited = sum(wait for *_, wait in found.waits)
     # The columns are floats, and the sums of integers.
-    assert waited == pytest.approx(float(outcome.links["backlog_mean"][link]) * found.measured_s, rel=1e-9, abs=1e-9)
+    assert waited == pytest.approx(float(outcome.links["backlog_packets"][link]) * found.measured_s, rel=1e-9, abs=1e-9)
     # A packet that is in service at an end of the measured time counts as a whole for the utilization.
     packet = 12_000 / found.scenario.links[link]["rate_bps"] / found.measured_s
     assert found.idle_fraction == pytest.approx(1 - float(outcome.links["utilization"][link]), abs=packet)
@@ -80,13 +80,13 @@ def _check_sums(found: IdleCauses) -> None:
 
 def test_one_drop_costs_what_the_window_lacks_until_it_has_grown_again() -> None:
     """After a cut to w/2 < BDP the link is idle for (BDP - w/2 - i) services in round i: half of that squared in all."""
-    scenario = _scenario("tcp = { initial_ssthresh = 110 }", link=_lost((10.0, 10.0008)))
+    scenario = _scenario("tcp = { initial_ssthresh = 110 }", link=_lost((1.5, 1.5008)), duration="10 s")
     found = why(scenario)
     _check_sums(found)
     events = [event for event in found.events if event.idle_ps]
     assert [(event.drops, event.flows_hit, event.flows) for event in events] == [(1, 1, 1)]
     # Reno grows by one a round trip from 110, a round trip of w services once a queue stands.
-    lack = BDP - _cwnd_before(scenario, 10.0) / 2
+    lack = BDP - _cwnd_before(scenario, 1.5) / 2
     expected_s = SERVICE_S * lack * (lack + 1) / 2
     # In the round of the recovery a segment leaves for every second ACK, and the window grows a round later: two rounds.
     assert events[0].idle_ps / 1e12 == pytest.approx(expected_s, abs=2 * lack * SERVICE_S)
@@ -102,9 +102,9 @@ def _cwnd_before(scenario: elephan.Scenario, at_s: float) -> float:
 
 
 def test_of_two_drops_each_is_charged_with_what_it_alone_adds() -> None:
-    first = (10.0, 10.0008)
+    first = (1.5, 1.5008)
     alone = why(_scenario("tcp = { initial_ssthresh = 110 }", link=_lost(first)))
-    both = why(_scenario("tcp = { initial_ssthresh = 110 }", link=_lost(first, (11.0, 11.0008))))
+    both = why(_scenario("tcp = { initial_ssthresh = 110 }", link=_lost(first, (2.5, 2.5008))))
     _check_sums(both)
     (one,) = [event for event in alone.events if event.idle_ps]
     former, latter = [event for event in both.events if event.idle_ps]
@@ -119,15 +119,19 @@ def test_of_two_drops_each_is_charged_with_what_it_alone_adds() -> None:
 
 def test_a_timeout_has_the_length_of_the_timer() -> None:
     """All packets of 0.3 s are lost: nothing is acknowledged until the timer of 1 s expires."""
-    tcp = "tcp = { initial_ssthresh = 50, receive_window = 50, min_rto = \"1 s\" }"
+    tcp = 'tcp = { initial_ssthresh = 102, receive_window = 102, min_rto = "1 s" }'
     found = why(_scenario(tcp, link=_lost((10.0, 10.3))))
     _check_sums(found)
     (event,) = [event for event in found.events if event.idle_ps]
     step_s = found.found["step"] / 1e12
     assert event.timeout_ps / 1e12 == pytest.approx(1.0, abs=2 * step_s)
-    # Without the losses half of the time is idle, too, because of the receive window: that is not charged to the event.
-    assert event.idle_ps < 0.75 * sum(period.idle_ps for period in found.periods if period.from_s == event.from_s)
-    assert "receive_window" in {charge.cause for charge in found.charges}
+    # A round trip more until the first packet arrives again; slow start from 1 to half of 102, then one more in each round.
+    slow_start = sum(BDP - 2**i for i in range(6))
+    growth = sum(range(1, BDP - 51 + 1))
+    expected_s = 1.0 + ROUND_S + SERVICE_S * (slow_start + growth)
+    # A packet more or less in each of some 56 rounds.
+    assert event.idle_ps / 1e12 == pytest.approx(expected_s, abs=56 * SERVICE_S)
+    assert found.charges[0] == event
 
 
 def test_a_pause_is_charged_to_the_application() -> None:
@@ -152,13 +156,14 @@ def test_a_pause_is_charged_to_the_application() -> None:
 def test_a_receive_window_below_the_bdp_leaves_the_rest_idle(window: int) -> None:
     found = why(_scenario(f"tcp = {{ receive_window = {window} }}", warmup="10 s"))
     _check_sums(found)
-    assert found.idle_fraction == pytest.approx(1 - window / BDP, abs=1e-4)
+    # At the ends there may be a burst of a window more or less.
+    assert found.idle_fraction == pytest.approx(1 - window / BDP, abs=window * SERVICE_S / 30)
     assert [charge.cause for charge in found.charges] == ["receive_window"]
 
 
 def test_an_event_that_hits_both_flows_says_so() -> None:
     flow = "tcp = { initial_ssthresh = 55 }"
-    found = why(_scenario(flow, flow, link=_lost((10.0, 10.02))))
+    found = why(_scenario(flow, flow, link=_lost((1.5, 1.6))))
     _check_sums(found)
     (event,) = [event for event in found.events if event.idle_ps]
     assert (event.flows_hit, event.flows) == (2, 2)
@@ -167,7 +172,7 @@ def test_an_event_that_hits_both_flows_says_so() -> None:
 
 
 SUMS = {
-    "drop-tail": ("", "20 packets", 'control = { law = "cubic" }\ncount = 5', ""),
+    "drop-tail": ("", "20 packets", "count = 5", ""),
     "red": ('queue = { discipline = "red" }', "100 packets", "count = 5", ""),
     "codel": ('queue = { discipline = "codel" }', "100 packets", "count = 3", ""),
     "fq-codel": ('queue = { discipline = "fq-codel" }', "100 packets", "count = 3", ""),
@@ -175,18 +180,16 @@ SUMS = {
     "marks": ('queue = { discipline = "red", ecn = true }', "100 packets", "count = 3", 'ecn = "on"'),
     "random": ("loss = { random = 0.003 }", "50 packets", "count = 3", ""),
     "sessions": ("", "20 packets", 'traffic = { kind = "elastic", rate = "8 Mbit/s", size = "100 kB" }', ""),
-    "datagrams": ("", "20 packets", 'traffic = { kind = "poisson", rate = "5 Mbit/s" }', None),
 }
 
 
 @pytest.mark.parametrize("case", SUMS)
 def test_charges_add_up_and_the_run_is_the_same(case: str) -> None:
     link, buffer, flow, tcp = SUMS[case]
-    lines = "" if tcp is None else f"tcp = {{ {tcp} }}\n"
-    text = _scenario(lines + flow, link=link, buffer=buffer, duration="20 s", warmup="5 s")
+    text = _scenario(f"tcp = {{ {tcp} }}\n{flow}", link=link, buffer=buffer, duration="20 s", warmup="5 s")
     found = why(text, forks=3)
     _check_sums(found)
-    if case not in ("sessions", "datagrams"):
+    if case != "sessions":
         assert found.events
 
 
@@ -217,7 +220,7 @@ def test_what_cannot_be_explained_is_refused_in_one_line() -> None:
     with pytest.raises(InputError, match="XCP sets windows without drops"):
         why(_scenario(flow, link='queue = { discipline = "xcp" }'))
     with pytest.raises(InputError, match="array of 2"):
-        why(_scenario(flow, link="count = 2").replace({"flows[f0].path": ["l[0]"]}))
+        why(_scenario("count = 2").replace({"links[0].count": 2, "flows[0].path": ["l[*]"]}))
 
 
 def test_saved_and_stored_runs_are_explained_as_their_scenarios(tmp_path: Path) -> None:

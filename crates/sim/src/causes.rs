@@ -364,6 +364,9 @@ impl Question {
             let sum = if run.now > warmup { &mut causes.idle } else { &mut causes.idle_in_warmup };
             *sum = *sum + (idle - before);
             before = idle;
+            if run.now == end {
+                run.steps.count_waits(self.link, end);
+            }
             let waits = &mut causes.waits;
             let acks = run.watch().take_waits(|number, wait| {
                 if let Some((i, group)) = by_number.get(number).copied().flatten() {

@@ -49,8 +49,13 @@ impl LinkWatch {
     pub fn on_service(&mut self, packet: &Packet, start: Time, end: Time) {
         self.idle = self.idle + start.since(self.busy_until);
         self.busy_until = end;
+        self.on_wait(packet, start);
+    }
+
+    /// `packet` has waited until `end`.
+    pub fn on_wait(&mut self, packet: &Packet, end: Time) {
         let Some(measured) = &self.recorded else { return };
-        let wait = start.min(measured.end).since(packet.arrived.max(measured.start)).0;
+        let wait = end.min(measured.end).since(packet.arrived.max(measured.start)).0;
         if packet.flags.has(Flags::ACK) {
             self.ack_waits += wait;
         } else if wait > 0 {
@@ -64,6 +69,10 @@ impl LinkWatch {
 
     /// `packet` is dropped or marked at `now`.
     pub fn on_signal(&mut self, packet: &Packet, now: Time, marked: bool) {
+        if !marked {
+            // It may be dropped after some time.
+            self.on_wait(packet, now);
+        }
         if self.recorded.is_some() && !packet.flags.has(Flags::ACK) {
             let idle = self.idle_before(now);
             self.signals.push(Signal { time: now, flow: packet.flow, marked, idle });

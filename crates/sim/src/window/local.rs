@@ -92,14 +92,15 @@ impl<Q: LinkQueue> Local<Q> {
         Self { queue, busy: false, waiting: BacklogIntegral::default(), ledger: Ledger::default() }
     }
 
-    /// Drops and marks nothing from `now` on: what waits, and what arrives, is served first-in first-out.
-    pub fn spare(&mut self, now: Time) {
+    /// Drops and marks nothing from `now` on: what waits, of which `each` is shown, and what arrives, is served first-in first-out.
+    pub fn spare(&mut self, now: Time, mut each: impl FnMut(&Packet)) {
         let mut fifo = Fifo::new(AnyAdmission::from(DropTail::unlimited()));
         loop {
             let next = self.queue.dequeue(now, &mut self.ledger);
             // The discipline drops what is older.
             let dropped = self.ledger.dropped.drain(..).map(|(packet, _)| packet);
             for packet in dropped.chain(next) {
+                each(&packet);
                 fifo.enqueue(packet, None, &mut Ledger::default());
             }
             if next.is_none() {

@@ -82,7 +82,14 @@ impl<O: Links, Q: LinkQueue> Node<O, Q> {
         let watch = self.core.observer.watch().map(LinkWatch::sparing).unwrap_or_default();
         self.core.observer.set_watch(watch);
         if let Server::Local(local) = &mut self.server {
-            local.spare(now);
+            local.spare(now, |_| ());
+        }
+    }
+
+    /// Counts the waiting times until `end`, the end of the run, of packets whose service has no known beginning.
+    pub fn count_waits(&mut self, end: Time) {
+        if let (Server::Local(local), Some(watch)) = (&mut self.server, self.core.observer.watch()) {
+            local.spare(end, |packet| watch.on_wait(packet, end));
         }
     }
 

@@ -37,6 +37,8 @@ pub trait Steps<C>: Send {
     fn watch(&mut self, l: usize) -> Option<&mut LinkWatch>;
     /// Link `l` drops and marks nothing from `now` on, to which the run has gone on.
     fn spare(&mut self, l: usize, now: Time);
+    /// Counts the waiting times at link `l` until `end`, the end of the run, to which it has gone on.
+    fn count_waits(&mut self, l: usize, end: Time);
     /// A copy of the run as it is now.
     fn fork(&self) -> Box<dyn Steps<C>>;
     /// Goes on to the end.
@@ -136,6 +138,10 @@ impl<O: Links + Clone + 'static, C: FlowControl + 'static, Q: LinkQueue + Clone 
 
     fn spare(&mut self, l: usize, now: Time) {
         self.engine.nodes[l].spare(now);
+    }
+
+    fn count_waits(&mut self, l: usize, end: Time) {
+        self.engine.nodes[l].count_waits(end);
     }
 
     fn fork(&self) -> Box<dyn Steps<C>> {

@@ -16,7 +16,7 @@ pub enum SendLimit {
     Window,
     /// The receive window.
     ReceiveWindow,
-    /// The application offers nothing more.
+    /// The application offers nothing more, or has not begun.
     Application,
 }
 
@@ -26,7 +26,9 @@ impl<C: CongestionControl> Sender<C> {
     pub fn limit(&self) -> SendLimit {
         let state = &self.core.state;
         let (cwnd, ssthresh) = (state.control.cwnd(), state.control.ssthresh());
-        if state.phase != Phase::Open {
+        if self.core.counters.sent == 0 {
+            SendLimit::Application
+        } else if state.phase != Phase::Open {
             SendLimit::Recovery
         } else if state.seq.unsent() == 0 {
             SendLimit::Application
