@@ -46,7 +46,8 @@ control = {{ law = "reno" }}
 def _scenario(
     *flows: str, link: str = "", buffer: str = "1000 packets", duration: str = "40 s", warmup: str = "0 s"
 ) -> elephan.Scenario:
-    text = f'title = "t"\nduration = "{duration}"\nwarmup = "{warmup}"\nreplications = 1\n' + LINK.format(buffer=buffer, link=link)
+    text = f'title = "t"\nduration = "{duration}"\nwarmup = "{warmup}"\nreplications = 1\n'
+    text += LINK.format(buffer=buffer, link=link)
     text += "".join(FLOW.format(name=f"f{i}", flow=flow) for i, flow in enumerate(flows))
     return elephan.Scenario.from_text(text)
 
@@ -79,7 +80,7 @@ def _check_sums(found: IdleCauses) -> None:
 
 
 def test_one_drop_costs_what_the_window_lacks_until_it_has_grown_again() -> None:
-    """After a cut to w/2 < BDP the link is idle for (BDP - w/2 - i) services in round i: half of that squared in all."""
+    """After a cut to w/2 < BDP the link is idle for BDP - w/2 - i services in round i: half of that squared in all."""
     scenario = _scenario("tcp = { initial_ssthresh = 110 }", link=_lost((1.5, 1.5008)), duration="10 s")
     found = why(scenario)
     _check_sums(found)
@@ -88,7 +89,7 @@ def test_one_drop_costs_what_the_window_lacks_until_it_has_grown_again() -> None
     # Reno grows by one a round trip from 110, a round trip of w services once a queue stands.
     lack = BDP - _cwnd_before(scenario, 1.5) / 2
     expected_s = SERVICE_S * lack * (lack + 1) / 2
-    # In the round of the recovery a segment leaves for every second ACK, and the window grows a round later: two rounds.
+    # In the round of the recovery a segment leaves for every second ACK, and the window grows a round later.
     assert events[0].idle_ps / 1e12 == pytest.approx(expected_s, abs=2 * lack * SERVICE_S)
     assert events[0].timeout_ps == 0
     # Before the first event the window had to open.
@@ -125,7 +126,7 @@ def test_a_timeout_has_the_length_of_the_timer() -> None:
     (event,) = [event for event in found.events if event.idle_ps]
     step_s = found.found["step"] / 1e12
     assert event.timeout_ps / 1e12 == pytest.approx(1.0, abs=2 * step_s)
-    # A round trip more until the first packet arrives again; slow start from 1 to half of 102, then one more in each round.
+    # A round trip until the first packet arrives again; slow start from 1 to half of 102, then one more a round.
     slow_start = sum(BDP - 2**i for i in range(6))
     growth = sum(range(1, BDP - 51 + 1))
     expected_s = 1.0 + ROUND_S + SERVICE_S * (slow_start + growth)

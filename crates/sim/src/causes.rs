@@ -17,6 +17,7 @@ use crate::{BuildError, BuiltIn, Options, build};
 use base::{RunMonitor, Span, Time};
 use law::Control;
 use scenario::Scenario;
+pub use senders::Limit;
 use senders::{IdleLedger, SenderLimits};
 use std::collections::VecDeque;
 
@@ -30,43 +31,6 @@ const EVENT_RTTS: u64 = 2;
 const MOST_EVENTS: u64 = 2000;
 /// Forks that are asked about one period, if nothing else is said.
 const FORKS: usize = 8;
-
-/// What limits a sender while a link is idle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Limit {
-    /// It waits for its retransmission timer.
-    Timeout,
-    /// It repairs losses.
-    Recovery,
-    /// Slow start.
-    SlowStart,
-    /// Congestion window outside of slow start.
-    Window,
-    /// Receive window.
-    ReceiveWindow,
-    /// Its application offers nothing.
-    Application,
-}
-
-impl Limit {
-    /// All limits, in the order of their numbers.
-    pub const ALL: [Self; 6] =
-        [Self::Timeout, Self::Recovery, Self::SlowStart, Self::Window, Self::ReceiveWindow, Self::Application];
-
-    /// Its name in results.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Timeout => "timeout",
-            Self::Recovery => "recovery",
-            Self::SlowStart => "slow_start",
-            Self::Window => "window",
-            Self::ReceiveWindow => "receive_window",
-            Self::Application => "application",
-        }
-    }
-}
 
 /// Drops and marks that follow each other closely.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -257,7 +221,9 @@ impl<'a> Fork<'a> {
         while run.now < to && !run.is_busy_until(to) {
             run.step(to);
             let idle = run.idle_before(run.now);
-            run.look(idle - before, &mut limits);
+            if idle > before {
+                run.look(idle - before, &mut limits);
+            }
             before = idle;
         }
         let mut sums = [Span::ZERO; Limit::ALL.len()];

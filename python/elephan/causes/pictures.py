@@ -18,7 +18,7 @@ BINS = 240
 """Number of bins of a picture."""
 
 NAMES = {
-    "event": "after drops and marks",
+    "event": "after drops or marks",
     "timeout": "timeouts",
     "recovery": "losses elsewhere",
     "slow_start": "slow start",
@@ -60,7 +60,9 @@ def idle_figure(causes: IdleCauses) -> Figure:
         series.append(Series(label, x, held[0], held[1], held[0], colour=colour, kind="step", interval="share"))
         base = top
     alt = f"Idle time of {causes.link} over {format_time(causes.measured_s)}. {causes.sentence()}"
-    axis = Axis("idle time", "%", low=0.0, high=max(5.0, min(105.0, 1.1 * float(base.max()))))
+    # A legend is for several.
+    what = f"idle time, {series[0].name}" if len(series) == 1 else "idle time"
+    axis = Axis(what, "%", low=0.0, high=max(5.0, min(105.0, 1.1 * float(base.max()))))
     time = Axis("time", "s", low=low / 1e12, high=high / 1e12)
     return Figure("why", f"Idle time of {causes.link}", alt, time, axis, tuple(series))
 

@@ -9,6 +9,7 @@ from elephan.errors import InputError
 from elephan.runs.saved import DOCUMENT, FolderRun, SavedRun
 from elephan.scenario import AUTO, Scenario
 from elephan.store import Store
+from elephan.store.errors import StoreError
 
 if TYPE_CHECKING:
     from elephan.runs.saved import ReplicatedRun
@@ -32,6 +33,9 @@ def find(run: Scenario | ReplicatedRun | str | Path, store: str | Path | None = 
     if not isinstance(run, str | Path):
         return run
     path = Path(run)
+    if store is not None and path.exists():
+        message = f"--store {store}: holds runs by their ids; {path} is a file or folder"
+        raise InputError(message)
     if path.is_dir():
         if not (path / DOCUMENT).is_file():
             message = f"{path}: has no {DOCUMENT}; give a folder that elephan run --out wrote, or a scenario file"
@@ -43,11 +47,15 @@ def find(run: Scenario | ReplicatedRun | str | Path, store: str | Path | None = 
         return found
     if path.exists() or path.suffix or len(path.parts) > 1:
         return Scenario.from_file(path)
-    with Store(store, readonly=True) as opened:
-        stored = opened.get(str(run))
-        # What is read later is read from the folder.
-        _ = stored.scenario, stored.outcomes
-        return stored
+    try:
+        with Store(store, readonly=True) as opened:
+            stored = opened.get(str(run))
+            # What is read later is read from the folder.
+            _ = stored.scenario, stored.outcomes
+            return stored
+    except StoreError as error:
+        message = f"{run}: is neither a scenario file nor a folder of a run; {error}"
+        raise InputError(message) from None
 
 
 def check_scenario(scenario: Scenario, link: int, replication: int) -> None:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 EXAMPLE = """Example:  elephan why scenarios/hstcp-1g.toml --out why/
 elephan why run/ --link bottleneck --replication 2"""
 
+LEAST_SHARE = 1e-3
+"""Least share of the idle time in timeouts for which they have a column."""
+
 ROWS = 10
 """Maximum number of causes on the screen."""
 
@@ -120,8 +123,8 @@ def _columns(found: IdleCauses, shown: list[Charge], others: list[Charge]) -> li
         Column("idle", "ms", tuple(f"{ps / 1e9:.1f}" for ps in idle)),
         Column("share", "%", tuple(f"{100 * found.share(ps):.1f}" for ps in idle)),
     ]
-    if any(timeouts):
-        columns.append(Column("in timeouts", "ms", tuple(f"{ps / 1e9:.1f}" if ps else "" for ps in timeouts), 1))
+    if timeouts[-1] >= LEAST_SHARE * found.idle_ps:
+        columns.append(Column("in timeouts", "ms", tuple(f"{ps / 1e9:.1f}" for ps in timeouts), 1))
     return columns
 
 

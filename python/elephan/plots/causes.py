@@ -37,6 +37,7 @@ def causes_figure(causes: IdleCauses) -> Figure:
     causes : IdleCauses
     """
     with house_style():
-        drawn = stack([idle_figure(causes)], causes.scenario.title, (WIDTH, 3.2))
+        title = f"{causes.scenario.title}: idle time of {causes.link}"
+        drawn = stack([idle_figure(causes)], title, (WIDTH, 3.2))
         sign(drawn, causes.scenario, f"replication {causes.replication}")
         return drawn

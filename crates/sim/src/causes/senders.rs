@@ -3,10 +3,46 @@
 //! The idle time of a step is divided equally among the senders. That a sender waited for its retransmission timer is known when the
 //! timer has expired: what it was charged with since its last progress is then moved.
 
-use super::Limit;
 use base::{Span, Time};
 use law::CongestionControl;
 use transport::{SendLimit, Sender};
+
+/// What limits a sender while a link is idle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Limit {
+    /// It waits for its retransmission timer.
+    Timeout,
+    /// It repairs losses.
+    Recovery,
+    /// Slow start.
+    SlowStart,
+    /// Congestion window outside of slow start.
+    Window,
+    /// Receive window.
+    ReceiveWindow,
+    /// Its application offers nothing.
+    Application,
+}
+
+impl Limit {
+    /// All limits, in the order of their numbers.
+    pub const ALL: [Self; 6] =
+        [Self::Timeout, Self::Recovery, Self::SlowStart, Self::Window, Self::ReceiveWindow, Self::Application];
+
+    /// Its name in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::Recovery => "recovery",
+            Self::SlowStart => "slow_start",
+            Self::Window => "window",
+            Self::ReceiveWindow => "receive_window",
+            Self::Application => "application",
+        }
+    }
+}
 
 /// Idle time of one step, and the number of senders under each limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

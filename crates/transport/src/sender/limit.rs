@@ -1,6 +1,6 @@
 //! What keeps a sender from sending more, at an instant between two of its events.
 
-use super::Sender;
+use super::core::Core;
 use crate::state::Phase;
 use law::CongestionControl;
 
@@ -20,13 +20,12 @@ pub enum SendLimit {
     Application,
 }
 
-impl<C: CongestionControl> Sender<C> {
-    /// What keeps it from sending more now. A control that rules its own window (BBR) is never in slow start.
-    #[must_use]
+impl<C: CongestionControl> Core<C> {
+    /// See [`crate::Sender::limit`].
     pub fn limit(&self) -> SendLimit {
-        let state = &self.core.state;
+        let state = &self.state;
         let (cwnd, ssthresh) = (state.control.cwnd(), state.control.ssthresh());
-        if self.core.counters.sent == 0 {
+        if self.counters.sent == 0 {
             SendLimit::Application
         } else if state.phase != Phase::Open {
             SendLimit::Recovery

@@ -338,6 +338,12 @@ impl<C: CongestionControl> Sender<C> {
         self.core.state.phase
     }
 
+    /// What keeps it from sending more now. A control that rules its own window (BBR) is never in slow start.
+    #[must_use]
+    pub fn limit(&self) -> SendLimit {
+        self.core.limit()
+    }
+
     /// Counts of segments and events since the start.
     #[inline]
     #[must_use]
