@@ -153,6 +153,18 @@ def test_a_pause_is_charged_to_the_application() -> None:
     assert shares["recovery"] == shares["timeout"] == shares["receive_window"] == 0
 
 
+def test_a_pause_after_drops_is_charged_to_the_application() -> None:
+    """A flow that loses packets all the time ends at 22 s, another begins at 28 s: 60 packets may wait."""
+    tcp = "tcp = { initial_ssthresh = 110 }"
+    flows = 'stop = "22 s"', f'start = "28 s"\n{tcp}'
+    found = why(_scenario(*flows, buffer="60 packets", duration="30 s", warmup="1 s"))
+    _check_sums(found)
+    assert len(found.events) > 3
+    assert _rest(found, "application") == pytest.approx(6.0, abs=60 * SERVICE_S + 2.5 * ROUND_S)
+    # The null takes the idle time of the unlimited queue, which holds seconds of packets after the first slow start.
+    assert sum(event.idle_ps for event in found.events if event.from_s and event.from_s < 1.0) / 1e12 < 1.0
+
+
 @pytest.mark.parametrize("window", [20, 50, 90])
 def test_a_receive_window_below_the_bdp_leaves_the_rest_idle(window: int) -> None:
     found = why(_scenario(f"tcp = {{ receive_window = {window} }}", warmup="10 s"))

@@ -33,8 +33,8 @@ fn document(causes: &Causes) -> Value {
             "marked": event.marked,
             "hit": event.hit,
             "flows": event.flows,
-            "idle": event.idle,
-            "timeout": event.timeout,
+            "idle": event.idle.0,
+            "timeout": event.timeout.0,
         })
     });
     let periods = causes.periods.iter().map(|period| {
@@ -42,7 +42,7 @@ fn document(causes: &Causes) -> Value {
             "from": period.from.0,
             "to": period.to.0,
             "idle": period.idle.0,
-            "charged": period.charged,
+            "charged": period.charged.iter().map(|(event, idle)| (event, idle.0)).collect::<Vec<_>>(),
             "rest": limits(&period.rest, |span: &Span| json!(span.0)),
             "is_cut": period.is_cut,
         })

@@ -3,15 +3,18 @@
 //! Drops and marks at the link that follow each other closely are one *event*. The time from an event to the next is a *period*. A fork of
 //! the run made just before event j, in which the link drops and marks nothing from then on, has a shorter idle time in the periods
 //! after it. For the period of event k the forks of k, k-1 and so on are asked in this order, until one was never idle. What the fork
-//! of event j takes away from the idle time that the fork of j + 1 left (that of the run itself, for k) is charged to event j. What
-//! the last fork leaves is charged to what limits the senders there. So the charges of a period add up to its idle time.
+//! of event j takes away from the least idle time so far (that of the run itself, for k) is charged to event j. What is left in the
+//! end is charged to what limits the senders in the fork that left it. So the charges of a period add up to its idle time.
+//!
+//! A fork has an unlimited queue, so that no sender loses a packet. Its idle time is that of a link with the buffer of the run which is
+//! sent the same packets: the unlimited queue would still be busy long after an application has stopped.
 //!
 //! Waiting times are charged to the group of the packet and to what limited its sender, also without a remainder.
 
 mod senders;
 
 use crate::plan::{FlowPlan, Network};
-use crate::probe::{LinkWatch, Signal};
+use crate::probe::{FiniteBuffer, LinkWatch, Signal};
 use crate::window::steps::{self, Steps};
 use crate::{BuildError, BuiltIn, Options, build};
 use base::{RunMonitor, Span, Time};
@@ -31,6 +34,8 @@ const EVENT_RTTS: u64 = 2;
 const MOST_EVENTS: u64 = 2000;
 /// Forks that are asked about one period, if nothing else is said.
 const FORKS: usize = 8;
+/// Packets that may wait in a fork, so that its memory is bounded.
+const MOST_WAITING: u32 = 1 << 22;
 
 /// Drops and marks that follow each other closely.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,10 +53,10 @@ pub struct LossEvent {
     pub hit: u64,
     /// See `hit`.
     pub flows: u64,
-    /// Idle time charged to it, in picoseconds. Negative where the link would have been idle for longer without the event.
-    pub idle: i64,
+    /// Idle time charged to it.
+    pub idle: Span,
     /// The part of `idle` in which senders waited for their retransmission timers.
-    pub timeout: i64,
+    pub timeout: Span,
 }
 
 /// Measured time between two events, or before the first.
@@ -64,8 +69,8 @@ pub struct Period {
     pub to: Time,
     /// Idle time.
     pub idle: Span,
-    /// Idle time charged to events, in picoseconds, the latest first.
-    pub charged: Vec<(usize, i64)>,
+    /// Idle time charged to events, the latest first.
+    pub charged: Vec<(usize, Span)>,
     /// The rest, by what limits the senders.
     pub rest: [Span; Limit::ALL.len()],
     /// Whether earlier events were left out of account, because as many forks were asked as are allowed.
@@ -139,6 +144,8 @@ struct Question {
     senders: Vec<LinkSender>,
     step: Span,
     measured: (Time, Time),
+    /// Buffer by which the idle time of forks is counted; none where the link's rate changes.
+    finite: Option<FiniteBuffer>,
 }
 
 /// A run, as far as it has gone.
@@ -149,11 +156,11 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Goes on to `until`, without a look at the senders. Stops as soon as the link is known to be busy until then.
-    fn go(&mut self, until: Time) {
-        while self.now < until && !self.is_busy_until(until) {
-            self.step(until);
-        }
+    /// Whether it must go on to tell how long the link is idle before `until`; `None` if too many packets wait.
+    fn goes_on(&mut self, until: Time) -> Option<bool> {
+        let goes_on = self.now < until && !self.watch().is_busy_until(until);
+        let fits = !goes_on || self.steps.link(self.question.link, self.now).waiting <= MOST_WAITING;
+        fits.then_some(goes_on)
     }
 
     /// Goes on by a step, or to `until`.
@@ -165,10 +172,6 @@ impl Run<'_> {
 
     fn watch(&mut self) -> &mut LinkWatch {
         self.steps.watch(self.question.link).expect("it is watched")
-    }
-
-    fn is_busy_until(&mut self, until: Time) -> bool {
-        self.watch().is_busy_until(until)
     }
 
     /// Idle time before `at`, which it has reached, or until which the link is busy.
@@ -203,7 +206,7 @@ impl<'a> Fork<'a> {
     fn of(run: &Run<'a>, event: usize) -> Self {
         let Run { question, now, .. } = *run;
         let mut steps = run.steps.fork();
-        steps.spare(question.link, now);
+        steps.spare(question.link, now, question.finite);
         Self { event, begun: now, run: Run { question, steps, now } }
     }
 
@@ -212,13 +215,15 @@ impl<'a> Fork<'a> {
         self.run.now - self.begun
     }
 
-    /// Idle time from `from` to `to`, as a whole and by what limits the senders.
-    fn idle(&mut self, from: Time, to: Time) -> (Span, [Span; Limit::ALL.len()]) {
+    /// Idle time from `from` to `to`, as a whole and by what limits the senders; `None` if too many packets wait to go on.
+    fn idle(&mut self, from: Time, to: Time) -> Option<(Span, [Span; Limit::ALL.len()])> {
         let run = &mut self.run;
-        run.go(from);
+        while run.goes_on(from)? {
+            run.step(from);
+        }
         let first = run.idle_before(from);
         let (mut before, mut limits) = (first, SenderLimits::default());
-        while run.now < to && !run.is_busy_until(to) {
+        while run.goes_on(to)? {
             run.step(to);
             let idle = run.idle_before(run.now);
             if idle > before {
@@ -230,7 +235,7 @@ impl<'a> Fork<'a> {
         for step in &limits.steps {
             step.add_to(&mut sums);
         }
-        (run.idle_before(to) - first, sums)
+        Some((run.idle_before(to) - first, sums))
     }
 }
 
@@ -252,9 +257,9 @@ impl<'a> Fork<'a> {
 ///     "#,
 /// )?;
 /// let causes = causes(&scenario, 0, 0, 0, &RunMonitor::default())?.expect("not stopped");
-/// let charged: i64 = causes.events.iter().map(|event| event.idle).sum();
+/// let charged: u64 = causes.events.iter().map(|event| event.idle.0).sum();
 /// let rest: u64 = causes.rest().iter().map(|span| span.0).sum();
-/// assert_eq!(charged + rest as i64, causes.idle.0 as i64);
+/// assert_eq!(charged + rest, causes.idle.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn causes(
@@ -287,6 +292,10 @@ pub fn causes(
         senders: plan.flows.iter().enumerate().filter_map(of).collect(),
         step: Span((rtt.0 / STEPS_PER_RTT).max(end.0 / MOST_STEPS).max(1)),
         measured: (warmup, end),
+        finite: plan.links[link]
+            .schedule
+            .is_none()
+            .then(|| FiniteBuffer { rate: plan.links[link].rate, limit: plan.links[link].limit }),
     };
     let groups = scenario.groups.len();
     let run = |plan: Network| Run { question: &question, steps: steps::begin(plan, options), now: Time::ZERO };
@@ -436,21 +445,29 @@ impl Question {
             let period = &mut causes.periods[k];
             period.rest = ledger.take(period.idle);
             let mut left = period.idle;
-            let mut timeout = period.rest[Limit::Timeout as usize].0 as i64;
+            let mut timeout = period.rest[Limit::Timeout as usize];
+            let mut is_cut = false;
             for fork in forks.iter_mut().rev() {
                 if left == Span::ZERO {
                     break;
                 }
-                let (idle, rest) = fork.idle(period.from, period.to);
-                let charged = left.0 as i64 - idle.0 as i64;
+                let Some((idle, rest)) = fork.idle(period.from, period.to) else {
+                    is_cut = true;
+                    break;
+                };
+                if idle >= left {
+                    continue;
+                }
+                let charged = left - idle;
                 period.charged.push((fork.event, charged));
                 (left, period.rest) = (idle, rest);
-                let waited = timeout.min(charged.max(0));
-                timeout -= waited;
-                causes.events[fork.event].idle += charged;
-                causes.events[fork.event].timeout += waited;
+                let waited = timeout.min(charged);
+                timeout = timeout - waited;
+                let event = &mut causes.events[fork.event];
+                (event.idle, event.timeout) = (event.idle + charged, event.timeout + waited);
             }
-            period.is_cut = left > Span::ZERO && period.charged.last().map_or(k, |&(event, _)| event) > 0;
+            is_cut |= forks.front().is_some_and(|oldest| oldest.event > 0);
+            period.is_cut = is_cut && left > Span::ZERO;
         }
         causes.forked = forks.iter().fold(causes.forked, |sum, fork| sum + fork.went());
         true

@@ -126,10 +126,12 @@ impl Observer for PacketObserver {
 
     fn on_fate(&mut self, packet: &Packet, fate: PacketFate) {
         self.hash.packet(packet.arrived, packet.flow, PacketNumber(packet.token), fate);
-        if fate == PacketFate::Marked
-            && let Some(watch) = &mut self.watch
-        {
-            watch.on_signal(packet, packet.arrived, true);
+        if let Some(watch) = &mut self.watch {
+            match fate {
+                PacketFate::Accepted => watch.on_accept(packet),
+                PacketFate::Marked => watch.on_signal(packet, packet.arrived, true),
+                _ => {}
+            }
         }
     }
 

@@ -42,7 +42,7 @@ class Charge:
     cause : str
         ``"event"``, or one of `LIMITS`.
     idle_ps : int
-        Idle time [ps]. Negative if the link would have been idle for longer without the event.
+        Idle time [ps].
     timeout_ps : int
         The part of it in which senders waited for their retransmission timers [ps].
     from_s, to_s : float or None [s]
@@ -87,7 +87,7 @@ class Period:
     idle_ps : int
         Idle time [ps].
     charged_ps : dict of int to int
-        Idle time charged to events, by their number in `IdleCauses.events` [ps].
+        Idle time charged to events, by their index in `IdleCauses.events` [ps].
     rest_ps : dict of str to int
         Idle time charged to what limits the senders, by the names of `LIMITS` [ps].
     is_cut : bool

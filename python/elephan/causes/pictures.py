@@ -68,14 +68,12 @@ def idle_figure(causes: IdleCauses) -> Figure:
 
 
 def _parts(causes: IdleCauses) -> dict[str, NDArray[np.float64]]:
-    """Return the share of each cause in the idle time of each period; negative charges lessen the others."""
+    """Return the share of each cause in the idle time of each period."""
     found = {name: np.zeros(len(causes.periods)) for name in NAMES}
     for k, period in enumerate(causes.periods):
         if not period.idle_ps:
             continue
-        found["event"][k] = max(sum(period.charged_ps.values()), 0) / period.idle_ps
-        left = 1 - found["event"][k]
-        rest = sum(period.rest_ps.values())
+        found["event"][k] = sum(period.charged_ps.values()) / period.idle_ps
         for name, idle in period.rest_ps.items():
-            found[name][k] += left * idle / rest if rest else 0.0
+            found[name][k] += idle / period.idle_ps
     return found

@@ -21,7 +21,7 @@ from elephan.cli.common import (
     say_written,
     writing,
 )
-from elephan.units import count
+from elephan.units import count, format_packets
 
 if TYPE_CHECKING:
     from elephan.causes import Charge, IdleCauses
@@ -156,4 +156,4 @@ def _waits(found: IdleCauses, *, details: bool) -> list[str]:
     others = total - sum(wait for *_, wait in shown)
     more = f"; others {100 * others / total:.0f} %" if len(shown) < len(waits) else ""
     mean = total / found.measured_s
-    return wrapped(f"On average {mean:.3g} packets waited: {'; '.join(parts)}{more}.")
+    return wrapped(f"On average {format_packets(mean)} waited: {'; '.join(parts)}{more}.")

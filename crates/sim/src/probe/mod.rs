@@ -9,7 +9,7 @@ mod watch;
 pub use losses::LossEvents;
 pub use samples::{LinkSamples, LinkSnapshot, ServerModel};
 pub use tracer::PacketTracer;
-pub use watch::{LinkWatch, Signal};
+pub use watch::{FiniteBuffer, LinkWatch, Signal};
 
 use crate::marks::Marks;
 use crate::plan::ProbePlan;

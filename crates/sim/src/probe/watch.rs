@@ -1,7 +1,7 @@
 //! Idle time of one link, the drops and marks there, and the waiting times of each sender's packets, for the study of their causes.
 
-use base::{Flags, Span, Time};
-use queue::Packet;
+use base::{Bytes, Flags, Rate, Span, Time};
+use queue::{Limit, Packet};
 use std::ops::Range;
 
 /// A data packet dropped or marked at the link.
@@ -16,6 +16,30 @@ pub struct Signal {
     pub idle: Span,
 }
 
+/// Rate and buffer of a link that drops nothing: its idle time is that of a link which serves the packets that find room in this buffer, and
+/// no others. An unlimited queue would keep the link busy while nothing is sent.
+#[derive(Clone, Copy, Debug)]
+pub struct FiniteBuffer {
+    pub rate: Rate,
+    pub limit: Limit,
+}
+
+impl FiniteBuffer {
+    fn time_of(&self, packet: &Packet) -> Span {
+        self.rate.serialize(Bytes(u64::from(packet.size)))
+    }
+
+    /// The longest that `packet` may wait.
+    fn longest_wait(&self, packet: &Packet) -> Span {
+        let packets = match self.limit {
+            Limit::Packets(n) => u64::from(n),
+            Limit::Bytes(Bytes(n)) => n / u64::from(packet.size.max(1)),
+            Limit::Unlimited => u64::MAX,
+        };
+        Span(packets.saturating_mul(self.time_of(packet).0))
+    }
+}
+
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub struct LinkWatch {
@@ -24,6 +48,8 @@ pub struct LinkWatch {
     /// Time until which the link is known to be busy, and time without a packet in service before that.
     busy_until: Time,
     idle: Span,
+    /// Buffer by which the idle time of a link that drops nothing is counted, if it is not its own.
+    finite: Option<FiniteBuffer>,
     /// Where single drops and waits are recorded, time span in which waits are counted.
     recorded: Option<Range<Time>>,
     /// Drops and marks, in the order of time.
@@ -41,14 +67,33 @@ impl LinkWatch {
     }
 
     /// Watch that goes on from this one and records nothing, on a link that drops and marks nothing.
-    pub fn sparing(&mut self) -> Self {
-        Self { spares: true, busy_until: self.busy_until, idle: self.idle, ..Self::default() }
+    pub fn sparing(&mut self, finite: Option<FiniteBuffer>) -> Self {
+        Self { spares: true, busy_until: self.busy_until, idle: self.idle, finite, ..Self::default() }
+    }
+
+    /// `packet` waits in a queue whose services have no known beginning.
+    pub fn on_waiting(&mut self, packet: &Packet) {
+        if let Some(finite) = &self.finite {
+            self.busy_until += finite.time_of(packet);
+        }
+    }
+
+    /// The link accepts `packet`.
+    pub fn on_accept(&mut self, packet: &Packet) {
+        if let Some(finite) = &self.finite
+            && self.busy_until.since(packet.arrived) <= finite.longest_wait(packet)
+        {
+            self.idle = self.idle + packet.arrived.since(self.busy_until);
+            self.busy_until = self.busy_until.max(packet.arrived) + finite.time_of(packet);
+        }
     }
 
     /// Service of `packet` begins at `start` and ends at `end`.
     pub fn on_service(&mut self, packet: &Packet, start: Time, end: Time) {
-        self.idle = self.idle + start.since(self.busy_until);
-        self.busy_until = end;
+        if self.finite.is_none() {
+            self.idle = self.idle + start.since(self.busy_until);
+            self.busy_until = end;
+        }
         self.on_wait(packet, start);
     }
 
@@ -115,6 +160,21 @@ mod tests {
         assert_eq!((watch.idle_before(Time(105)), watch.idle_before(Time(130))), (Span(50), Span(70)));
         watch.on_service(&packet(0, 140), Time(140), Time(170));
         assert_eq!((watch.idle_before(Time(150)), watch.is_busy_until(Time(170))), (Span(80), true));
+    }
+
+    #[test]
+    fn a_link_that_drops_nothing_is_idle_when_its_buffer_would_be_empty() {
+        // A packet of 1000 bytes takes 1000 ps; two may wait.
+        let rate = Rate(8_000_000_000_000);
+        let mut watch = LinkWatch::default().sparing(Some(FiniteBuffer { rate, limit: Limit::Packets(2) }));
+        for _ in 0..9 {
+            watch.on_accept(&packet(0, 500));
+        }
+        // One is served and two wait; the unlimited queue is busy for 9000.
+        watch.on_service(&packet(0, 500), Time(500), Time(1500));
+        assert_eq!((watch.idle_before(Time(3500)), watch.idle_before(Time(4500))), (Span(500), Span(1500)));
+        watch.on_waiting(&packet(0, 500));
+        assert_eq!(watch.idle_before(Time(4500)), Span(500));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::shared::Shared;
 use crate::LinkReading;
 use crate::marks::Marks;
 use crate::plan::{LinkPlan, LinkQueue};
-use crate::probe::{LinkWatch, Probe, ServerModel};
+use crate::probe::{FiniteBuffer, Probe, ServerModel};
 use base::Time;
 use queue::{AnyQueue, Either};
 
@@ -77,13 +77,13 @@ impl<O: Links, Q: LinkQueue> Node<O, Q> {
         }
     }
 
-    /// Drops and marks nothing from `now` on, before which everything has been served, and watches the link.
-    pub fn spare(&mut self, now: Time) {
-        let watch = self.core.observer.watch().map(LinkWatch::sparing).unwrap_or_default();
-        self.core.observer.set_watch(watch);
+    /// Drops and marks nothing from `now` on, before which everything has been served; `finite` is the buffer of its idle time.
+    pub fn spare(&mut self, now: Time, finite: Option<FiniteBuffer>) {
+        let mut watch = self.core.observer.watch().map(|watch| watch.sparing(finite)).unwrap_or_default();
         if let Server::Local(local) = &mut self.server {
-            local.spare(now, |_| ());
+            local.spare(now, |packet| watch.on_waiting(packet));
         }
+        self.core.observer.set_watch(watch);
     }
 
     /// Counts the waiting times until `end`, the end of the run, of packets whose service has no known beginning.

@@ -12,7 +12,7 @@ use super::shared::Shared;
 use super::{Course, Engine};
 use crate::observer::{NoObserver, PacketObserver};
 use crate::plan::{FlowControl, LinkQueue, Network};
-use crate::probe::LinkWatch;
+use crate::probe::{FiniteBuffer, LinkWatch};
 use crate::{LinkReading, Options, Outcome};
 use base::{RunMonitor, Time};
 use transport::Sender;
@@ -35,8 +35,8 @@ pub trait Steps<C>: Send {
     fn record(&mut self, l: usize, watch: LinkWatch);
     /// The watch of link `l`.
     fn watch(&mut self, l: usize) -> Option<&mut LinkWatch>;
-    /// Link `l` drops and marks nothing from `now` on, to which the run has gone on.
-    fn spare(&mut self, l: usize, now: Time);
+    /// Link `l` drops and marks nothing from `now` on, to which the run has gone on; `finite` is the buffer of its idle time.
+    fn spare(&mut self, l: usize, now: Time, finite: Option<FiniteBuffer>);
     /// Counts the waiting times at link `l` until `end`, the end of the run, to which it has gone on.
     fn count_waits(&mut self, l: usize, end: Time);
     /// A copy of the run as it is now.
@@ -136,8 +136,8 @@ impl<O: Links + Clone + 'static, C: FlowControl + 'static, Q: LinkQueue + Clone 
         self.engine.nodes[l].core.observer.watch()
     }
 
-    fn spare(&mut self, l: usize, now: Time) {
-        self.engine.nodes[l].spare(now);
+    fn spare(&mut self, l: usize, now: Time, finite: Option<FiniteBuffer>) {
+        self.engine.nodes[l].spare(now, finite);
     }
 
     fn count_waits(&mut self, l: usize, end: Time) {
