@@ -139,25 +139,29 @@ struct LinkSender {
 
 /// The link that is asked about, and what crosses it.
 #[derive(Debug)]
-struct Question {
+struct Question<'a> {
     link: usize,
     senders: Vec<LinkSender>,
     step: Span,
     measured: (Time, Time),
     /// Buffer by which the idle time of forks is counted; none where the link's rate changes.
     finite: Option<FiniteBuffer>,
+    monitor: &'a RunMonitor,
 }
 
 /// A run, as far as it has gone.
 struct Run<'a> {
-    question: &'a Question,
+    question: &'a Question<'a>,
     steps: Box<dyn Steps<Control>>,
     now: Time,
 }
 
 impl Run<'_> {
-    /// Whether it must go on to tell how long the link is idle before `until`; `None` if too many packets wait.
+    /// Whether it must go on to tell how long the link is idle before `until`; `None` if too many packets wait, or the study is stopped.
     fn goes_on(&mut self, until: Time) -> Option<bool> {
+        if self.question.monitor.is_stopped() {
+            return None;
+        }
         let goes_on = self.now < until && !self.watch().is_busy_until(until);
         let fits = !goes_on || self.steps.link(self.question.link, self.now).waiting <= MOST_WAITING;
         fits.then_some(goes_on)
@@ -292,6 +296,7 @@ pub fn causes(
         senders: plan.flows.iter().enumerate().filter_map(of).collect(),
         step: Span((rtt.0 / STEPS_PER_RTT).max(end.0 / MOST_STEPS).max(1)),
         measured: (warmup, end),
+        monitor,
         finite: plan.links[link]
             .schedule
             .is_none()
@@ -299,20 +304,19 @@ pub fn causes(
     };
     let groups = scenario.groups.len();
     let run = |plan: Network| Run { question: &question, steps: steps::begin(plan, options), now: Time::ZERO };
-    let Some((mut causes, signals, limits)) = question.observe(run(plan), groups, monitor)? else { return Ok(None) };
+    let Some((mut causes, signals, limits)) = question.observe(run(plan), groups)? else { return Ok(None) };
     question.group(&mut causes, &signals, rtt);
     let ledger = IdleLedger::new(&limits.steps);
-    let is_done = question.charge(&mut causes, run(network()?), ledger, forks, monitor);
+    let is_done = question.charge(&mut causes, run(network()?), ledger, forks);
     Ok(is_done.then_some(causes))
 }
 
-impl Question {
+impl Question<'_> {
     /// The run itself: its hash, idle time and waiting times, the drops and marks at the link, and the limits of the senders.
     fn observe(
         &self,
         mut run: Run<'_>,
         groups: usize,
-        monitor: &RunMonitor,
     ) -> Result<Option<(Causes, Vec<Signal>, SenderLimits)>, BuildError> {
         let (warmup, end) = self.measured;
         run.steps.record(self.link, LinkWatch::recording(warmup..end));
@@ -329,10 +333,10 @@ impl Question {
         }
         let mut before = Span::ZERO;
         while run.now < end {
-            if monitor.is_stopped() {
+            if self.monitor.is_stopped() {
                 return Ok(None);
             }
-            monitor.report(0.4 * run.now.0 as f64 / end.0 as f64);
+            self.monitor.report(0.4 * run.now.0 as f64 / end.0 as f64);
             run.step(if run.now < warmup { warmup } else { end });
             let idle = run.idle_before(run.now);
             run.look(if run.now > warmup { idle - before } else { Span::ZERO }, &mut limits);
@@ -411,23 +415,16 @@ impl Question {
     }
 
     /// Charges the idle time of every period, by forks of `run`. Returns whether it was not stopped.
-    fn charge(
-        &self,
-        causes: &mut Causes,
-        mut run: Run<'_>,
-        mut ledger: IdleLedger<'_>,
-        most: usize,
-        monitor: &RunMonitor,
-    ) -> bool {
+    fn charge(&self, causes: &mut Causes, mut run: Run<'_>, mut ledger: IdleLedger<'_>, most: usize) -> bool {
         let end = self.measured.1;
         let most = if most == 0 { FORKS } else { most };
         run.steps.record(self.link, LinkWatch::default());
         let mut forks: VecDeque<Fork<'_>> = VecDeque::new();
         for k in 0..causes.periods.len() {
-            if monitor.is_stopped() {
+            if self.monitor.is_stopped() {
                 return false;
             }
-            monitor.report(0.4 + 0.6 * causes.periods[k].from.0 as f64 / end.0 as f64);
+            self.monitor.report(0.4 + 0.6 * causes.periods[k].from.0 as f64 / end.0 as f64);
             // The period of event k - 1; the first has none.
             if let Some(event) = k.checked_sub(1)
                 && causes.periods[k..].iter().take(most).any(|period| period.idle > Span::ZERO)
@@ -470,6 +467,6 @@ impl Question {
             period.is_cut = is_cut && left > Span::ZERO;
         }
         causes.forked = forks.iter().fold(causes.forked, |sum, fork| sum + fork.went());
-        true
+        !self.monitor.is_stopped()
     }
 }

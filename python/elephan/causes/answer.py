@@ -29,6 +29,9 @@ LIMITS = {
 }
 """What limits senders while nothing is dropped or marked at the link, by the names of the engine."""
 
+LEAST_NAMED = 0.1
+"""Least share of the idle time for which a limit of the senders is named beside events."""
+
 MOST_OF_EVENTS = 0.5
 """Share of the idle time charged to all events from which one event is named alone."""
 
@@ -228,10 +231,12 @@ class IdleCauses:
         )
         events = [charge for charge in self.charges if charge.cause == "event"]
         of_events = sum(charge.idle_ps for charge in events)
-        most = self.charges[0]
-        largest_limit = max((c.idle_ps for c in self.charges if c.cause != "event"), default=0)
-        if of_events < largest_limit or not events:
-            return f"{head}, {_percent(self.share(most.idle_ps))} of it because of {most.words}."
+        limit = next((charge for charge in self.charges if charge.cause != "event"), None)
+        because = "" if limit is None else f"{_percent(self.share(limit.idle_ps))} of it because of {limit.words}"
+        if limit is not None and of_events < limit.idle_ps:
+            return f"{head}, {because}."
+        if limit is not None and self.share(limit.idle_ps) >= LEAST_NAMED:
+            head += f", {because}"
         first = events[0]
         if len(events) == 1 or first.idle_ps >= MOST_OF_EVENTS * of_events:
             those = first.words.removeprefix("1 ")
