@@ -4,7 +4,7 @@ use crate::error::{from_build, from_scenario};
 use crate::monitor::{RunMonitor, interruptible};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
-use sim::{Causes, Limit, Span};
+use sim::{Causes, Limit, Span, Time};
 
 /// Find the causes of the idle time of a link in one replication of a canonical scenario, without the interpreter's lock.
 #[pyfunction]
@@ -44,6 +44,7 @@ fn document(causes: &Causes) -> Value {
             "idle": period.idle.0,
             "charged": period.charged.iter().map(|(event, idle)| (event, idle.0)).collect::<Vec<_>>(),
             "rest": limits(&period.rest, |span: &Span| json!(span.0)),
+            "rest_steps": period.rest_steps.as_deref().map(pairs),
             "is_cut": period.is_cut,
         })
     });
@@ -55,7 +56,7 @@ fn document(causes: &Causes) -> Value {
         "to": causes.measured.1.0,
         "step": causes.step.0,
         "idle": causes.idle.0,
-        "idle_steps": causes.idle_steps.iter().map(|(end, idle)| (end.0, idle.0)).collect::<Vec<_>>(),
+        "idle_steps": pairs(&causes.idle_steps),
         "events": events.collect::<Vec<_>>(),
         "periods": periods.collect::<Vec<_>>(),
         // They have more than 64 bits.
@@ -64,6 +65,11 @@ fn document(causes: &Causes) -> Value {
         "forks": causes.forks,
         "forked": causes.forked.0,
     })
+}
+
+/// Ends of steps, and their idle times.
+fn pairs(steps: &[(Time, Span)]) -> Vec<(u64, u64)> {
+    steps.iter().map(|(end, idle)| (end.0, idle.0)).collect()
 }
 
 /// Values by the names of the limits.

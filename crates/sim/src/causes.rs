@@ -21,7 +21,7 @@ use base::{RunMonitor, Span, Time};
 use law::Control;
 use scenario::Scenario;
 pub use senders::Limit;
-use senders::{IdleLedger, SenderLimits};
+use senders::{IdleLedger, IdleStep, SenderLimits};
 use std::collections::VecDeque;
 
 /// Number of steps in a mean base RTT: senders are looked at after each, so this is the resolution of what is charged to them.
@@ -73,6 +73,8 @@ pub struct Period {
     pub charged: Vec<(usize, Span)>,
     /// The rest, by what limits the senders.
     pub rest: [Span; Limit::ALL.len()],
+    /// Idle time of each step in the fork that left the rest: its end, and the time. `None` for the run itself.
+    pub rest_steps: Option<Vec<(Time, Span)>>,
     /// Whether earlier events were left out of account, because as many forks were asked as are allowed.
     pub is_cut: bool,
 }
@@ -219,8 +221,8 @@ impl<'a> Fork<'a> {
         self.run.now - self.begun
     }
 
-    /// Idle time from `from` to `to`, as a whole and by what limits the senders; `None` if too many packets wait to go on.
-    fn idle(&mut self, from: Time, to: Time) -> Option<(Span, [Span; Limit::ALL.len()])> {
+    /// Idle time from `from` to `to`, as a whole and in steps; `None` if too many packets wait to go on.
+    fn idle(&mut self, from: Time, to: Time) -> Option<(Span, Vec<IdleStep>)> {
         let run = &mut self.run;
         while run.goes_on(from)? {
             run.step(from);
@@ -235,11 +237,7 @@ impl<'a> Fork<'a> {
             }
             before = idle;
         }
-        let mut sums = [Span::ZERO; Limit::ALL.len()];
-        for step in &limits.steps {
-            step.add_to(&mut sums);
-        }
-        Some((run.idle_before(to) - first, sums))
+        Some((run.idle_before(to) - first, limits.steps))
     }
 }
 
@@ -448,7 +446,7 @@ impl Question<'_> {
                 if left == Span::ZERO {
                     break;
                 }
-                let Some((idle, rest)) = fork.idle(period.from, period.to) else {
+                let Some((idle, steps)) = fork.idle(period.from, period.to) else {
                     is_cut = true;
                     break;
                 };
@@ -457,7 +455,8 @@ impl Question<'_> {
                 }
                 let charged = left - idle;
                 period.charged.push((fork.event, charged));
-                (left, period.rest) = (idle, rest);
+                (left, period.rest) = (idle, IdleLedger::new(&steps).take(idle));
+                period.rest_steps = Some(steps.iter().map(|step| (step.end, step.idle)).collect());
                 let waited = timeout.min(charged);
                 timeout = timeout - waited;
                 let event = &mut causes.events[fork.event];

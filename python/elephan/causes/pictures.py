@@ -10,6 +10,8 @@ from elephan.pictures.figure import COLOURS, Axis, Figure, Series
 from elephan.units import format_time
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from elephan.causes.answer import IdleCauses
@@ -39,15 +41,15 @@ def idle_figure(causes: IdleCauses) -> Figure:
     low, high = causes.found["from"], causes.found["to"]
     edges = np.linspace(low, high, BINS + 1)
     shares = {name: np.zeros(BINS) for name in NAMES}
-    steps = np.array(causes.found["idle_steps"], dtype=np.float64).reshape(-1, 2)
-    ends = np.array([period["to"] for period in causes.found["periods"]], dtype=np.float64)
-    if steps.size:
-        # A step lies in the period and the bin of its middle.
-        middle = steps[:, 0] - causes.found["step"] / 2
-        period_of = np.minimum(np.searchsorted(ends, middle), ends.size - 1)
-        bin_of = np.clip(np.searchsorted(edges, middle, side="right") - 1, 0, BINS - 1)
-        for name, part in _parts(causes).items():
-            np.add.at(shares[name], bin_of, steps[:, 1] * part[period_of])
+    idle = _binned(causes, [causes.found["idle_steps"]] * len(causes.periods), edges)
+    left = _binned(causes, [period["rest_steps"] for period in causes.found["periods"]], edges)
+    for k, period in enumerate(causes.periods):
+        # Without forks all of it is left.
+        rest = idle[k] if causes.found["periods"][k]["rest_steps"] is None else np.minimum(left[k], idle[k])
+        shares["event"] += idle[k] - rest
+        whole = sum(period.rest_ps.values())
+        for name, part in period.rest_ps.items():
+            shares[name] += rest * (part / whole if whole else 0.0)
     width = (high - low) / BINS
     x = edges / 1e12
     base = np.zeros(BINS)
@@ -56,7 +58,9 @@ def idle_figure(causes: IdleCauses) -> Figure:
         if not shares[name].any():
             continue
         top = base + 100 * shares[name] / width
-        held = [np.append(values, values[-1]) for values in (top, base)]
+        # Where it has no part, nothing is drawn.
+        there = np.where(shares[name] > 0, 1.0, np.nan)
+        held = [np.append(values * there, np.nan) for values in (top, base)]
         series.append(Series(label, x, held[0], held[1], held[0], colour=colour, kind="step", interval="share"))
         base = top
     alt = f"Idle time of {causes.link} over {format_time(causes.measured_s)}. {causes.sentence()}"
@@ -67,13 +71,20 @@ def idle_figure(causes: IdleCauses) -> Figure:
     return Figure("why", f"Idle time of {causes.link}", alt, time, axis, tuple(series))
 
 
-def _parts(causes: IdleCauses) -> dict[str, NDArray[np.float64]]:
-    """Return the share of each cause in the idle time of each period."""
-    found = {name: np.zeros(len(causes.periods)) for name in NAMES}
-    for k, period in enumerate(causes.periods):
-        if not period.idle_ps:
+def _binned(
+    causes: IdleCauses, steps: Sequence[Sequence[Sequence[int]] | None], edges: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the idle time of each period in each bin, from the steps of each; a step lies where its middle is."""
+    found = np.zeros((len(steps), BINS))
+    arrays: dict[int, NDArray[np.float64]] = {}
+    for k, (period, own) in enumerate(zip(causes.found["periods"], steps, strict=True)):
+        if not own or not period["idle"]:
             continue
-        found["event"][k] = sum(period.charged_ps.values()) / period.idle_ps
-        for name, idle in period.rest_ps.items():
-            found[name][k] += idle / period.idle_ps
+        if id(own) not in arrays:
+            arrays[id(own)] = np.array(own, dtype=np.float64)
+        rows = arrays[id(own)]
+        middle = rows[:, 0] - causes.found["step"] / 2
+        first, last = np.searchsorted(middle, [period["from"], period["to"]])
+        bins = np.clip(np.searchsorted(edges, middle[first:last], side="right") - 1, 0, BINS - 1)
+        np.add.at(found[k], bins, rows[first:last, 1])
     return found
