@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from elephan.causes.answer import IdleCauses
 
 BINS = 240
-"""Number of bins of a picture."""
+"""Maximum number of bins of a picture."""
 
 NAMES = {
     "event": "after drops or marks",
@@ -39,8 +40,11 @@ def idle_figure(causes: IdleCauses) -> Figure:
     causes : IdleCauses
     """
     low, high = causes.found["from"], causes.found["to"]
-    edges = np.linspace(low, high, BINS + 1)
-    shares = {name: np.zeros(BINS) for name in NAMES}
+    # As many steps in each bin.
+    step = causes.found["step"]
+    width = step * math.ceil((high - low) / step / BINS)
+    edges = np.append(np.arange(low, high, width, dtype=np.float64), high)
+    shares = {name: np.zeros(edges.size - 1) for name in NAMES}
     idle = _binned(causes, [causes.found["idle_steps"]] * len(causes.periods), edges)
     left = _binned(causes, [period["rest_steps"] for period in causes.found["periods"]], edges)
     for k, period in enumerate(causes.periods):
@@ -50,14 +54,13 @@ def idle_figure(causes: IdleCauses) -> Figure:
         whole = sum(period.rest_ps.values())
         for name, part in period.rest_ps.items():
             shares[name] += rest * (part / whole if whole else 0.0)
-    width = (high - low) / BINS
     x = edges / 1e12
-    base = np.zeros(BINS)
+    base = np.zeros(edges.size - 1)
     series = []
     for (name, label), colour in zip(NAMES.items(), COLOURS, strict=True):
         if not shares[name].any():
             continue
-        top = base + 100 * shares[name] / width
+        top = base + 100 * shares[name] / np.diff(edges)
         # Where it has no part, nothing is drawn.
         there = np.where(shares[name] > 0, 1.0, np.nan)
         held = [np.append(values * there, np.nan) for values in (top, base)]
@@ -75,7 +78,7 @@ def _binned(
     causes: IdleCauses, steps: Sequence[Sequence[Sequence[int]] | None], edges: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the idle time of each period in each bin, from the steps of each; a step lies where its middle is."""
-    found = np.zeros((len(steps), BINS))
+    found = np.zeros((len(steps), edges.size - 1))
     arrays: dict[int, NDArray[np.float64]] = {}
     for k, (period, own) in enumerate(zip(causes.found["periods"], steps, strict=True)):
         if not own or not period["idle"]:
@@ -85,6 +88,6 @@ def _binned(
         rows = arrays[id(own)]
         middle = rows[:, 0] - causes.found["step"] / 2
         first, last = np.searchsorted(middle, [period["from"], period["to"]])
-        bins = np.clip(np.searchsorted(edges, middle[first:last], side="right") - 1, 0, BINS - 1)
+        bins = np.clip(np.searchsorted(edges, middle[first:last], side="right") - 1, 0, edges.size - 2)
         np.add.at(found[k], bins, rows[first:last, 1])
     return found
