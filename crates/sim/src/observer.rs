@@ -125,14 +125,18 @@ impl Observer for PacketObserver {
     }
 
     fn on_fate(&mut self, packet: &Packet, fate: PacketFate) {
-        self.hash.packet(packet.arrived, packet.flow, PacketNumber(packet.token), fate);
         if let Some(watch) = &mut self.watch {
             match fate {
                 PacketFate::Accepted => watch.on_accept(packet),
                 PacketFate::Marked => watch.on_signal(packet, packet.arrived, true),
                 _ => {}
             }
+            // A run that differs on purpose has no hash.
+            if watch.spares {
+                return;
+            }
         }
+        self.hash.packet(packet.arrived, packet.flow, PacketNumber(packet.token), fate);
     }
 
     fn on_fates(&mut self, ledger: &Ledger, now: Time, arrival: Option<&Packet>) {
