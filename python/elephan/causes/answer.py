@@ -221,7 +221,7 @@ class IdleCauses:
         >>> import elephan
         >>> scenario = elephan.Scenario.from_text(elephan.EXAMPLE)
         >>> elephan.why(scenario.replace({"flows[bulk].tcp.receive_window": 4})).sentence().split(", ")[0]
-        'core was idle for 26.5 s of 30 s (88 %)'
+        'core was idle for 2.76 s of 3 s (92 %)'
         """
         measured = format_time(self.measured_s)
         if not self.charges:
