@@ -220,6 +220,7 @@ VERBS = {
     "store query": "store query nothing",
     "transfer": "transfer 1MB --rtt 40ms --rate 10Mbit/s",
     "attack": "attack cubic",
+    "why": "why {file}",
 }
 """Words of a call without the tried option; other verbs need nothing else."""
 
@@ -244,6 +245,9 @@ NAMES: dict[str, list[str]] = {
     "size --find": ["nosuch"],
     "size --pacing": ["nosuch"],
     "size --range": ["nosuch=1..2 --worst-case"],
+    "why run": ["nosuch", "nosuch.toml"],
+    "why --link": ["nosuch"],
+    "why --store": ["nosuch"],
     "attack law_name": ["nosuch"],
     "attack --harm": ["nosuch"],
     "attack --law": ["nosuch={law}:Mine"],
@@ -334,6 +338,8 @@ NO_NAMES = {
             "size --precision",
             "sweep --shard",
             "web --port",
+            "why --replication",
+            "why --forks",
             "transfer size",
             "transfer --rtt",
             "transfer --rate",

@@ -82,6 +82,7 @@ ARGUMENTS: dict[tuple[str, ...], list[list[str]]] = {
         ["NET", "--target", "utilization=0.5", "-q", "--model-only", "--queues", "drop-tail,codel"],
         ["NET", "--target", "utilization=0.5", "-q", "--precision", "0.5", "--worst-case", "--runs", "50"],
     ],
+    ("why",): [["NET"]],
     ("attack",): [["cubic", "--runs", "50", "-q", "--out", "ATTACKED"]],
     ("model",): [["sawtooth", "--set", "flows=1,10,100"], ["fluid"], ["rules", "--set", "flows=1,10"]],
     ("reproduce",): [["hsbuf.ref.T.p5e-4", "-q"]],

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from elephan import metrics, plots, stats, store, theory
     from elephan.catalog.registries import laws, queues, recoveries, slow_starts, traffic
+    from elephan.causes import why
     from elephan.comparisons import compare
     from elephan.costs import estimate
     from elephan.loading import load
@@ -58,6 +59,7 @@ _FOUND = {
     "size_variants": "elephan.sizing",
     "size_worst": "elephan.worst",
     "sweep": "elephan.sweeps",
+    "why": "elephan.causes",
     **dict.fromkeys(_REGISTRIES, "elephan.catalog.registries"),
 }
 """Modules of the lazily imported names, some of which import NumPy, SciPy, Matplotlib or Arrow."""
@@ -96,6 +98,7 @@ __all__ = [
     "sweep",
     "theory",
     "traffic",
+    "why",
 ]
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "catalog",
     "describe",
     "digest",
+    "idle_causes",
     "json_lines",
     "kernel_built",
     "kernel_check",
@@ -99,6 +100,9 @@ def simulate(
     threads: int = 1,
     laws: Mapping[str, Any] | None = None,
 ) -> _Outcome: ...
+def idle_causes(
+    canonical: str, replication: int, link: int, *, forks: int = 0, monitor: RunMonitor | None = None
+) -> str: ...
 def simulate_several(
     jobs: Sequence[tuple[str, int]], *, series: bool = False, monitor: RunMonitor | None = None
 ) -> list[tuple[dict[str, Any] | None, str | None, float]]: ...

@@ -97,6 +97,7 @@ KINDS = (
         "reproduction",
         about="a reproduction of papers, which is read as JSON; elephan report shows it",
     ),
+    ResultKind("why.json", "", about="causes of a link's idle time, which are read as JSON"),
     ResultKind("conform.json", "", about="test cases of a specification, which are read as JSON"),
 )
 """Kinds of results in folders, in the order in which their documents are looked for."""

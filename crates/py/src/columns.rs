@@ -7,17 +7,17 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sim::histogram::Histogram;
 use sim::{FlowOutcome, LinkOutcome, Outcome, PacketRow, PacketTrace, Trace, TransferOutcome};
-use transport::Limit;
+use transport::SendLimit;
 
 /// Causes of drops and marks, in the order of [`sim::cause_index`].
 pub const CAUSES: [&str; 5] = ["overflow", "early", "forced", "sojourn", "injected"];
 
 /// Columns of samples that say what limits a sender.
-const LIMITS: [(&str, Limit); 4] = [
-    ("cwnd_limited", Limit::Cwnd),
-    ("rwnd_limited", Limit::Rwnd),
-    ("app_limited", Limit::App),
-    ("pacing_limited", Limit::Pacing),
+const LIMITS: [(&str, SendLimit); 4] = [
+    ("cwnd_limited", SendLimit::Cwnd),
+    ("rwnd_limited", SendLimit::Rwnd),
+    ("app_limited", SendLimit::App),
+    ("pacing_limited", SendLimit::Pacing),
 ];
 
 /// Puts one column of `rows` under `name`.
@@ -289,7 +289,7 @@ fn samples<'py>(py: Python<'py>, out: &Outcome) -> PyResult<Bound<'py, PyDict>> 
     )?;
     mapped(&dict, "pacing_rate_bps", &out.flows, shape, |f| f.series.as_ref().map_or(&[], |s| &s.pacing_rate), known)?;
     for (name, limit) in LIMITS {
-        let is_it = |&now: &Option<Limit>| u8::from(now == Some(limit));
+        let is_it = |&now: &Option<SendLimit>| u8::from(now == Some(limit));
         mapped(&dict, name, &out.flows, (per_flow, 0), |f| f.series.as_ref().map_or(&[], |s| &s.limit), is_it)?;
     }
     matrix(&dict, "backlog_packets", &out.links, (per_link, 0), |l| &l.backlog_samples)?;

@@ -4,6 +4,7 @@
 
 mod arrays;
 mod cards;
+mod causes;
 mod columns;
 mod error;
 mod facts;
@@ -42,6 +43,9 @@ mod _native {
 
     #[pymodule_export]
     use cards::catalog;
+
+    #[pymodule_export]
+    use crate::causes::idle_causes;
 
     #[pymodule_export]
     use files::write_folder;

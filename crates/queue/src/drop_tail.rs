@@ -22,6 +22,14 @@ pub struct DropTail {
     ecn_threshold: Option<f64>,
 }
 
+impl DropTail {
+    /// A queue that drops and marks nothing.
+    #[must_use]
+    pub fn unlimited() -> Self {
+        Self { limit: Limit::Unlimited, ecn_threshold: None }
+    }
+}
+
 impl Registered for DropTail {
     type Params = Params;
     const CARD: Card = Card {

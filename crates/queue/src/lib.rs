@@ -28,6 +28,7 @@ mod signal;
 pub use base::Entry;
 pub use bucket::TokenBucket;
 pub use discipline::{Admission, Fates, QueueDiscipline, RuleVisitor, Verdict, Visitor};
+pub use drop_tail::DropTail;
 pub use fifo::Fifo;
 pub use flows::Victim;
 pub use link::{Link, LinkEvent, LinkEventKind, Step};

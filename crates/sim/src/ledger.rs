@@ -5,7 +5,7 @@ use base::{Cause, Flags, PacketNumber, Time};
 use queue::{Fates, Packet};
 
 /// Drops and marks of one call.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Ledger {
     pub dropped: Vec<(Packet, Cause)>,
     pub marked: Vec<(Packet, Cause)>,

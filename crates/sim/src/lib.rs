@@ -4,6 +4,7 @@
 //! the same bytes; the tests hold their rolling hashes against each other.
 
 mod build;
+mod causes;
 mod datagrams;
 mod draw;
 mod floor;
@@ -34,6 +35,7 @@ mod writes;
 
 // What callers of `simulate` need: how to read a scenario, and the types that outcomes are made of.
 pub use base::{Cause, RunMonitor, Span, Time};
+pub use causes::{Causes, IdleLimit, LossEvent, Period, causes};
 pub use datagrams::DelayOutcome;
 pub use floor::memory_floor;
 pub use intervals::{FlowIntervals, MEASURED};
@@ -115,7 +117,7 @@ pub fn simulate_parts<P: Parts>(
 }
 
 /// Scenario names for the rows of an outcome: engines number senders and single links.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Names {
     /// Links by table.
     tables: Vec<u32>,

@@ -3,7 +3,7 @@
 
 use crate::hash::{PacketFate, Rolling};
 use crate::ledger::Ledger;
-use crate::probe::PacketTracer;
+use crate::probe::{LinkWatch, PacketTracer};
 use base::{PacketNumber, Time};
 use law::CongestionControl;
 use queue::Packet;
@@ -22,9 +22,9 @@ pub trait Observer: std::fmt::Debug + Sized + Send {
     #[inline]
     fn on_arrival(&mut self, _packet: &Packet, _backlog: u32) {}
 
-    /// Service of `packet` begins at `now`.
+    /// Service of `packet` begins at `now` and ends at `end`.
     #[inline]
-    fn on_service(&mut self, _packet: &Packet, _now: Time) {}
+    fn on_service(&mut self, _packet: &Packet, _now: Time, _end: Time) {}
 
     /// `packet` is dropped at `now`.
     #[inline]
@@ -50,6 +50,20 @@ pub trait Observer: std::fmt::Debug + Sized + Send {
     #[inline]
     fn on_delivery(&mut self, _now: Time, _number: PacketNumber) {}
 
+    /// Whether the link drops and marks nothing, whatever its rule says.
+    #[inline]
+    fn spares(&self) -> bool {
+        false
+    }
+
+    /// Watches the link from now on; only observers that look at single packets can.
+    fn set_watch(&mut self, _watch: LinkWatch) {}
+
+    /// The watch of the link, if there is one.
+    fn watch(&mut self) -> Option<&mut LinkWatch> {
+        None
+    }
+
     /// The hash of everything observed, and the tracer.
     fn finish(self) -> (Rolling, Option<Box<PacketTracer>>);
 }
@@ -71,17 +85,19 @@ impl Observer for NoObserver {
 }
 
 /// Hashes every event, and records packets where the scenario asks for it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PacketObserver {
     hash: Rolling,
     tracer: Option<Box<PacketTracer>>,
+    /// For the study of a link's idle time.
+    watch: Option<Box<LinkWatch>>,
 }
 
 impl Observer for PacketObserver {
     const ACTIVE: bool = true;
 
     fn new(first: u64, tracer: Option<Box<PacketTracer>>) -> Self {
-        Self { hash: Rolling::new(first), tracer }
+        Self { hash: Rolling::new(first), tracer, watch: None }
     }
 
     fn on_arrival(&mut self, packet: &Packet, backlog: u32) {
@@ -90,9 +106,12 @@ impl Observer for PacketObserver {
         }
     }
 
-    fn on_service(&mut self, packet: &Packet, now: Time) {
+    fn on_service(&mut self, packet: &Packet, now: Time, end: Time) {
         if let Some(tracer) = &mut self.tracer {
             tracer.on_service(packet, now);
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.on_service(packet, now, end);
         }
     }
 
@@ -100,14 +119,33 @@ impl Observer for PacketObserver {
         if let Some(tracer) = &mut self.tracer {
             tracer.on_drop(packet, now);
         }
+        if let Some(watch) = &mut self.watch {
+            watch.on_signal(packet, now, false);
+        }
     }
 
     fn on_fate(&mut self, packet: &Packet, fate: PacketFate) {
+        if let Some(watch) = &mut self.watch {
+            match fate {
+                PacketFate::Accepted => watch.on_accept(packet),
+                PacketFate::Marked => watch.on_signal(packet, packet.arrived, true),
+                _ => {}
+            }
+            // A run that differs on purpose has no hash.
+            if watch.spares {
+                return;
+            }
+        }
         self.hash.packet(packet.arrived, packet.flow, PacketNumber(packet.token), fate);
     }
 
     fn on_fates(&mut self, ledger: &Ledger, now: Time, arrival: Option<&Packet>) {
         ledger.hash(&mut self.hash, now, arrival);
+        if let Some(watch) = &mut self.watch {
+            for (packet, _) in &ledger.marked {
+                watch.on_signal(packet, now, true);
+            }
+        }
     }
 
     fn on_window(&mut self, now: Time, cwnd: f64, una: u64, nxt: u64, in_flight: u32) {
@@ -120,6 +158,18 @@ impl Observer for PacketObserver {
 
     fn on_delivery(&mut self, now: Time, number: PacketNumber) {
         self.hash.delivery(now, number);
+    }
+
+    fn spares(&self) -> bool {
+        self.watch.as_deref().is_some_and(|watch| watch.spares)
+    }
+
+    fn set_watch(&mut self, watch: LinkWatch) {
+        self.watch = Some(Box::new(watch));
+    }
+
+    fn watch(&mut self) -> Option<&mut LinkWatch> {
+        self.watch.as_deref_mut()
     }
 
     fn finish(self) -> (Rolling, Option<Box<PacketTracer>>) {

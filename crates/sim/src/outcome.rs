@@ -4,7 +4,7 @@ use crate::DelayOutcome;
 use crate::histogram::Histogram;
 use base::{Cause, Flags, PacketNumber, Span, Time};
 use law::CongestionControl;
-use transport::{Ack, Limit, Sender, Spurious};
+use transport::{Ack, SendLimit, Sender, Spurious};
 
 /// Engine that runs the scenario. Both engines produce the same bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -299,7 +299,7 @@ pub struct FlowSeries {
     /// segments nor sends bursts.
     pub pacing_rate: Vec<f32>,
     /// What keeps the sender from sending; `None` before its first segment and when its transfer is complete.
-    pub limit: Vec<Option<Limit>>,
+    pub limit: Vec<Option<SendLimit>>,
 }
 
 impl FlowSeries {

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 use traffic::{AnySession, SessionProcess};
 
 /// One session and its free places.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SessionPlaces {
     session: AnySession,
     stop: Time,
@@ -17,7 +17,7 @@ pub struct SessionPlaces {
 }
 
 /// A session, ready to start: its flow, and the senders that are its places.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SessionPlan {
     pub flow: u32,
     /// The first of its senders, and how many they are.

@@ -133,7 +133,7 @@ pub enum FlowPlan<C = Control> {
 }
 
 /// A TCP sender and its receiver.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TcpPlan<C = Control> {
     pub sender: Sender<C>,
     pub receiver: Receiver,
@@ -142,7 +142,7 @@ pub struct TcpPlan<C = Control> {
 }
 
 /// Source of data that a flow does not have at its start.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Application<C> {
     /// It is a place of a session: the sender with which each transfer begins.
     Session(Arc<Sender<C>>),
@@ -151,7 +151,7 @@ pub enum Application<C> {
 }
 
 /// A source of datagrams. What comes back does so as data, at the end of its path.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SourcePlan {
     pub party: Party,
     pub source: AnySource,
@@ -173,7 +173,7 @@ impl SourcePlan {
 }
 
 /// Properties that TCP flows and sources of datagrams share.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Party {
     /// Number of the flow in the scenario.
     pub flow: u32,

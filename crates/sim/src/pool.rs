@@ -7,7 +7,7 @@ use base::Time;
 use queue::SharedMemory;
 
 /// See the [module](self). Amounts are packets or bytes, as the pool's size is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PoolAccount {
     pub memory: SharedMemory,
     used: Holding,

@@ -108,7 +108,7 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
     ///
     /// # Errors
     /// As of [`crate::simulate_parts`].
-    pub fn with_parts<P: Parts<Control = C, Queue: 'static>>(
+    pub fn with_parts<P: Parts<Control = C, Queue: Clone + 'static>>(
         scenario: &Scenario,
         replication: u32,
         options: Options,
@@ -127,6 +127,13 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
         }
         let steps = steps::begin(network, options);
         Ok(Self { steps, names, senders, now: Time::ZERO, end })
+    }
+
+    /// A second run that has come as far as this one: what happens in one of them does not change the other. Controls are copied as
+    /// their `Clone` does it.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Self { steps: self.steps.fork(), names: self.names.clone(), senders: self.senders.clone(), ..*self }
     }
 
     /// Everything before this has happened, nothing at it.

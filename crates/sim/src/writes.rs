@@ -18,7 +18,7 @@ use transport::{Receiver, Sender, Wire};
 pub const MOST_WRITTEN: u64 = 1 << 20;
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FlowWrites {
     application: AnyApplication,
     stop: Time,

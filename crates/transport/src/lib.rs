@@ -33,7 +33,7 @@ pub use options::{
 pub use ranges::Ranges;
 pub use receiver::Receiver;
 pub use rtt::{Rtt, TimerOptions};
-pub use sender::{AckRow, Counters, Limit, Sender, Spurious, Wire};
+pub use sender::{AckRow, Counters, SendLimit, Sender, Spurious, Wire};
 pub use sequence::{MAX_OUTSTANDING, NO_END};
 pub use state::Phase;
 

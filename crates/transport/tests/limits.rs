@@ -7,7 +7,7 @@ mod common;
 use base::{Span, Time};
 use common::Bench;
 use law::{CongestionControl, LawSpec, StartSpec};
-use transport::{Ack, Limit, Options, Pacing, PacingFactors, ReceiveWindow, Recovery, Sender};
+use transport::{Ack, Options, Pacing, PacingFactors, ReceiveWindow, Recovery, SendLimit, Sender};
 
 fn options(window: u32) -> Options {
     Options { initial_window: window, initial_ssthresh: Some(2.0), ..Options::default() }
@@ -17,12 +17,12 @@ fn options(window: u32) -> Options {
 fn a_full_congestion_window_limits_bulk_data() {
     for recovery in [Recovery::Reno, Recovery::Sack, Recovery::Prr, Recovery::Rack] {
         let mut bench = Bench::new(recovery, 10);
-        assert_eq!(bench.sender.limit(), Some(Limit::Cwnd));
+        assert_eq!(bench.sender.limit(), Some(SendLimit::Cwnd));
         bench.ack(100, 3, &[]);
-        assert_eq!(bench.sender.limit(), Some(Limit::Cwnd));
+        assert_eq!(bench.sender.limit(), Some(SendLimit::Cwnd));
         // A recovery sends no more than its own limit, either.
         bench.ack(1, 3, &[(4, 10)]);
-        assert_eq!(bench.sender.limit(), Some(Limit::Cwnd), "{recovery:?}");
+        assert_eq!(bench.sender.limit(), Some(SendLimit::Cwnd), "{recovery:?}");
     }
 }
 
@@ -33,15 +33,15 @@ fn a_receive_window_limits_if_it_is_smaller() {
         Bench::with(Recovery::Sack, &options).sender.limit()
     };
     // Linux tests the congestion window first: of two that are full, it limits.
-    assert_eq!([limit(9), limit(10), limit(11)], [Some(Limit::Rwnd), Some(Limit::Cwnd), Some(Limit::Cwnd)]);
+    assert_eq!([limit(9), limit(10), limit(11)], [Some(SendLimit::Rwnd), Some(SendLimit::Cwnd), Some(SendLimit::Cwnd)]);
 }
 
 #[test]
 fn the_end_of_the_data_is_the_applications_limit_until_all_is_acknowledged() {
     let mut bench = Bench::of(Recovery::Sack, &options(10), 12);
-    assert_eq!(bench.sender.limit(), Some(Limit::Cwnd), "two segments wait");
+    assert_eq!(bench.sender.limit(), Some(SendLimit::Cwnd), "two segments wait");
     bench.ack(100, 4, &[]);
-    assert_eq!((bench.sender.in_flight(), bench.sender.limit()), (8, Some(Limit::App)));
+    assert_eq!((bench.sender.in_flight(), bench.sender.limit()), (8, Some(SendLimit::App)));
     bench.ack(1, 12, &[]);
     assert_eq!(bench.sender.limit(), None, "complete");
 }
@@ -64,7 +64,7 @@ fn the_pace_limits_between_segments_and_its_rate_is_the_window_per_round_trip() 
     let cwnd = bench.sender.control().cwnd();
     let rate = bench.sender.pacing_rate().expect("a round trip was measured");
     assert!((rate / (1.2 * cwnd / 0.1) - 1.0).abs() < 1e-9, "{rate}");
-    assert_eq!(bench.sender.limit(), Some(Limit::Pacing));
+    assert_eq!(bench.sender.limit(), Some(SendLimit::Pacing));
 }
 
 #[test]

@@ -19,6 +19,7 @@ VERBS: dict[str, dict[str, str]] = {
         "size": "How large must a buffer be? The smallest that meets a target.",
         "attack": "Where does a law fail? A search for its worst case.",
         "model": "What does theory say? An analytic model, or all of a link.",
+        "why": "Why was a link idle? Each loss event, timeout, pause.",
         "answer": "What others asked: answers ready, each with its command.",
         "reproduce": "Does a paper's figure hold? Its claims, one by one.",
         "conform": "Does a law do as it is specified? Published test cases.",

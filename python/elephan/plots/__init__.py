@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from elephan.causes import IdleCauses
 from elephan.comparisons import ScenarioComparison, SweepComparison
 from elephan.errors import InputError
+from elephan.plots.causes import causes_figure
 from elephan.plots.comparison import comparison_figure, draw_comparison
 from elephan.plots.model import draw_model, model_figure
 from elephan.plots.model_sim_testbed import model_sim_testbed_figure
@@ -84,6 +86,8 @@ def figures(of: object) -> dict[str, Figure]:
         return {point.name: model_sim_testbed_figure(point.comparison) for point in of.points}
     if isinstance(of, SizeAnswer):
         return {"size": size_figure(of)}
+    if isinstance(of, IdleCauses):
+        return {"why": causes_figure(of)}
     if isinstance(of, SizeComparison):
         return {"comparison": comparison_figure(of)}
     if isinstance(of, SavedSizing):

@@ -4,16 +4,18 @@
 mod losses;
 mod samples;
 mod tracer;
+mod watch;
 
 pub use losses::LossEvents;
 pub use samples::{LinkSamples, LinkSnapshot, ServerModel};
 pub use tracer::PacketTracer;
+pub use watch::{FiniteBuffer, LinkWatch, Signal};
 
 use crate::marks::Marks;
 use crate::plan::ProbePlan;
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Probe {
     /// The number of the first segment of every flow.
     pub first: u64,

@@ -28,7 +28,7 @@ pub struct DelayHistograms {
     pub by_group: Vec<Histogram>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct GroupDelays {
     /// The first sender of each group but the first.
     first_senders: Arc<[u32]>,
@@ -51,7 +51,7 @@ impl GroupDelays {
 }
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PacketTracer {
     /// Time spans in which arrivals are recorded.
     recorded: Vec<Range<Time>>,

@@ -15,7 +15,7 @@ use base::{Span, Time};
 const UNLIMITED: Span = Span(u64::MAX);
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct AccessLink {
     service: Span,
     free: Time,
@@ -32,7 +32,7 @@ pub struct AccessDrops {
 }
 
 /// Route of the headers of a flow's packets.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct HeaderPath {
     pub lanes: HeaderLanes,
     /// Size of a packet: senders count segments, routers bytes.
@@ -40,7 +40,7 @@ pub struct HeaderPath {
 }
 
 /// State that only few own links have: reasons for late or dropped packets, the drops, and the route of headers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct AccessLimits {
     headers: Option<HeaderPath>,
     jitter: Option<SendJitter>,

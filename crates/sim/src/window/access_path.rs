@@ -9,7 +9,7 @@ use crate::plan::Party;
 use base::{Flags, Header, PacketNumber, Time};
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct AccessPath {
     /// Number of the sender.
     pub id: u32,

@@ -8,7 +8,7 @@ use transport::Ack;
 const FULL: u64 = 1 << 63;
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct AckQueue {
     /// Number of the oldest.
     first: PacketNumber,

@@ -28,7 +28,7 @@ pub struct Window<'a> {
 }
 
 /// See the [module](self).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Bucket {
     recs: Vec<Rec>,
     sorted: Vec<Rec>,

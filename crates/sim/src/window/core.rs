@@ -16,7 +16,7 @@ use base::{Cause, Flags, Header, PacketNumber, Span, Time};
 use queue::{Packet, Schedule};
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LinkCore<O> {
     index: u32,
     pub flows: FlowTable,

@@ -9,7 +9,7 @@ pub const ARRIVALS: u64 = 8192;
 const MOST_PARTS: u64 = 16;
 
 /// Progress of a part of the network, and what its windows need.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Course {
     /// Start of the next window: every packet that arrives at a link before it has been served.
     pub now: Time,

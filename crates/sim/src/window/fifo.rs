@@ -25,7 +25,7 @@ use queue::{Admission, AnyAdmission, Backlog, Limit, Packet, RuleVisitor, Verdic
 use std::collections::VecDeque;
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fifo {
     rule: AnyAdmission,
     waiting: AnyWaitingQueue,
@@ -36,7 +36,7 @@ pub struct Fifo {
 }
 
 /// The packets that wait.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum AnyWaitingQueue {
     Uniform(UniformQueue),
     Stored(StoredQueue),
@@ -115,7 +115,7 @@ impl WaitingQueue for UniformQueue {
 }
 
 /// Start of service and size of each, oldest first: for sizes that differ, and waits that may reach beyond [`FAR`].
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct StoredQueue {
     each: VecDeque<(Time, u32)>,
     bytes: u64,
@@ -242,6 +242,9 @@ impl Fifo {
         shared: &mut Shared,
     ) {
         let AnyWaitingQueue::Uniform(UniformQueue { tx: Tx { size, time, .. }, .. }) = self.waiting else { return };
+        // What waits beyond the end of the run leaves after it, whether it is accepted or not.
+        let spares = O::ACTIVE && core.observer.spares();
+        let longest = if spares { longest.max(marks.end - Time::ZERO) } else { longest };
         let mut room = [Rec::default(); TOGETHER];
         let mut rest = arrivals;
         while let Some(first) = rest.first() {
@@ -360,6 +363,7 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A, W,
             header = core.header_of(rec, shared);
             if core.ingress.is_some()
                 && let Some(cause) = core.turns_away(rec)
+                && !(O::ACTIVE && core.observer.spares())
             {
                 if O::ACTIVE {
                     let packet = Packet::new(rec.flow(), rec.number().0, 0, now).with(rec.flags());
@@ -380,6 +384,9 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A, W,
         let mut verdict = rule.admit(&packet, backlog, idle.then_some(free));
         if !idle && !matches!(verdict, Verdict::Drop(_)) && !pool.has_room(size) {
             verdict = Verdict::Drop(Cause::Pool);
+        }
+        if O::ACTIVE && core.observer.spares() {
+            verdict = Verdict::Accept;
         }
         match verdict {
             Verdict::Accept => core.observer.on_fate(&packet, PacketFate::Accepted),
@@ -407,13 +414,13 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A, W,
             waited += u128::from((start - now).0);
             nonempty += (start - now.max(last_start).min(start)).0;
         }
-        core.observer.on_service(&packet, start);
         begun += 1;
         if !PLAIN {
             begun_bytes += u64::from(size);
         }
         last_start = start;
         free = if SCHEDULED { core.scheduled(start, !idle, size) } else { (start + time).min(FAR) };
+        core.observer.on_service(&packet, start, free);
         if let Some(header) = header {
             core.put_header(&Packet { header, ..packet }, shared);
         }

@@ -25,7 +25,7 @@ use base::{Flags, Header, PacketNumber, Span, Time};
 use transport::{Ack, Sender, Wire};
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "what every record asks for, answered before")]
 pub struct TcpFlow<O, C> {
     plan: Box<TcpPlan<C>>,
@@ -57,7 +57,7 @@ pub struct TcpFlow<O, C> {
 }
 
 /// A place of a session: the transfer that is open, and since when its sender knows that everything arrived.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Place {
     open: Option<OpenTransfer>,
     ended: Option<Time>,

@@ -3,7 +3,7 @@
 use super::service::Service;
 
 /// The flows that cross a link, each at a place: where their packets go, and how long they take here.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FlowTable {
     pub places: FlowPlaces,
     /// For each place, the ring to which the flow's packets go next.
@@ -22,7 +22,7 @@ impl FlowTable {
 }
 
 /// Places of flows in the tables of a link.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct FlowPlaces {
     first: u32,
     /// The flows in the order of their numbers, where these lie far apart; otherwise empty, and a flow's place is its

@@ -18,7 +18,7 @@ pub struct HeaderLanes {
 }
 
 /// See the [module](self).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Headers(Vec<VecDeque<Header>>);
 
 impl Headers {

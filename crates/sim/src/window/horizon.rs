@@ -9,7 +9,7 @@ use base::Span;
 
 /// Links that flows or memory connect, directly or through others (a connected component): nothing that happens at them changes
 /// anything elsewhere, so each part of the network runs by itself, with its own window.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Its links, in the order in which a window takes them.
     pub order: Vec<usize>,

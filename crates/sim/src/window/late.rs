@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 /// A packet, and its header if it goes into a lane of headers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Waiting {
     rec: Rec,
     /// Simultaneous packets arrive in the order in which they left.
@@ -47,7 +47,7 @@ impl Ord for Waiting {
 }
 
 /// Packets before one ring.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Late {
     ring: u32,
     is_datagrams: bool,
@@ -56,7 +56,7 @@ struct Late {
 }
 
 /// See the [module](self).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct LateRings {
     lists: Vec<Late>,
     /// For each ring, its place in `lists`; empty where no link reorders.

@@ -13,7 +13,7 @@ use scenario::HEADER;
 use std::collections::BTreeMap;
 
 /// Flows that cross each link, and the sources of each link's packets.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Layout {
     /// Table of each link.
     pub tables: Vec<FlowTable>,

@@ -17,10 +17,10 @@ use crate::plan::LinkQueue;
 use crate::probe::LinkSnapshot;
 use base::steps::count_steps;
 use base::{Flags, PacketNumber, Span, Time};
-use queue::{AnyQueue, Either, Packet, QueueDiscipline, Visitor};
+use queue::{AnyAdmission, AnyQueue, DropTail, Either, Fifo, Packet, QueueDiscipline, Visitor};
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Local<Q> {
     queue: Either<AnyQueue, Q>,
     /// Whether a packet is in service; it leaves when the link is next free.
@@ -90,6 +90,25 @@ impl BacklogIntegral {
 impl<Q: LinkQueue> Local<Q> {
     pub fn new(queue: Either<AnyQueue, Q>) -> Self {
         Self { queue, busy: false, waiting: BacklogIntegral::default(), ledger: Ledger::default() }
+    }
+
+    /// Drops and marks nothing from `now` on: what waits, of which `each` is shown, and what arrives, is served first-in first-out.
+    pub fn spare(&mut self, now: Time, mut each: impl FnMut(&Packet)) {
+        let mut fifo = Fifo::new(AnyAdmission::from(DropTail::unlimited()));
+        loop {
+            let next = self.queue.dequeue(now, &mut self.ledger);
+            // The discipline drops what is older.
+            let dropped = self.ledger.dropped.drain(..).map(|(packet, _)| packet);
+            for packet in dropped.chain(next) {
+                each(&packet);
+                fifo.enqueue(packet, None, &mut Ledger::default());
+            }
+            if next.is_none() {
+                break;
+            }
+        }
+        self.ledger.marked.clear();
+        self.queue = Either::First(fifo.into());
     }
 
     /// Data packets still waiting at the end.
@@ -291,6 +310,7 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
             self.core.observer.on_arrival(&packet, queue.backlog().packets);
             if self.core.ingress.is_some()
                 && let Some(cause) = self.core.turns_away(rec)
+                && !(O::ACTIVE && self.core.observer.spares())
             {
                 self.core.observer.on_drop(&packet, rec.time);
                 self.core.observer.on_fate(&packet, PacketFate::Dropped);
@@ -323,7 +343,6 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
     fn begin(&mut self, state: &mut ServerState, now: Time, next: Option<Packet>, follows: bool) {
         state.busy = next.is_some();
         let Some(packet) = next else { return };
-        self.core.observer.on_service(&packet, now);
         state.begun += 1;
         let scheduled = SCHEDULED && self.core.schedule.is_some();
         state.free = if scheduled {
@@ -331,6 +350,7 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
         } else {
             now + if PLAIN { self.tx.time } else { self.core.time_of(&packet) }
         };
+        self.core.observer.on_service(&packet, now, state.free);
         if !PLAIN {
             self.core.totals.begun_bytes += u64::from(packet.size);
             if !self.core.flows.lanes.is_empty() {

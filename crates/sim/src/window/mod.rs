@@ -114,6 +114,29 @@ struct Engine<O, C, Q> {
     chunks: usize,
 }
 
+/// A copy runs on one thread, as the steps of a run do.
+impl<O: Clone, C: Clone, Q: Clone> Clone for Engine<O, C, Q> {
+    fn clone(&self) -> Self {
+        Self {
+            nodes: self.nodes.clone(),
+            buckets: self.buckets.clone(),
+            pools: self.pools.clone(),
+            places: self.places.clone(),
+            flows: self.flows.clone(),
+            identities: self.identities.clone(),
+            packets: self.packets.clone(),
+            sessions: self.sessions.clone(),
+            transfers: self.transfers.clone(),
+            shared: self.shared.clone(),
+            layout: self.layout.clone(),
+            facts: self.facts.clone(),
+            marks: self.marks,
+            threads: None,
+            chunks: self.chunks,
+        }
+    }
+}
+
 /// Runs `network` to its end. `None` if `monitor` stops it before.
 pub fn run<C: FlowControl, Q: LinkQueue>(
     network: Network<C, Q>,

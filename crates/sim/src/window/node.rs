@@ -13,19 +13,19 @@ use super::shared::Shared;
 use crate::LinkReading;
 use crate::marks::Marks;
 use crate::plan::{LinkPlan, LinkQueue};
-use crate::probe::{Probe, ServerModel};
+use crate::probe::{FiniteBuffer, Probe, ServerModel};
 use base::Time;
 use queue::{AnyQueue, Either};
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Node<O, Q> {
     pub core: LinkCore<O>,
     server: Server<Q>,
 }
 
 /// Server of a link: the code that decides what is served, and when.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Server<Q> {
     /// First-in first-out behind a rule.
     Fifo(Box<Fifo>),
@@ -74,6 +74,22 @@ impl<O: Links, Q: LinkQueue> Node<O, Q> {
             marked: totals.marked,
             begun: totals.begun,
             begun_bytes: totals.begun_bytes,
+        }
+    }
+
+    /// Drops and marks nothing from `now` on, before which everything has been served; `finite` is the buffer of its idle time.
+    pub fn spare(&mut self, now: Time, finite: Option<FiniteBuffer>) {
+        let mut watch = self.core.observer.watch().map(|watch| watch.sparing(finite)).unwrap_or_default();
+        if let Server::Local(local) = &mut self.server {
+            local.spare(now, |packet| watch.on_waiting(packet));
+        }
+        self.core.observer.set_watch(watch);
+    }
+
+    /// Counts the waiting times until `end`, the end of the run, of packets whose service has no known beginning.
+    pub fn count_waits(&mut self, end: Time) {
+        if let (Server::Local(local), Some(watch)) = (&mut self.server, self.core.observer.watch()) {
+            local.spare(end, |packet| watch.on_wait(packet, end));
         }
     }
 

@@ -63,7 +63,7 @@ impl PlaceInPool for Place<'_> {
 }
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Pool {
     /// The links, in order.
     pub links: Vec<usize>,

@@ -58,7 +58,7 @@ impl Rec {
 
 /// First-in first-out queue in one piece: entries that were read are removed when they are as many as those left, or a
 /// third of that in a long ring, so that moving costs little and the memory follows the use.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Ring {
     /// Delay of every record from the link that feeds this ring to its reader.
     pub delay: Span,

@@ -4,7 +4,7 @@ use super::flow::TcpFlow;
 use super::source::Source;
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum AnySender<O, C> {
     Tcp(TcpFlow<O, C>),
     Datagrams(Source<O>),

@@ -14,7 +14,7 @@ pub struct Tx {
 }
 
 /// Transmission times of packets.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Service {
     /// All the same.
     One(Tx),
@@ -27,7 +27,7 @@ pub enum Service {
 pub const DRAWN: Span = Span::ZERO;
 
 /// Sizes that are drawn packet by packet, on a link that such flows cross. Boxed, so that other links do not pay for it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Drawn {
     pub rate: Rate,
     /// For each place in the table, its packet sizes if they are drawn.

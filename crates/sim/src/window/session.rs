@@ -23,7 +23,7 @@ use std::collections::BinaryHeap;
 const TRANSFERS_BETWEEN_LOOKS: u32 = 256;
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Session {
     plan: SessionPlan,
     pub first_link_delay: Span,

@@ -12,7 +12,7 @@ use base::{Header, RunMonitor, Span, Time};
 pub const ARRIVALS_BETWEEN_LOOKS: usize = if cfg!(debug_assertions) { 256 } else { 65_536 };
 
 /// See the [module](self).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Shared {
     /// Senders' rings by flow, then receivers' by flow if there are any, then one per pair of links in series.
     pub rings: Vec<Ring>,

@@ -17,7 +17,7 @@ use traffic::ArrivalProcess;
 use transport::Counters;
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Source<O> {
     plan: Box<SourcePlan>,
     access: AccessPath,

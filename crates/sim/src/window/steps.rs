@@ -12,6 +12,7 @@ use super::shared::Shared;
 use super::{Course, Engine};
 use crate::observer::{NoObserver, PacketObserver};
 use crate::plan::{FlowControl, LinkQueue, Network};
+use crate::probe::{FiniteBuffer, LinkWatch};
 use crate::{LinkReading, Options, Outcome};
 use base::{RunMonitor, Time};
 use transport::Sender;
@@ -30,10 +31,21 @@ pub trait Steps<C>: Send {
     fn fault(&self) -> Option<(u32, String)>;
     /// Link `l` at `now`, to which the run has gone on.
     fn link(&self, l: usize, now: Time) -> LinkReading;
+    /// Watches link `l`, if single packets are looked at.
+    fn record(&mut self, l: usize, watch: LinkWatch);
+    /// The watch of link `l`.
+    fn watch(&mut self, l: usize) -> Option<&mut LinkWatch>;
+    /// Link `l` drops and marks nothing from `now` on, to which the run has gone on; `finite` is the buffer of its idle time.
+    fn spare(&mut self, l: usize, now: Time, finite: Option<FiniteBuffer>);
+    /// Counts the waiting times at link `l` until `end`, the end of the run, to which it has gone on.
+    fn count_waits(&mut self, l: usize, end: Time);
+    /// A copy of the run as it is now.
+    fn fork(&self) -> Box<dyn Steps<C>>;
     /// Goes on to the end.
     fn finish(self: Box<Self>) -> Outcome;
 }
 
+#[derive(Clone)]
 struct SteppedEngine<O, C, Q> {
     engine: Engine<O, C, Q>,
     parts: Vec<(Part, Course)>,
@@ -41,7 +53,7 @@ struct SteppedEngine<O, C, Q> {
 }
 
 /// Begins a run in steps.
-pub fn begin<C: FlowControl + 'static, Q: LinkQueue + 'static>(
+pub fn begin<C: FlowControl + 'static, Q: LinkQueue + Clone + 'static>(
     network: Network<C, Q>,
     options: Options,
 ) -> Box<dyn Steps<C>> {
@@ -64,7 +76,9 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> SteppedEngine<O, C, Q> {
     }
 }
 
-impl<O: Links, C: FlowControl, Q: LinkQueue> Steps<C> for SteppedEngine<O, C, Q> {
+impl<O: Links + Clone + 'static, C: FlowControl + 'static, Q: LinkQueue + Clone + 'static> Steps<C>
+    for SteppedEngine<O, C, Q>
+{
     fn advance(&mut self, until: Time) {
         for (part, course) in &mut self.parts {
             let limit = until.min(course.last);
@@ -112,6 +126,26 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Steps<C> for SteppedEngine<O, C, Q>
 
     fn link(&self, l: usize, now: Time) -> LinkReading {
         self.engine.nodes[l].state(now)
+    }
+
+    fn record(&mut self, l: usize, watch: LinkWatch) {
+        self.engine.nodes[l].core.observer.set_watch(watch);
+    }
+
+    fn watch(&mut self, l: usize) -> Option<&mut LinkWatch> {
+        self.engine.nodes[l].core.observer.watch()
+    }
+
+    fn spare(&mut self, l: usize, now: Time, finite: Option<FiniteBuffer>) {
+        self.engine.nodes[l].spare(now, finite);
+    }
+
+    fn count_waits(&mut self, l: usize, end: Time) {
+        self.engine.nodes[l].count_waits(end);
+    }
+
+    fn fork(&self) -> Box<dyn Steps<C>> {
+        Box::new(self.clone())
     }
 
     fn finish(mut self: Box<Self>) -> Outcome {

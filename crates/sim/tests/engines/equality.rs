@@ -2,7 +2,7 @@
 //! cases and several seeds, with everything that a scenario file can say.
 
 use crate::products::laws_and_recoveries;
-use sim::{Engine, LinkReading, Options, Outcome, RunMonitor, Span, SteppedRun, simulate, simulate_monitored};
+use sim::{Engine, LinkReading, Options, Outcome, RunMonitor, Span, SteppedRun, Time, simulate, simulate_monitored};
 
 const RECOVERIES: [&str; 6] = ["tahoe", "reno", "newreno", "sack", "prr", "rack"];
 
@@ -20,13 +20,19 @@ fn run_on(threads: usize, chunks: usize, text: &str, seed: u32) -> Outcome {
     simulate_monitored(&scenario, seed, options, &monitor).expect("small").expect("nobody stops it")
 }
 
-/// Runs the window engine in steps of random lengths, from a twentieth of `step` to `step`.
+/// Runs the window engine in steps of random lengths, from a twentieth of `step` to `step`. A copy made at a random instant, which goes on
+/// when the run is over, must end as the run does.
 pub(crate) fn run_in_steps(scenario: &scenario::Scenario, seed: u32, step: Span) -> Outcome {
     let options = Options { series: true, hash: true, ..Options::default() };
     let mut run = SteppedRun::begin(scenario, seed, options).expect("small");
     let mut chance = base::Stream::new(7, seed, ("test", 0), "steps");
     let (mut links, mut flows) = (vec![LinkReading::default(); scenario.links.len()], vec![0; run.flows()]);
+    let fork_at = Time::ZERO + chance.span_between(Span::ZERO, scenario.duration);
+    let mut fork = None;
     while run.now() < run.end() {
+        if fork.is_none() && run.now() >= fork_at {
+            fork = Some(run.fork());
+        }
         run.advance(run.now() + chance.span_between(Span(step.0 / 20 + 1), step));
         for (l, before) in links.iter_mut().enumerate() {
             let now = run.link(l);
@@ -39,7 +45,11 @@ pub(crate) fn run_in_steps(scenario: &scenario::Scenario, seed: u32, step: Span)
             *before = delivered;
         }
     }
-    run.finish().expect("no fault")
+    let outcome = run.finish().expect("no fault");
+    if let Some(fork) = fork {
+        assert_eq!(fork.finish().expect("no fault"), outcome, "a copy of {fork_at:?} differs");
+    }
+    outcome
 }
 
 /// Runs `text` in both engines, in the window engine also in chunks and in steps, for replications 0, 1 and 2, and returns the last outcome.

@@ -11,7 +11,7 @@ use law::CongestionControl;
 
 /// What keeps a sender from sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
+pub enum SendLimit {
     /// The congestion window, or what proportional rate reduction allows; an incomplete burst waits for it, too.
     Cwnd,
     /// The receive window (`rwnd_limited` of `ss`).
@@ -24,27 +24,27 @@ pub enum Limit {
 
 impl<C: CongestionControl> Core<C> {
     /// See [`crate::Sender::limit`].
-    pub fn limit(&self, loss: &impl Loss) -> Option<Limit> {
+    pub fn limit(&self, loss: &impl Loss) -> Option<SendLimit> {
         let (state, seq) = (&self.state, &self.state.seq);
         if self.counters.sent == 0 {
             return None;
         }
         if seq.una() == seq.data_end() {
             let may_write = self.optional.as_deref().is_some_and(OptionalState::validates);
-            return may_write.then_some(Limit::App);
+            return may_write.then_some(SendLimit::App);
         }
         let by_cwnd = (state.control.cwnd() as u32).saturating_sub(loss.in_flight(seq));
         if by_cwnd == 0 || state.ecn.is_held() {
-            return Some(Limit::Cwnd);
+            return Some(SendLimit::Cwnd);
         }
         let repairs = loss.has_lost() || loss.is_pending();
         if seq.unsent() == 0 && !repairs {
-            return Some(Limit::App);
+            return Some(SendLimit::App);
         }
         let by_rwnd = state.receive_window.saturating_sub(seq.outstanding());
         if state.timers.is_pacing() && loss.room(state) > 0 && (repairs || by_rwnd > 0) {
-            return Some(Limit::Pacing);
+            return Some(SendLimit::Pacing);
         }
-        Some(if by_rwnd < by_cwnd && !repairs { Limit::Rwnd } else { Limit::Cwnd })
+        Some(if by_rwnd < by_cwnd && !repairs { SendLimit::Rwnd } else { SendLimit::Cwnd })
     }
 }

@@ -27,7 +27,7 @@ use crate::{Ack, Options, Recovery, Rtt, TimerOptions, WindowLimits};
 use base::{Flags, Header, Span, Time};
 pub use kept::Spurious;
 use law::CongestionControl;
-pub use limit::Limit;
+pub use limit::SendLimit;
 pub use row::AckRow;
 use std::sync::Arc;
 
@@ -372,7 +372,7 @@ impl<C: CongestionControl> Sender<C> {
 
     /// What keeps it from sending now; `None` before its first segment and when a transfer is complete.
     #[must_use]
-    pub fn limit(&self) -> Option<Limit> {
+    pub fn limit(&self) -> Option<SendLimit> {
         each_ref!(&self.loss, loss => self.core.limit(loss))
     }
 

@@ -184,7 +184,8 @@ fn observe_plain(observer: &mut impl Observer, packet: &Packet, wait: Span, long
         observer.on_drop(packet, packet.arrived);
         observer.on_fate(packet, PacketFate::Dropped);
     } else {
-        observer.on_service(packet, packet.arrived + wait);
+        let start = packet.arrived + wait;
+        observer.on_service(packet, start, start + time);
         observer.on_fate(packet, PacketFate::Accepted);
     }
 }

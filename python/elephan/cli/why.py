@@ -1,0 +1,159 @@
+"""``elephan why``: causes of a link's idle time, by counterfactual replay."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elephan.cli.columns import LINES, Column, table_lines, wrapped
+from elephan.cli.common import (
+    DetailsOption,
+    JsonOption,
+    OutOption,
+    QuietOption,
+    StoreOption,
+    can_draw,
+    check_out,
+    print_json,
+    print_lines,
+    say_written,
+    writing,
+)
+from elephan.units import count, format_packets
+
+if TYPE_CHECKING:
+    from elephan.causes import Charge, IdleCauses
+
+EXAMPLE = """Example:  elephan why scenarios/hstcp-1g.toml --out why/
+elephan why run/ --link bottleneck --replication 2"""
+
+LEAST_SHARE = 1e-3
+"""Least share of the idle time in timeouts for which they have a column."""
+
+ROWS = 10
+"""Maximum number of causes on the screen."""
+
+
+def why(
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="Scenario file, folder of `elephan run --out`, or id of a stored run.")
+    ],
+    link: Annotated[str | None, typer.Option("--link", metavar="NAME", help="Link to explain.")] = None,
+    replication: Annotated[int, typer.Option("--replication", min=1, help="Number of the replication.")] = 1,
+    forks: Annotated[
+        int,
+        typer.Option("--forks", min=1, max=100, help="Loss events that the time up to the next may be charged to."),
+    ] = 8,
+    store: StoreOption = None,
+    out: OutOption = None,
+    details: DetailsOption = False,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Say why a link was idle: drops, timeouts, slow start, an application, a receive window.
+
+    The run is simulated again. Before each loss event it is forked into a run in which the link drops nothing; the idle
+    time that this avoids is charged to the event. The charges add up to the idle time.
+    """
+    from elephan.causes import why as explain  # noqa: PLC0415 (--help does without NumPy)
+
+    check_out(out)
+    found = explain(run, link, replication, forks=forks, store=store)
+    written: list[Path] = []
+    with writing(out):
+        if out is not None:
+            written = found.write(out)
+            if can_draw():
+                from elephan.plots.causes import draw_causes  # noqa: PLC0415 (Matplotlib)
+
+                written += draw_causes(found, out)
+    if json:
+        print_json(found.to_json())
+    else:
+        print_lines(*screen(found, details=details))
+    if not quiet:
+        say_written(written)
+
+
+def screen(found: IdleCauses, *, details: bool = False) -> list[str]:
+    """Return the lines of an answer.
+
+    Parameters
+    ----------
+    found : IdleCauses
+    details : bool
+        All charges, and the waiting times.
+    """
+    head = wrapped(found.sentence())
+    charges = list(found.charges)
+    if not charges:
+        return head + _waits(found, details=details)
+    notes = []
+    if found.cut_ps:
+        part = f"{100 * found.share(found.cut_ps):.2g} % of it might follow earlier events: --forks examines more"
+        notes = wrapped(f"({part})")
+    shown = charges
+    waits = _waits(found, details=details)
+    if not details:
+        # Three lines of heads, sum and others.
+        most = min(ROWS, LINES - len(head) - len(notes) - len(waits) - 4)
+        shown = charges if len(charges) <= most else charges[: most - 1]
+    return [*head, *table_lines(_columns(found, shown, charges[len(shown) :])), *notes, *waits]
+
+
+def _columns(found: IdleCauses, shown: list[Charge], others: list[Charge]) -> list[Column]:
+    names = [charge.words for charge in shown]
+    idle = [charge.idle_ps for charge in shown]
+    timeouts = [charge.timeout_ps for charge in shown]
+    hit = [f"{charge.flows_hit} of {charge.flows}" if charge.cause == "event" else "" for charge in shown]
+    if others:
+        names.append(f"{count(len(others), 'other cause')}")
+        idle.append(sum(charge.idle_ps for charge in others))
+        timeouts.append(sum(charge.timeout_ps for charge in others))
+        hit.append("")
+    names.append("sum")
+    idle.append(found.idle_ps)
+    timeouts.append(sum(charge.timeout_ps for charge in found.charges))
+    hit.append("")
+    columns = [
+        Column("cause", "", tuple(names), is_text=True),
+        Column("flows hit", "", tuple(hit), 2),
+        Column("idle", "ms", tuple(f"{ps / 1e9:.1f}" for ps in idle)),
+        Column("share", "%", tuple(f"{100 * found.share(ps):.1f}" for ps in idle)),
+    ]
+    if timeouts[-1] >= LEAST_SHARE * found.idle_ps:
+        columns.append(Column("in timeouts", "ms", tuple(f"{ps / 1e9:.1f}" for ps in timeouts), 1))
+    return columns
+
+
+WAITS = {
+    "timeout": "senders after a timeout",
+    "recovery": "senders in recovery",
+    "slow_start": "slow start",
+    "window": "congestion avoidance",
+    "receive_window": "senders at their receive window",
+    "application": "the last data of applications",
+    "acks": "ACKs",
+}
+"""Senders of the packets that waited, by what limited them."""
+
+MOST_WAITS = 2
+"""Number of causes of waiting times on the screen."""
+
+
+def _waits(found: IdleCauses, *, details: bool) -> list[str]:
+    """Return the causes of the waiting times in a sentence."""
+    waits = found.waits
+    total = sum(wait for *_, wait in waits)
+    if not waits:
+        return []
+    shown = waits if details else waits[:MOST_WAITS]
+    parts = [
+        f"{100 * wait / total:.0f} % {f'{group}, ' if group else ''}{WAITS[limit]}" for group, limit, wait in shown
+    ]
+    others = total - sum(wait for *_, wait in shown)
+    more = f"; others {100 * others / total:.0f} %" if len(shown) < len(waits) else ""
+    mean = total / found.measured_s
+    return wrapped(f"On average {format_packets(mean)} waited: {'; '.join(parts)}{more}.")
