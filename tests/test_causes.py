@@ -14,6 +14,9 @@ import pytest
 
 import elephan
 from elephan.causes import LIMITS, IdleCauses, why
+from elephan.causes.pictures import idle_figure
+from elephan.cli.columns import LINES
+from elephan.cli.why import screen
 from elephan.errors import InputError
 from elephan.runs.outcome import simulate
 
@@ -219,6 +222,24 @@ def test_a_fork_is_a_small_part_of_a_run() -> None:
     _check_sums(found)
     assert found.found["forks"] >= 10
     assert found.found["forked"] / found.found["forks"] <= 0.1 * found.found["to"]
+
+
+def test_the_screen_and_the_picture_show_all_of_the_idle_time() -> None:
+    tcp = "tcp = { initial_ssthresh = 110 }"
+    flows = 'stop = "22 s"', f'start = "28 s"\n{tcp}'
+    found = why(_scenario(*flows, buffer="60 packets", duration="60 s", warmup="1 s"))
+    lines = screen(found)
+    assert lines[0].startswith("l was idle for ")
+    assert len(lines) <= LINES
+    assert any(line.startswith("sum") and line.rstrip().endswith("100.0") for line in lines)
+    picture = idle_figure(found)
+    drawn_s = 0.0
+    for series in picture.series:
+        assert series.low is not None
+        assert series.high is not None
+        drawn_s += float(np.nansum((series.high - series.low)[:-1] * np.diff(series.x)) / 100)
+    assert drawn_s == pytest.approx(found.idle_ps / 1e12, rel=1e-9)
+    assert {series.name for series in picture.series} >= {"after drops or marks", "application"}
 
 
 def test_what_cannot_be_explained_is_refused_in_one_line() -> None:
