@@ -142,10 +142,7 @@ def picture(each: Answer, record: Record) -> Figure:
 
     quantity, _, unit = asked.says.rstrip("]").partition(" [")
     series = Series(quantity, np.arange(float(len(names))), values("mid"), values("low"), values("high"), kind="points")
-    theirs = [(names.index(of.point), *of.theirs) for of in repeats.repeated(each)]
-    beside = (
-        (Series(repeats.BY, *map(np.array, zip(*theirs, strict=True)), kind="points"),) if theirs else ()  # type: ignore[arg-type]
-    )
+    beside = _beside(each, names)
     said = ", ".join(f"{name} {_short(bounds, asked.per)}" for name, bounds in record.drawn)
     return Figure(
         each.id,
@@ -160,3 +157,13 @@ def picture(each: Answer, record: Record) -> Figure:
 
 def _short(bounds: Bounds, per: float) -> str:
     return f"{bounds.mid / per:.3g} ({bounds.low / per:.3g} to {bounds.high / per:.3g})"
+
+
+def _beside(each: Answer, names: tuple[str, ...]) -> tuple[Series, ...]:
+    """Return the points that another simulator repeats; empty if there are none."""
+    found = repeats.repeated(each)
+    if not found:
+        return ()
+    x = np.array([float(names.index(of.point)) for of in found])
+    mid, low, high = np.array([of.theirs for of in found]).T
+    return (Series(repeats.BY, x, mid, low, high, colour="orange", kind="points"),)
