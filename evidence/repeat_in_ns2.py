@@ -21,7 +21,7 @@ from elephan_evidence.answers.values import Bounds
 
 def _run(words: list[str]) -> str:
     done = subprocess.run(words, capture_output=True, text=True, check=True)
-    return next(line for line in done.stdout.splitlines() if line.startswith("utilization"))
+    return next(line for line in done.stderr.splitlines() if line.startswith("utilization"))
 
 
 def _repeat(repeat: Repeat, per: float, workers: int) -> Bounds:

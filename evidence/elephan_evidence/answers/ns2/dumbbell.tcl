@@ -10,7 +10,7 @@
 #   min_th, max_th   thresholds of RED [packets] (gentle, max_p 0.1); drop-tail without them
 #   duration, warmup [s]; seed
 #   beta             factor of CUBIC's and BIC's window after a loss [1/1024]; CUBIC of Linux 2.6.22 has 819, later ones 717
-# Prints the utilization of the link, the mean time in its queue [s], its loss ratio, and the mean goodput of a flow of each
+# Prints on stderr the utilization of the link, the mean time in its queue [s], its loss ratio, and the mean goodput of a flow of each
 # group [bit/s], headers included, measured from the warm-up on.
 array set o {law cubic law2 cubic n 10 n2 0 back 0 rtt 90,110 rtt2 90,110 start 0,10 start2 0,10 rate 1000 buffer 833
              min_th 0 max_th 0 beta 0 duration 100 warmup 40 seed 1}
@@ -141,7 +141,8 @@ proc finish {} {
             append line [format " %s %.5e" $name [expr {$segments * 1500 * 8 / $time / [llength $group]}]]
         }
     }
-    puts $line
+    # ns-2 itself prints on stdout, in another buffer.
+    puts stderr $line
     exit 0
 }
 count_bytes
