@@ -338,6 +338,7 @@ NO_NAMES = {
             "size --precision",
             "sweep --shard",
             "web --port",
+            "conform --random",
             "why --replication",
             "why --forks",
             "transfer size",

@@ -48,6 +48,10 @@ GIVEN = 1.0001
 SUM_ONLY = "the queue never drains: base RTT and buffer are told apart by their sum; --rtt (a ping before) would help"
 
 
+LARGEST_PING = 1.05
+"""Largest known base RTT in smallest measured ones: pings wake idle hosts, which takes some time."""
+
+
 @dataclass(frozen=True)
 class Known:
     """Facts about a path besides its measurements.
@@ -157,11 +161,11 @@ class Answer:
 
     def scenario(self) -> str:
         """Return a scenario (TOML) of the middle of the answer, to run, size and change."""
-        return self._scenario_of(self._best)
+        return self._scenario_of(self._written)
 
     def scenarios_of_ends(self) -> list[str]:
         """Return scenarios of the middle with one quantity at an end of its interval: rate, base RTT and buffer."""
-        best = self._best
+        best = self._written
         found = self.intervals if self.nearby is None or not self.nearby.intervals else self.nearby.intervals
         buffer = "burst_s" if best.discipline == "policer" else "buffer_s"
         ends: list[dict[str, Any]] = [
@@ -173,16 +177,17 @@ class Answer:
         return [self._scenario_of(replace(best, **end)) for end in ends]
 
     @property
-    def _best(self) -> PathModel:
+    def _written(self) -> PathModel:
         """The path that scenarios are of."""
-        return self.middle if self.nearby is None or self.nearby.best is None else self.nearby.best.path
+        path = self.middle if self.nearby is None or self.nearby.best is None else self.nearby.best.path
+        path = replace(path, hosts=replace(path.hosts, window='"none"'))
+        if path.discipline != "drop-tail":
+            return path
+        # The median of the packets, which the screen shows: the product of the medians of rate and time is another.
+        rate, rtt, packets = (self.found[name].median for name in ("rate_bps", "rtt_s", "buffer_packets"))
+        return replace(path, rate_bps=rate, rtt_s=rtt, buffer_s=packets * 8 * PACKET_B / rate)
 
     def _scenario_of(self, path: PathModel) -> str:
-        path = replace(path, hosts=replace(path.hosts, window='"none"'))
-        if path.discipline == "drop-tail":
-            # The median of the packets, which the screen shows: the product of the medians of rate and time is another.
-            rate, rtt, packets = (self.found[name].median for name in ("rate_bps", "rtt_s", "buffer_packets"))
-            path = replace(path, rate_bps=rate, rtt_s=rtt, buffer_s=packets * 8 * PACKET_B / rate)
         lead = path.lead_s
         duration = max(self.observation.samples.duration_s, 30.0)
         title = "".join(c for c in self.observation.measurement.path.name if c.isprintable() and c not in '"\\')
@@ -285,6 +290,12 @@ def facts_of(one: Observation, known: Known) -> tuple[float | None, float | None
     """Return what is known of the path of a measurement."""
     before = one.measurement.base_rtt_s
     least = float(one.samples.rtt_s.min())
+    if known.rtt_s is not None and known.rtt_s > LARGEST_PING * least:
+        message = (
+            f"--rtt {format_time(known.rtt_s)}: the smallest round-trip time in {one.measurement.path} is "
+            f"{format_time(least)}; give that of a ping before the test, at most as large"
+        )
+        raise InputError(message)
     # A handshake that waited is no base.
     rtt = known.rtt_s if known.rtt_s is not None else (before if 0 < before <= 1.02 * least else None)
     alone = known.alone if known.alone is not None else (False if one.streams > 1 else None)
