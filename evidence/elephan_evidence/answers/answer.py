@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from dataclasses import dataclass, fields
 from functools import cache
@@ -199,7 +200,12 @@ class Answer:
     def drawn(self, document: Document) -> list[tuple[str, Bounds]]:
         """Return the values of the picture."""
         rows = self.picture.rows.items() if self.picture else ()
-        return [(name, Bounds.of(self.evaluate(expression, document))) for name, expression in rows]
+        return [(name, self.drawable(Bounds.of(self.evaluate(expression, document)))) for name, expression in rows]
+
+    def drawable(self, bounds: Bounds) -> Bounds:
+        """Return the part of an interval that the quantity of the picture can reach: from zero, utilization to 1."""
+        highest = 1.0 if self.picture is not None and self.picture.says.startswith("Utilization") else math.inf
+        return Bounds(bounds.mid, max(bounds.low, min(bounds.mid, 0.0)), min(bounds.high, max(bounds.mid, highest)))
 
 
 def _capital(text: str) -> str:

@@ -87,7 +87,7 @@ class Record:
         found = json.loads(file.read_text(encoding="utf-8"))
         found["screen"] = "\n".join(found["screen"])
         found["stays"] = tuple(Bounds(*each) for each in found["stays"])
-        found["drawn"] = tuple((name, Bounds(*each)) for name, each in found["drawn"])
+        found["drawn"] = tuple((name, answer.drawable(Bounds(*each))) for name, each in found["drawn"])
         return cls(**found)
 
     def write(self, answer: Answer) -> Path:

@@ -113,16 +113,16 @@ def answer(
         except KeyboardInterrupt:
             message = f"what was answered is in {store}; the same command goes on from there"
             raise Interrupted(message) from None
-    elif out is not None:
-        with writing(out):
-            say_written(_write_files(chosen[0], out))
     elif json:
         print_json([_document(each) for each in chosen or answers()])
-    elif chosen:
+    elif chosen and out is None:
         for each in chosen:
             _show(each, details=details)
-    elif pages is None:
+    elif pages is None and out is None:
         _list(details=details)
+    if out is not None:
+        with writing(out):
+            say_written(_write_files(chosen[0], out))
     if pages is not None:
         from elephan_evidence.report.answers import write_pages  # noqa: PLC0415 (Matplotlib is slow to import)
 
@@ -265,12 +265,32 @@ def _show(each: Answer, *, details: bool) -> None:
             print_wrapped(*([f"Asked by: {each.source}"] if each.source else []), nearest(each))
             print_wrapped(*([sentence(each)] if each.repeats else []))
             print_lines(found.screen if terminal_width() >= SCREEN else f"(its screen needs {SCREEN} columns)")
-    print_wrapped(f"Command: {each.command}")
+    print_lines("Command:", *command_lines(each.command, terminal_width()))
     if found is not None and (others := said_of_others(each, found)):
         print_wrapped(f"{others}.")
     took = f", {format_time(found.processor_s)} of processor" if found else ""
     more = "" if details else "; --details says how sure"
     say(f"elephan answer {each.id} --ask repeats it{took}; --out DIR writes its files{more}")
+
+
+def command_lines(command: str, width: int) -> list[str]:
+    r"""Break a command into lines that a shell reads as one; words in quotes stay whole.
+
+    Examples
+    --------
+    >>> print("\n".join(command_lines("elephan sweep x.toml --over 'seed=1, 2'", 24)))
+      elephan sweep x.toml \
+        --over 'seed=1, 2'
+    """
+    lines = [""]
+    for word in re.findall(r"(?:[^\s'\"]+|'[^']*'|\"[^\"]*\")+", command):
+        indent = "    " if len(lines) > 1 else "  "
+        if lines[-1] and len(indent + lines[-1]) + len(word) + len("  \\") > width:
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else word
+    first, *rest = lines
+    whole = [f"  {first}", *(f"    {line}" for line in rest)]
+    return [*(f"{line} \\" for line in whole[:-1]), whole[-1]]
 
 
 def plain(text: str) -> str:

@@ -43,8 +43,6 @@ Agent/TCP set low_window_ 38
 Agent/TCP set high_window_ 83000
 Agent/TCP set high_p_ 1e-7
 Agent/TCPSink set ts_echo_rfc1323_ true
-Agent/TCPSink/Sack1/DelAck set interval_ 40ms
-Agent/TCPSink/DelAck set interval_ 40ms
 Queue/RED set bytes_ false
 Queue/RED set queue_in_bytes_ false
 Queue/RED set gentle_ true
@@ -52,7 +50,7 @@ Queue/RED set setbit_ false
 Queue/RED set thresh_ $o(min_th)
 Queue/RED set maxthresh_ $o(max_th)
 Queue/RED set linterm_ 10
-Queue/RED set q_weight_ 0
+Queue/RED set q_weight_ 0.002
 
 set left [$ns node]
 set right [$ns node]
@@ -63,6 +61,7 @@ $ns queue-limit $left $right $o(buffer)
 $ns queue-limit $right $left $o(buffer)
 set monitor [$ns monitor-queue $left $right ""]
 
+# Receivers acknowledge each segment: windows grow by ACKs there, and by the segments that they acknowledge in Linux today.
 # A flow has a link of its own at its sender, ten times as fast, with half of the round trip less the link's on each way.
 proc flow {law rtt start from to} {
     global ns o
@@ -76,10 +75,10 @@ proc flow {law rtt start from to} {
         lassign $own($law) agent option
         set tcp [new Agent/TCP/$agent]
         $tcp set windowOption_ $option
-        set sink [expr {$agent eq "Sack1" ? [new Agent/TCPSink/Sack1/DelAck] : [new Agent/TCPSink/DelAck]}]
+        set sink [expr {$agent eq "Sack1" ? [new Agent/TCPSink/Sack1] : [new Agent/TCPSink]}]
     } else {
         set tcp [new Agent/TCP/Linux]
-        set sink [new Agent/TCPSink/Sack1/DelAck]
+        set sink [new Agent/TCPSink/Sack1]
         $ns at 0 "$tcp select_ca $law"
         if {$o(beta)} { $ns at 0 "$tcp set_ca_param $law beta $o(beta)" }
     }
