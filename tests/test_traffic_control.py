@@ -53,10 +53,47 @@ def test_netem_holds_the_packets_in_its_delay_within_its_limit() -> None:
     assert found["loss"] is not None
 
 
-def test_a_limit_below_what_the_delay_holds_is_said() -> None:
+def test_a_limit_below_what_the_delay_holds_is_a_policer_and_is_said() -> None:
     made = read(NETEM.replace("limit 1000", "limit 100"), "x")
-    scenario(made, Around(), "x")
-    assert any("limit of 100 packets is below the 413" in note for note in made.notes)
+    policed = Scenario.from_text(scenario(made, Around(), "x"))
+    assert any("limit of 100 packets is below the 413" in note and "policer" in note for note in made.notes)
+    # 100 packets of 1514 bytes in any 50 ms: what a bucket of 100 packets has back after 50 ms.
+    assert policed.resolved["links"][0]["policer"] == {"rate_bps": 24_224_000, "burst_bytes": 151_400}
+    assert policed.links[0]["buffer_limit_packets"] == 100
+
+
+@pytest.mark.parametrize("limit", [412, 413, 414, 415, 420, 500])
+def test_a_limit_near_what_the_delay_holds_leaves_a_queue_for_slow_start(limit: int) -> None:
+    for text in (NETEM.replace("1000", str(limit)), f"qdisc netem 1: dev e root limit {limit} delay 5ms"):
+        made = read(text, "x")
+        link = Scenario.from_text(scenario(made, Around(), "x")).links[0]
+        # Slow start at twice the rate queues half of a window that netem holds.
+        assert link["buffer_limit_packets"] == (limit if "policer" in "".join(made.notes) else limit // 2)
+
+
+def _expected(elephan: Command, folder: Path, options: str, *more: str) -> dict[str, float]:
+    (folder / "q.txt").write_text(f"tc qdisc add dev eth0 root netem {options}")
+    done = elephan("expect", folder / "q.txt", "--rtt", "20 ms", "--replications", "3", "--json", *more)
+    return {name: one["mean"] for name, one in json.loads(done.out)["expected"].items()}
+
+
+def test_netem_without_a_rate_is_limited_by_its_limit_within_its_delay_alone(elephan: Command, tmp_path: Path) -> None:
+    # 1,000 packets of 1,448 bytes of payload in 50 ms are 232 Mbit/s; a window of CUBIC that is cut to 0.7 at each loss
+    # and fills no queue is between 0.7 and 1 of that. A link of that rate without a queue gave 0.39 Mbit/s.
+    default = _expected(elephan, tmp_path, "delay 50ms")
+    assert 0.7 * 232e6 < default["goodput_bps"] < 232e6
+    # The receive window of Linux, 3 MiB in 70 ms, is 359 Mbit/s, and slow start takes its part of 10 s.
+    for enough in ("delay 50ms limit 10000", "delay 50ms limit 2200"):
+        free = _expected(elephan, tmp_path, enough)
+        assert 0.9 * 359e6 < free["goodput_bps"] < 359e6
+        assert free["retransmits"] == 0
+    # Initial windows of many senders, 640 packets at once, lose nothing.
+    short = 'flows[0].traffic={ kind = "finite", size = "14480 B" }'
+    many = _expected(elephan, tmp_path, "delay 50ms", "--set", "flows[0].count=64", "--set", "flows[0].start=0 s",
+                     "--set", short, "--time", "0.6 s")  # fmt: skip
+    # 14,480 bytes in 0.6 s: all arrived.
+    assert many["goodput_bps"] == pytest.approx(14480 * 8 / 0.6)
+    assert many["retransmits"] == 0
 
 
 def test_of_htb_the_default_leaf_counts_with_the_lowest_ceiling_above_it() -> None:

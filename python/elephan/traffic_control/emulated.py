@@ -100,6 +100,8 @@ class EmulatedPath:
         What a scenario does otherwise, a sentence each.
     delay_limit : int
         Packets that netem holds, those in its delay included; 0 without netem.
+    policer : tuple of (float, float), optional
+        Rate [bit/s] and burst [bytes].
     """
 
     rate_bps: float | None = None
@@ -492,13 +494,14 @@ def scenario(made: EmulatedPath, around: Around, title: str) -> str:
     """
     bps = made.rate_bps or around.link_bps
     rtt = around.rtt_s + made.delay_s
+    buffer, policer = _held(made, bps)
     lines = ['name   = "emulated"', f'delay  = "{rtt / 2 * 1e6:.0f} us"']
     if made.burst_b > 2 * PACKET_B and made.rate_bps is not None and around.link_bps > made.rate_bps:
         lines.append(f'rate   = "{around.link_bps:.0f} bit/s"')
         lines.append(f'shaper = {{ rate = "{bps:.0f} bit/s", burst = "{made.burst_b:.0f} B" }}')
     else:
         lines.append(f'rate   = "{bps:.0f} bit/s"')
-    lines += [f"buffer = {_buffer(made, bps)}", f"queue  = {made.queue}"]
+    lines += [f"buffer = {buffer}", f"queue  = {made.queue}"]
     if made.loss:
         lines.append(f"loss   = {made.loss}")
     if made.jitter_s:
@@ -506,8 +509,8 @@ def scenario(made: EmulatedPath, around: Around, title: str) -> str:
         lines.append(f'jitter = {{ uniform = ["0 us", "{(made.delay_s + made.jitter_s - low) * 1e6:.0f} us"] }}')
         rtt -= min(made.jitter_s, made.delay_s)
         lines[1] = f'delay  = "{rtt / 2 * 1e6:.0f} us"'
-    if made.policer is not None:
-        lines.append(f'policer = {{ rate = "{made.policer[0]:.0f} bit/s", burst = "{made.policer[1]:.0f} B" }}')
+    if policer is not None:
+        lines.append(f'policer = {{ rate = "{policer[0]:.0f} bit/s", burst = "{policer[1]:.0f} B" }}')
     pacing = ', pacing = "linux"' if made.paces else ""
     clean = "".join(c for c in title if c.isprintable() and c not in '"\\')
     return _SCENARIO.format(
@@ -521,18 +524,33 @@ def scenario(made: EmulatedPath, around: Around, title: str) -> str:
     )
 
 
-def _buffer(made: EmulatedPath, bps: float) -> str:
-    """Return the buffer; netem's limit counts the packets in its delay, too."""
-    if not made.delay_limit or made.buffer != f'"{made.delay_limit} packets"':
-        return made.buffer
+def _held(made: EmulatedPath, bps: float) -> tuple[str, tuple[float, float] | None]:
+    """Return buffer and policer: netem's limit counts the packets in its delay, too."""
+    limit, own = made.delay_limit, made.buffer == f'"{made.delay_limit} packets"'
     within = made.delay_s * bps / 8 / PACKET_B
-    left = made.delay_limit - within
-    if left < 1:
+    left = limit - within
+    if not limit or (left >= 0 and not own):
+        return made.buffer, made.policer
+    if left >= limit / 2:
+        return f'"{left:.0f} packets"', made.policer
+    if left >= 0:
+        # Slow start sends W packets at twice the rate: in netem W of them are held, in a queue without delay W/2.
         made.notes.append(
-            f"netem's limit of {made.delay_limit} packets is below the {within:.0f} that its delay of "
-            f"{format_time(made.delay_s)} holds at {format_rate(bps)}: packets are lost below this rate"
+            f"netem's limit of {limit:,} packets leaves {left:,.0f} besides the {within:,.0f} in its delay of "
+            f"{format_time(made.delay_s)} at {format_rate(bps)}; the queue is modelled as half of the limit, since "
+            "the delay takes bursts, too"
         )
-    return f'"{max(left, 1):.0f} packets"'
+        return f'"{max(limit // 2, 1)} packets"', made.policer
+    # `tfifo_enqueue` drops what arrives while `limit` packets wait, and has no rate: it bounds the arrivals within any
+    # `delay`, as does a bucket of `limit` packets that is full again after `delay`.
+    policed = limit * PACKET_B * 8 / made.delay_s
+    made.notes.append(
+        f"netem's limit of {limit:,} packets is below the {within:,.0f} that its delay of {format_time(made.delay_s)} "
+        f"holds at {format_rate(bps)}: modelled as a policer of {format_rate(policed)} with a burst of {limit:,} packets"
+    )
+    if made.policer is not None and made.policer[0] <= policed:
+        return made.buffer, made.policer
+    return made.buffer, (policed, limit * PACKET_B)
 
 
 _SCENARIO = """\
