@@ -8,6 +8,7 @@ import pytest
 from conftest import Command
 from elephan import Scenario
 from elephan.errors import InputError
+from elephan.expectations import covered, expect
 from elephan.traffic_control import Around, is_tc, rate, read, scenario, size, time
 
 HERE = Path(__file__).resolve().parent / "data" / "measurements"
@@ -163,6 +164,43 @@ def test_import_tc_writes_a_scenario(elephan: Command, tmp_path: Path) -> None:
         refused = elephan(*words)
         assert (refused.code, refused.err.count("\n")) == (2, 1)
         assert said in refused.err
+
+
+def test_intervals_hold_the_share_of_fresh_runs_that_they_state() -> None:
+    lossy = read("qdisc netem 1: dev e root rate 20mbit loss 1% delay 10ms 5ms", "x")
+    # With an RTT of its own the path's least one is 25 ms: 30 ms without the jitter.
+    path = Scenario.from_text(scenario(lossy, Around(rtt_s=0.02, duration_s=3.0), "x"))
+    intervals = [expect(path.replace({"seed": seed})) for seed in range(1, 101)]
+    fresh = [expect(path.replace({"seed": seed}), replications=1).quantities for seed in range(1001, 2001)]
+    assert {one.coverage for one in intervals} == {0.9}
+    assert min(one.quantities["rtt_s"].low for one in intervals) > 0.025
+
+    def share(name: str, width: float) -> float:
+        """Return the share of fresh runs within intervals of a part of the width, about the same middles."""
+        held = []
+        for interval in (one.quantities[name] for one in intervals):
+            middle, half = (interval.low + interval.high) / 2, width * (interval.high - interval.low) / 2
+            held += [abs(run[name].mean - middle) <= half * (1 + 1e-12) for run in fresh]
+        return sum(held) / len(held)
+
+    for name in ("goodput_bps", "rtt_s", "rtt_max_s", "cwnd_bytes"):
+        # What one interval holds is beta(18, 2): the mean of 100 has a standard deviation of 0.0065. That of the share of
+        # 1,000 fresh runs is 0.0095. Three of both together: 0.035.
+        assert abs(share(name, 1.0) - 0.9) < 0.035, name
+        assert share(name, 0.5) < 0.7, name
+
+
+@pytest.mark.parametrize(("runs", "order", "coverage"), [(3, 1, 0.5), (12, 1, 11 / 13), (19, 1, 0.9), (99, 5, 0.9)])
+def test_the_share_that_order_statistics_hold(runs: int, order: int, coverage: float) -> None:
+    assert covered(runs) == (order, pytest.approx(coverage))
+
+
+def test_a_value_that_all_runs_have_is_shown_without_an_interval(elephan: Command, tmp_path: Path) -> None:
+    (tmp_path / "q.txt").write_text("tc qdisc add dev eth0 root netem delay 50ms limit 10000")
+    shown = elephan("expect", tmp_path / "q.txt", "--rtt", "20 ms", "--replications", "5", "--time", "2 s").out
+    assert "67 % of runs" in shown
+    row = next(line.split() for line in shown.splitlines() if "retransmits" in line)
+    assert row == ["retransmits", "0", "0"]
 
 
 @pytest.mark.slow

@@ -544,12 +544,13 @@ def _held(made: EmulatedPath, bps: float) -> tuple[str, tuple[float, float] | No
     # `tfifo_enqueue` drops what arrives while `limit` packets wait, and has no rate: it bounds the arrivals within any
     # `delay`, as does a bucket of `limit` packets that is full again after `delay`.
     policed = limit * PACKET_B * 8 / made.delay_s
-    made.notes.append(
-        f"netem's limit of {limit:,} packets is below the {within:,.0f} that its delay of {format_time(made.delay_s)} "
-        f"holds at {format_rate(bps)}: modelled as a policer of {format_rate(policed)} with a burst of {limit:,} packets"
-    )
     if made.policer is not None and made.policer[0] <= policed:
         return made.buffer, made.policer
+    made.notes.append(
+        f"netem's limit of {limit:,} packets is below the {within:,.0f} that its delay of {format_time(made.delay_s)} "
+        f"holds at {format_rate(bps)}; it is modelled as a policer of {format_rate(policed)} with a burst of {limit:,} "
+        "packets"
+    )
     return made.buffer, (policed, limit * PACKET_B)
 
 
