@@ -42,7 +42,7 @@ CLOSER = 0.5
 """A variant explains a measurement if its distance is below this share of the path's own."""
 
 NEAR = 0.02
-"""Ratio by which a measurement may be outside of an interval: iperf3's own clock and first interval make some percent."""
+"""Ratio by which a measurement may exceed an interval: iperf3's own clock and first interval make some percent."""
 
 
 @dataclass(frozen=True)
