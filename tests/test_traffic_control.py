@@ -9,6 +9,7 @@ from conftest import Command
 from elephan import Scenario
 from elephan.errors import InputError
 from elephan.expectations import covered, expect
+from elephan.runs.outcome import simulate
 from elephan.traffic_control import Around, is_tc, rate, read, scenario, size, time
 
 HERE = Path(__file__).resolve().parent / "data" / "measurements"
@@ -97,6 +98,37 @@ def test_netem_without_a_rate_is_limited_by_its_limit_within_its_delay_alone(ele
     assert many["retransmits"] == 0
 
 
+@pytest.mark.parametrize(
+    ("options", "least_s", "mean_s", "reorder"),
+    [
+        # `tfifo_enqueue` sorts by times to send; with a rate each of them is after the last one's.
+        ("delay 10ms 5ms", 0.025, 0.030, "jitter"),
+        ("delay 10ms 5ms rate 100mbit", 0.025, 0.030, "None"),
+        ("delay 10ms", 0.030, 0.030, "None"),
+        # One in four is sent at once; with a gap four are late, and four more tried on average: one in eight.
+        ("delay 10ms reorder 25%", 0.020, 0.0275, "'early': 0.25"),
+        ("delay 10ms reorder 25% 50% gap 5", 0.020, 0.02875, "'gap': 5"),
+        ("delay 10ms reorder 100% gap 5", 0.020, 0.028, "'gap': 5"),
+        ("delay 10ms 4ms reorder 25%", 0.020, 0.0285, "'early': 0.25"),
+        ("delay 5ms 10ms", 0.020, 0.0275, "jitter"),
+    ],
+)
+def test_netem_reorders_by_jitter_without_a_rate_and_by_reorder(
+    options: str, least_s: float, mean_s: float, reorder: str
+) -> None:
+    made = read(f"tc qdisc add dev eth0 root netem {options}", "x")
+    path = Scenario.from_text(scenario(made, Around(rtt_s=0.02, duration_s=5.0), "x"))
+    link = path.resolved["links"][0]
+    assert reorder in str(link.get("reorder"))
+    outcome = simulate(path, 0, series=True)
+    assert outcome.flows["base_rtt_s"][0] == pytest.approx(mean_s)
+    # The least of thousands of draws; the simulator derives the rest of the path from its own mean. Packets of a window
+    # that stay in order wait for the slowest before them: few have the least delay, but some less than the mean.
+    least = outcome.samples["min_rtt_s"][0, -1]
+    assert least_s <= least < (mean_s if "rate" in options else least_s + 0.0005)
+    assert any("correlation of netem's reorder" in note for note in made.notes) == ("50%" in options)
+
+
 def test_of_htb_the_default_leaf_counts_with_the_lowest_ceiling_above_it() -> None:
     made = read(HTB, "x")
     assert made.rate_bps == 50e6
@@ -140,6 +172,8 @@ def test_each_kind_becomes_a_scenario(line: str, queue: str) -> None:
         ("tc qdisc add dev e root tbf burst 1k", "line 1: tbf: has no rate"),
         ("tc qdisc add dev e root tbf rate 1mbit burst 1k", "has neither limit nor latency"),
         (NETEM + "\n" + NETEM.replace("eth0", "eth1"), "give the one that the data leaves by with --dev eth0"),
+        ("tc qdisc add dev e root netem reorder 5%", "line 1: netem: has reorder without a delay"),
+        ("tc qdisc add dev e root netem delay 5ms gap 5", "line 1: netem: has a gap without reorder"),
         ("nothing", "has no line of tc qdisc or tc class"),
     ],
 )
