@@ -59,7 +59,7 @@ def test_a_limit_below_what_the_delay_holds_is_a_policer_and_is_said() -> None:
     made = read(NETEM.replace("limit 1000", "limit 100"), "x")
     policed = Scenario.from_text(scenario(made, Around(), "x"))
     assert any("limit of 100 packets is below the 413" in note and "policer" in note for note in made.notes)
-    # 100 packets of 1514 bytes in any 50 ms: what a bucket of 100 packets has back after 50 ms.
+    # A bucket of 100 packets of 1514 bytes that fills in 50 ms.
     assert policed.resolved["links"][0]["policer"] == {"rate_bps": 24_224_000, "burst_bytes": 151_400}
     assert policed.links[0]["buffer_limit_packets"] == 100
 

@@ -107,8 +107,9 @@ def _held(made: EmulatedPath, bps: float) -> tuple[str, tuple[float, float] | No
             "the delay takes bursts, too"
         )
         return f'"{max(limit // 2, 1)} packets"', made.policer
-    # `tfifo_enqueue` drops what arrives while `limit` packets wait, and has no rate: it bounds the arrivals within any
-    # `delay`, as does a bucket of `limit` packets that is full again after `delay`.
+    # `tfifo_enqueue` drops what arrives while `limit` packets wait, and has no rate. A bucket of `limit` packets that
+    # fills in `delay` loses the same of steady arrivals and of bursts at once; of a burst that lasts as long as a part
+    # of the delay it passes more, at most twice the limit.
     policed = limit * PACKET_B * 8 / made.delay_s
     if made.policer is not None and made.policer[0] <= policed:
         return made.buffer, made.policer
