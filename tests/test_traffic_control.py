@@ -173,6 +173,7 @@ def test_each_kind_becomes_a_scenario(line: str, queue: str) -> None:
         ("tc qdisc add dev e root tbf rate 1mbit burst 1k", "has neither limit nor latency"),
         (NETEM + "\n" + NETEM.replace("eth0", "eth1"), "give the one that the data leaves by with --dev eth0"),
         ("tc qdisc add dev e root netem reorder 5%", "line 1: netem: has reorder without a delay"),
+        ("tc qdisc add dev e root netem limit 0", "line 1: netem: limit 0 drops every packet"),
         ("tc qdisc add dev e root netem delay 5ms gap 5", "line 1: netem: has a gap without reorder"),
         ("nothing", "has no line of tc qdisc or tc class"),
     ],

@@ -284,6 +284,9 @@ def _limit_rate(made: EmulatedPath, bps: float) -> bool:
 def _netem(one: Discipline, made: EmulatedPath) -> None:
     words = one.words
     made.delay_limit = count(one.value("limit") or "1000")
+    if made.delay_limit == 0:
+        message = "limit 0 drops every packet; give at least 1"
+        raise ValueError(message)
     made.buffer = f'"{made.delay_limit} packets"'
     delay = 0.0
     if (text := one.value("delay", "latency")) is not None:
