@@ -113,9 +113,10 @@ def _held(made: EmulatedPath, bps: float) -> tuple[str, tuple[float, float] | No
     policed = limit * PACKET_B * 8 / made.delay_s
     if made.policer is not None and made.policer[0] <= policed:
         return made.buffer, made.policer
+    packets = "1 packet" if limit == 1 else f"{limit:,} packets"
     made.notes.append(
-        f"netem's limit of {limit:,} packet{'s' if limit > 1 else ''} is below the {within:,.0f} that its delay of {format_time(made.delay_s)} "
-        f"holds at {format_rate(bps)}; it is modelled as a policer of {format_rate(policed)} with a burst of the limit"
+        f"netem's limit of {packets} is below the {within:,.0f} that its delay of {format_time(made.delay_s)} holds at "
+        f"{format_rate(bps)}; it is modelled as a policer of {format_rate(policed)} with a burst of the limit"
     )
     return made.buffer, (policed, limit * PACKET_B)
 
