@@ -8,6 +8,8 @@ import pytest
 from conftest import Command
 from elephan import Scenario
 from elephan.errors import InputError
+from elephan.expectations import covered, expect
+from elephan.runs.outcome import simulate
 from elephan.traffic_control import Around, is_tc, rate, read, scenario, size, time
 
 HERE = Path(__file__).resolve().parent / "data" / "measurements"
@@ -53,10 +55,78 @@ def test_netem_holds_the_packets_in_its_delay_within_its_limit() -> None:
     assert found["loss"] is not None
 
 
-def test_a_limit_below_what_the_delay_holds_is_said() -> None:
+def test_a_limit_below_what_the_delay_holds_is_a_policer_and_is_said() -> None:
     made = read(NETEM.replace("limit 1000", "limit 100"), "x")
-    scenario(made, Around(), "x")
-    assert any("limit of 100 packets is below the 413" in note for note in made.notes)
+    policed = Scenario.from_text(scenario(made, Around(), "x"))
+    assert any("limit of 100 packets is below the 413" in note and "policer" in note for note in made.notes)
+    # A bucket of 100 packets of 1514 bytes that fills in 50 ms.
+    assert policed.resolved["links"][0]["policer"] == {"rate_bps": 24_224_000, "burst_bytes": 151_400}
+    assert policed.links[0]["buffer_limit_packets"] == 100
+
+
+@pytest.mark.parametrize("limit", [412, 413, 414, 415, 420, 500])
+def test_a_limit_near_what_the_delay_holds_leaves_a_queue_for_slow_start(limit: int) -> None:
+    for text in (NETEM.replace("1000", str(limit)), f"qdisc netem 1: dev e root limit {limit} delay 5ms"):
+        made = read(text, "x")
+        link = Scenario.from_text(scenario(made, Around(), "x")).links[0]
+        # Slow start at twice the rate queues half of a window that netem holds.
+        assert link["buffer_limit_packets"] == (limit if "policer" in "".join(made.notes) else limit // 2)
+
+
+def _expected(elephan: Command, folder: Path, options: str, *more: str) -> dict[str, float]:
+    (folder / "q.txt").write_text(f"tc qdisc add dev eth0 root netem {options}")
+    done = elephan("expect", folder / "q.txt", "--rtt", "20 ms", "--replications", "3", "--json", *more)
+    return {name: one["mean"] for name, one in json.loads(done.out)["expected"].items()}
+
+
+def test_netem_without_a_rate_is_limited_by_its_limit_within_its_delay_alone(elephan: Command, tmp_path: Path) -> None:
+    # 1,000 packets of 1,448 bytes of payload in 50 ms are 232 Mbit/s; a window of CUBIC that is cut to 0.7 at each loss
+    # and fills no queue is between 0.7 and 1 of that. A link of that rate without a queue gave 0.39 Mbit/s.
+    default = _expected(elephan, tmp_path, "delay 50ms")
+    assert 0.7 * 232e6 < default["goodput_bps"] < 232e6
+    # The receive window of Linux, 3 MiB in 70 ms, is 359 Mbit/s, and slow start takes its part of 10 s.
+    for enough in ("delay 50ms limit 10000", "delay 50ms limit 2200"):
+        free = _expected(elephan, tmp_path, enough)
+        assert 0.9 * 359e6 < free["goodput_bps"] < 359e6
+        assert free["retransmits"] == 0
+    # Initial windows of many senders, 640 packets at once, lose nothing.
+    short = 'flows[0].traffic={ kind = "finite", size = "14480 B" }'
+    many = _expected(elephan, tmp_path, "delay 50ms", "--set", "flows[0].count=64", "--set", "flows[0].start=0 s",
+                     "--set", short, "--time", "0.6 s")  # fmt: skip
+    # 14,480 bytes in 0.6 s: all arrived.
+    assert many["goodput_bps"] == pytest.approx(14480 * 8 / 0.6)
+    assert many["retransmits"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "least_s", "mean_s", "reorder"),
+    [
+        # `tfifo_enqueue` sorts by times to send; with a rate each of them is after the last one's.
+        ("delay 10ms 5ms", 0.025, 0.030, "jitter"),
+        ("delay 10ms 5ms rate 100mbit", 0.025, 0.030, "None"),
+        ("delay 10ms", 0.030, 0.030, "None"),
+        # One in four is sent at once; with a gap four are late, and four more tried on average: one in eight.
+        ("delay 10ms reorder 25%", 0.020, 0.0275, "'early': 0.25"),
+        ("delay 10ms reorder 25% 50% gap 5", 0.020, 0.02875, "'gap': 5"),
+        ("delay 10ms reorder 100% gap 5", 0.020, 0.028, "'gap': 5"),
+        ("delay 10ms 4ms reorder 25%", 0.020, 0.0285, "'early': 0.25"),
+        ("delay 5ms 10ms", 0.020, 0.0275, "jitter"),
+    ],
+)
+def test_netem_reorders_by_jitter_without_a_rate_and_by_reorder(
+    options: str, least_s: float, mean_s: float, reorder: str
+) -> None:
+    made = read(f"tc qdisc add dev eth0 root netem {options}", "x")
+    path = Scenario.from_text(scenario(made, Around(rtt_s=0.02, duration_s=5.0), "x"))
+    link = path.resolved["links"][0]
+    assert reorder in str(link.get("reorder"))
+    outcome = simulate(path, 0, series=True)
+    assert outcome.flows["base_rtt_s"][0] == pytest.approx(mean_s)
+    # The least of thousands of draws; the simulator derives the rest of the path from its own mean. Packets of a window
+    # that stay in order wait for the slowest before them: few have the least delay, but some less than the mean.
+    least = outcome.samples["min_rtt_s"][0, -1]
+    assert least_s <= least < (mean_s if "rate" in options else least_s + 0.0005)
+    assert any("correlation of netem's reorder" in note for note in made.notes) == ("50%" in options)
 
 
 def test_of_htb_the_default_leaf_counts_with_the_lowest_ceiling_above_it() -> None:
@@ -102,6 +172,9 @@ def test_each_kind_becomes_a_scenario(line: str, queue: str) -> None:
         ("tc qdisc add dev e root tbf burst 1k", "line 1: tbf: has no rate"),
         ("tc qdisc add dev e root tbf rate 1mbit burst 1k", "has neither limit nor latency"),
         (NETEM + "\n" + NETEM.replace("eth0", "eth1"), "give the one that the data leaves by with --dev eth0"),
+        ("tc qdisc add dev e root netem reorder 5%", "line 1: netem: has reorder without a delay"),
+        ("tc qdisc add dev e root netem limit 0", "line 1: netem: limit 0 drops every packet"),
+        ("tc qdisc add dev e root netem delay 5ms gap 5", "line 1: netem: has a gap without reorder"),
         ("nothing", "has no line of tc qdisc or tc class"),
     ],
 )
@@ -126,6 +199,44 @@ def test_import_tc_writes_a_scenario(elephan: Command, tmp_path: Path) -> None:
         refused = elephan(*words)
         assert (refused.code, refused.err.count("\n")) == (2, 1)
         assert said in refused.err
+
+
+def test_intervals_hold_the_share_of_fresh_runs_that_they_state() -> None:
+    lossy = read("qdisc netem 1: dev e root rate 20mbit loss 1% delay 10ms 5ms", "x")
+    # With an RTT of its own the path's least one is 25 ms: 30 ms without the jitter.
+    path = Scenario.from_text(scenario(lossy, Around(rtt_s=0.02, duration_s=3.0), "x"))
+    intervals = [expect(path.replace({"seed": seed})) for seed in range(1, 101)]
+    fresh = [expect(path.replace({"seed": seed}), replications=1).quantities for seed in range(1001, 2001)]
+    assert {one.coverage for one in intervals} == {0.9}
+    assert min(one.quantities["rtt_s"].low for one in intervals) > 0.025
+
+    def share(name: str, width: float) -> float:
+        """Return the share of fresh runs within intervals of a part of the width, about the same middles."""
+        held = []
+        for interval in (one.quantities[name] for one in intervals):
+            middle, half = (interval.low + interval.high) / 2, width * (interval.high - interval.low) / 2
+            held += [abs(run[name].mean - middle) <= half * (1 + 1e-12) for run in fresh]
+        return sum(held) / len(held)
+
+    for name in ("goodput_bps", "rtt_s", "rtt_max_s", "cwnd_bytes"):
+        # What one interval holds is beta(18, 2): the mean of 100 has a standard deviation of 0.0065. That of the share
+        # of 1,000 fresh runs is 0.0095. Three of both together: 0.035.
+        assert abs(share(name, 1.0) - 0.9) < 0.035, name
+        assert share(name, 0.5) < 0.7, name
+
+
+@pytest.mark.parametrize(("runs", "order", "coverage"), [(3, 1, 0.5), (12, 1, 11 / 13), (19, 1, 0.9), (99, 5, 0.9)])
+def test_the_share_that_order_statistics_hold(runs: int, order: int, coverage: float) -> None:
+    assert covered(runs)[0] == order
+    assert covered(runs)[1] == pytest.approx(coverage)
+
+
+def test_a_value_that_all_runs_have_is_shown_without_an_interval(elephan: Command, tmp_path: Path) -> None:
+    (tmp_path / "q.txt").write_text("tc qdisc add dev eth0 root netem delay 50ms limit 10000")
+    shown = elephan("expect", tmp_path / "q.txt", "--rtt", "20 ms", "--replications", "5", "--time", "2 s").out
+    assert "67 % of runs" in shown
+    row = next(line.split() for line in shown.splitlines() if "retransmits" in line)
+    assert row == ["retransmits", "0", "0"]
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """Expected results of iperf3 over a path, with intervals, and where a measurement lies.
 
-The path is simulated several times with other starts. A measurement outside of the interval is compared with variants
-of the hosts and of the queue: which of them would give it?
+The path is simulated several times with other starts, and an interval is between two of these runs. A measurement
+outside of the interval is compared with variants of the hosts and of the queue: which of them would give it?
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.runs.outcome import simulate
-from elephan.stats import t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,8 +29,11 @@ QUANTITIES: dict[str, str] = {
 }
 """Quantities that iperf3 shows, and their names."""
 
-REPLICATIONS = 12
-"""Runs of the path, of which the interval is made."""
+COVERAGE = 0.9
+"""Share of further runs that an interval is meant to hold."""
+
+REPLICATIONS = 19
+"""Runs of the path: a further run is within the range of 19 with a probability of 18/20."""
 
 OF_A_VARIANT = 4
 """Runs of each variant."""
@@ -40,7 +42,7 @@ CLOSER = 0.5
 """A variant explains a measurement if its distance is below this share of the path's own."""
 
 NEAR = 0.02
-"""Half width that every interval has at least, as a ratio: iperf3's own clock and first interval make some percent."""
+"""Ratio by which a measurement may exceed an interval: iperf3's own clock and first interval make some percent."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Expected:
     Parameters
     ----------
     mean, low, high : float
-        Mean of the runs, and an interval that holds 90 % of further ones.
+        Mean of the runs, and the interval of `covered` between two of them.
     measured : float
         NaN without a measurement, or if it lacks the quantity.
     """
@@ -62,10 +64,11 @@ class Expected:
 
     @property
     def place(self) -> str:
-        """Position of the measured value: "below", "inside", "above", or empty."""
+        """Position of the measured value, `NEAR` allowed for: "below", "inside", "above", or empty."""
         if not math.isfinite(self.measured):
             return ""
-        return "below" if self.measured < self.low else "above" if self.measured > self.high else "inside"
+        low, high = self.low * (1 - NEAR), self.high * (1 + NEAR)
+        return "below" if self.measured < low else "above" if self.measured > high else "inside"
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,11 @@ class Expectation:
     explanations: tuple[tuple[str, float], ...] = ()
 
     @property
+    def coverage(self) -> float:
+        """Probability that a further run is within the interval of a quantity."""
+        return covered(self.runs)[1]
+
+    @property
     def is_met(self) -> bool:
         """Whether no measured quantity is outside."""
         return all(one.place in ("", "inside") for one in self.quantities.values())
@@ -96,6 +104,7 @@ class Expectation:
         """Return it as plain data."""
         return {
             "runs": self.runs,
+            "coverage": self.coverage,
             "duration_s": self.duration_s,
             "expected": {
                 name: {
@@ -178,13 +187,40 @@ def _measured(flow: MeasuredFlow) -> dict[str, float]:
     return found
 
 
+def covered(runs: int) -> tuple[int, float]:
+    """Return which order statistics hold at least `COVERAGE` of further runs, and how much they hold.
+
+    The interval between the k-th smallest and the k-th largest of n independent runs holds a further one with a
+    probability of (n + 1 - 2 k)/(n + 1), or more if values repeat, whatever their distribution is.
+
+    Parameters
+    ----------
+    runs : int
+
+    Returns
+    -------
+    k : int
+        At least 1: fewer than 19 runs hold less than `COVERAGE`.
+    coverage : float
+
+    Notes
+    -----
+    *Source*: S. S. Wilks, Determination of sample sizes for setting tolerance limits, Annals of Mathematical Statistics
+    12 (1941) 91-96.
+
+    Examples
+    --------
+    >>> covered(19), covered(39)
+    ((1, 0.9), (2, 0.9))
+    """
+    k = max(int((1 - COVERAGE) / 2 * (runs + 1) + 1e-9), 1)
+    return k, (runs + 1 - 2 * k) / (runs + 1)
+
+
 def _interval(values: Sequence[float], measured: float) -> Expected:
-    array = np.asarray(values, dtype=float)
-    mean, count = float(array.mean()), array.size
-    spread = float(array.std(ddof=1)) if count > 1 else 0.0
-    half = t_quantile(count - 1, 0.9) * spread * math.sqrt(1 + 1 / count) if count > 1 else 0.0
-    half = max(half, NEAR * abs(mean))
-    return Expected(mean, max(mean - half, 0.0), mean + half, measured)
+    ordered = sorted(values)
+    k, _ = covered(len(ordered))
+    return Expected(float(np.mean(ordered)), ordered[k - 1], ordered[-k], measured)
 
 
 def _distance(means: Mapping[str, float], measured: Mapping[str, float]) -> float:

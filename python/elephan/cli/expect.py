@@ -46,7 +46,7 @@ def expect(
         str | None,
         typer.Option("--link-rate", metavar="RATE", help="Of tc: rate of the device.", show_default="1 Gbit/s"),
     ] = None,
-    replications: Annotated[int, typer.Option("--replications", min=3, max=1000, help="Runs of the path.")] = 12,
+    replications: Annotated[int, typer.Option("--replications", min=3, max=1000, help="Runs of the path.")] = 19,
     set_: SetOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -95,11 +95,17 @@ def _print(path: Path, answer: Expectation, *, with_measured: bool) -> None:
     print_wrapped(f"{path}, {answer.runs} runs of {format_time(answer.duration_s)}{verdict}")
     rows = []
     for name, one in answer.quantities.items():
-        row = [QUANTITIES[name], _shown(name, one.mean), f"{_shown(name, one.low)} to {_shown(name, one.high)}"]
+        low, high = _shown(name, one.low), _shown(name, one.high)
+        row = [QUANTITIES[name], _shown(name, one.mean), low if low == high else f"{low} to {high}"]
         if with_measured:
             row += [_shown(name, one.measured) if one.place else "-", one.place]
         rows.append(row)
-    heads = ["iperf3", "expected", "90 % of runs", *(["measured", ""] if with_measured else [])]
+    heads = [
+        "iperf3",
+        "expected",
+        f"{100 * answer.coverage:.0f} % of runs",
+        *(["measured", ""] if with_measured else []),
+    ]
     print_tables(fitted_table(heads, rows, [True, False, False, False, True][: len(heads)]))
     if answer.explanations:
         found = "; ".join(f"{name} (distance {100 * ratio:.0f} %)" for name, ratio in answer.explanations)

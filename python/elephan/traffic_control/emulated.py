@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from elephan.errors import InputError
 from elephan.traffic_control.quantities import TIME, count, rate, share, short, size, time
-from elephan.units import format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -100,6 +99,12 @@ class EmulatedPath:
         What a scenario does otherwise, a sentence each.
     delay_limit : int
         Packets that netem holds, those in its delay included; 0 without netem.
+    policer : tuple of (float, float), optional
+        Rate [bit/s] and burst [bytes].
+    overtakes : bool
+        Whether jitter reorders packets.
+    early : tuple of (float, int, float), optional
+        Of netem's reorder: probability, gap [packets], and the delay [s] that the others have.
     """
 
     rate_bps: float | None = None
@@ -113,6 +118,8 @@ class EmulatedPath:
     notes: list[str] = field(default_factory=list)
     delay_limit: int = 0
     policer: tuple[float, float] | None = None
+    overtakes: bool = False
+    early: tuple[float, int, float] | None = None
 
 
 def is_tc(text: str) -> bool:
@@ -277,18 +284,58 @@ def _limit_rate(made: EmulatedPath, bps: float) -> bool:
 def _netem(one: Discipline, made: EmulatedPath) -> None:
     words = one.words
     made.delay_limit = count(one.value("limit") or "1000")
+    if made.delay_limit == 0:
+        message = "limit 0 drops every packet; give at least 1"
+        raise ValueError(message)
     made.buffer = f'"{made.delay_limit} packets"'
+    delay = 0.0
     if (text := one.value("delay", "latency")) is not None:
-        made.delay_s += time(text)
-        at = words.index(text) + 1
-        if at < len(words) and TIME.fullmatch(words[at]) and not words[at].isdigit():
-            made.jitter_s = time(words[at])
-            made.notes.append("netem's jitter puts packets out of order; here their order is kept")
-            made.notes += ["jitter is uniform here"] if "distribution" in words else []
+        delay = time(text)
+        made.delay_s += delay
+        _jitter(words[words.index(text) + 1 :], made, in_order="rate" in words)
     _losses(one, made)
     if (text := one.value("rate")) is not None:
         _limit_rate(made, rate(text))
-    made.notes += [f"netem's {name} is left out" for name in ("duplicate", "reorder", "slot") if name in words]
+    _reorder(one, made, delay)
+    made.notes += [f"netem's {name} is left out" for name in ("duplicate", "slot") if name in words]
+
+
+def _jitter(words: Sequence[str], made: EmulatedPath, *, in_order: bool) -> None:
+    """Take the jitter after a delay: `tfifo_enqueue` sorts by times to send, which rise only with a rate."""
+    if not words or not TIME.fullmatch(words[0]) or words[0].isdigit():
+        return
+    made.jitter_s = time(words[0])
+    made.overtakes = made.overtakes or (made.jitter_s > 0 and not in_order)
+    if made.overtakes:
+        made.notes.append("netem's jitter without a rate of its own reorders packets, and so does the link here")
+    if len(words) > 1 and words[1].endswith("%"):
+        made.notes.append("the correlation of netem's jitter is left out")
+    if made.jitter_s > made.delay_s:
+        made.notes.append("the jitter is larger than the delay: it is uniform from 0 here")
+    made.notes += ["jitter is uniform here"] if "distribution" in words else []
+
+
+def _reorder(one: Discipline, made: EmulatedPath, delay_s: float) -> None:
+    text, gap = one.value("reorder"), one.value("gap")
+    if text is None:
+        if gap is not None:
+            message = "has a gap without reorder"
+            raise ValueError(message)
+        return
+    early = share(text)
+    if early == 0:
+        return
+    if delay_s == 0:
+        message = "has reorder without a delay"
+        raise ValueError(message)
+    made.early = (early, max(count(gap or "1"), 1), delay_s)
+    after = one.words[one.words.index("reorder") + 2 :]
+    if after and after[0].endswith("%"):
+        made.notes.append("the correlation of netem's reorder is left out")
+    if made.jitter_s:
+        made.notes.append("early packets of netem's reorder have jitter, too, and jitter reorders the others")
+    if "rate" in one.words:
+        made.notes.append("early packets of netem's reorder pass its rate; here they are sent at it")
 
 
 def _losses(one: Discipline, made: EmulatedPath) -> None:
@@ -445,28 +492,6 @@ _READERS: dict[str, Callable[[Discipline, EmulatedPath], None]] = {
 }
 
 
-@dataclass(frozen=True)
-class Around:
-    """Properties of a path that tc does not know.
-
-    Parameters
-    ----------
-    link_bps : float [bit/s]
-        Rate of the device.
-    rtt_s : float [s]
-        Base round-trip time without what netem adds.
-    law : str
-    flows : int
-    duration_s : float [s]
-    """
-
-    link_bps: float = 1e9
-    rtt_s: float = 0.0005
-    law: str = "cubic"
-    flows: int = 1
-    duration_s: float = 30.0
-
-
 def read(text: str, origin: str, device: str | None = None) -> EmulatedPath:
     """Read lines of tc.
 
@@ -480,81 +505,3 @@ def read(text: str, origin: str, device: str | None = None) -> EmulatedPath:
     except (ValueError, OverflowError) as error:
         message = f"{origin}: {error}"
         raise InputError(message) from None
-
-
-def scenario(made: EmulatedPath, around: Around, title: str) -> str:
-    """Return a scenario in which a bulk flow crosses the path.
-
-    Parameters
-    ----------
-    title : str
-        Name of the file.
-    """
-    bps = made.rate_bps or around.link_bps
-    rtt = around.rtt_s + made.delay_s
-    lines = ['name   = "emulated"', f'delay  = "{rtt / 2 * 1e6:.0f} us"']
-    if made.burst_b > 2 * PACKET_B and made.rate_bps is not None and around.link_bps > made.rate_bps:
-        lines.append(f'rate   = "{around.link_bps:.0f} bit/s"')
-        lines.append(f'shaper = {{ rate = "{bps:.0f} bit/s", burst = "{made.burst_b:.0f} B" }}')
-    else:
-        lines.append(f'rate   = "{bps:.0f} bit/s"')
-    lines += [f"buffer = {_buffer(made, bps)}", f"queue  = {made.queue}"]
-    if made.loss:
-        lines.append(f"loss   = {made.loss}")
-    if made.jitter_s:
-        low = max(made.delay_s - made.jitter_s, 0.0)
-        lines.append(f'jitter = {{ uniform = ["0 us", "{(made.delay_s + made.jitter_s - low) * 1e6:.0f} us"] }}')
-        rtt -= min(made.jitter_s, made.delay_s)
-        lines[1] = f'delay  = "{rtt / 2 * 1e6:.0f} us"'
-    if made.policer is not None:
-        lines.append(f'policer = {{ rate = "{made.policer[0]:.0f} bit/s", burst = "{made.policer[1]:.0f} B" }}')
-    pacing = ', pacing = "linux"' if made.paces else ""
-    clean = "".join(c for c in title if c.isprintable() and c not in '"\\')
-    return _SCENARIO.format(
-        title=clean,
-        duration=f"{around.duration_s:g} s",
-        link="\n".join(lines),
-        flows=around.flows,
-        rtt=f"{rtt * 1e6:.0f} us",
-        tcp=f'{{ profile = "linux", header = "66 B", delayed_ack = 2{pacing} }}',
-        law={"bbr": "bbr1"}.get(around.law, around.law),
-    )
-
-
-def _buffer(made: EmulatedPath, bps: float) -> str:
-    """Return the buffer; netem's limit counts the packets in its delay, too."""
-    if not made.delay_limit or made.buffer != f'"{made.delay_limit} packets"':
-        return made.buffer
-    within = made.delay_s * bps / 8 / PACKET_B
-    left = made.delay_limit - within
-    if left < 1:
-        made.notes.append(
-            f"netem's limit of {made.delay_limit} packets is below the {within:.0f} that its delay of "
-            f"{format_time(made.delay_s)} holds at {format_rate(bps)}: packets are lost below this rate"
-        )
-    return f'"{max(left, 1):.0f} packets"'
-
-
-_SCENARIO = """\
-# A path as tc has it: by elephan import tc.
-title        = "{title}"
-duration     = "{duration}"
-replications = 5
-seed         = 1
-
-[[links]]
-{link}
-
-[[flows]]
-name    = "sender"
-count   = {flows}
-path    = ["emulated"]
-rtt     = "{rtt}"
-tcp     = {tcp}
-control = {{ law = "{law}" }}
-packet  = "1514 B"                      # as queues of Ethernet count it
-start   = {{ from = "0 s", to = "0.5 s" }}
-
-[record]
-every = "100 ms"
-"""

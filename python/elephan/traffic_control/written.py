@@ -1,0 +1,146 @@
+"""Scenario of a path that lines of tc describe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from elephan.traffic_control.emulated import PACKET_B
+from elephan.units import format_rate, format_time
+
+if TYPE_CHECKING:
+    from elephan.traffic_control.emulated import EmulatedPath
+
+
+@dataclass(frozen=True)
+class Around:
+    """Properties of a path that tc does not know.
+
+    Parameters
+    ----------
+    link_bps : float [bit/s]
+        Rate of the device.
+    rtt_s : float [s]
+        Base round-trip time without what netem adds.
+    law : str
+    flows : int
+    duration_s : float [s]
+    """
+
+    link_bps: float = 1e9
+    rtt_s: float = 0.0005
+    law: str = "cubic"
+    flows: int = 1
+    duration_s: float = 30.0
+
+
+def scenario(made: EmulatedPath, around: Around, title: str) -> str:
+    """Return a scenario in which a bulk flow crosses the path.
+
+    Parameters
+    ----------
+    title : str
+        Name of the file.
+    """
+    bps = made.rate_bps or around.link_bps
+    buffer, policer = _held(made, bps)
+    fixed, width, mean = _delays(made)
+    lines = ['name   = "emulated"', f'delay  = "{(around.rtt_s / 2 + fixed) * 1e6:.0f} us"']
+    if made.burst_b > 2 * PACKET_B and made.rate_bps is not None and around.link_bps > made.rate_bps:
+        lines.append(f'rate   = "{around.link_bps:.0f} bit/s"')
+        lines.append(f'shaper = {{ rate = "{bps:.0f} bit/s", burst = "{made.burst_b:.0f} B" }}')
+    else:
+        lines.append(f'rate   = "{bps:.0f} bit/s"')
+    lines += [f"buffer = {buffer}", f"queue  = {made.queue}"]
+    if made.loss:
+        lines.append(f"loss   = {made.loss}")
+    if width:
+        lines.append(f'jitter = {{ uniform = ["0 us", "{width * 1e6:.0f} us"] }}')
+    if made.early is not None:
+        early, gap, _ = made.early
+        by = f"{(made.early[2] - min(made.jitter_s, made.early[2])) * 1e6:.0f} us"
+        lines.append(f'reorder = {{ early = {early:.9g}, by = "{by}", gap = {gap} }}')
+    elif made.overtakes:
+        lines.append('reorder = "jitter"')
+    if policer is not None:
+        lines.append(f'policer = {{ rate = "{policer[0]:.0f} bit/s", burst = "{policer[1]:.0f} B" }}')
+    pacing = ', pacing = "linux"' if made.paces else ""
+    clean = "".join(c for c in title if c.isprintable() and c not in '"\\')
+    return _SCENARIO.format(
+        title=clean,
+        duration=f"{around.duration_s:g} s",
+        link="\n".join(lines),
+        flows=around.flows,
+        rtt=f"{(around.rtt_s + mean) * 1e6:.0f} us",
+        tcp=f'{{ profile = "linux", header = "66 B", delayed_ack = 2{pacing} }}',
+        law={"bbr": "bbr1"}.get(around.law, around.law),
+    )
+
+
+def _delays(made: EmulatedPath) -> tuple[float, float, float]:
+    """Return what each packet is delayed by at least, the width of the jitter, and the mean of the delays [s]."""
+    low = max(made.delay_s - made.jitter_s, 0.0)
+    width = made.delay_s + made.jitter_s - low if made.jitter_s else 0.0
+    if made.early is None:
+        return low, width, low + width / 2
+    share, gap, delay_s = made.early
+    by = delay_s - min(made.jitter_s, delay_s)
+    # At least gap - 1 packets are late before each early one, and then 1/share are tried.
+    late = 1 - 1 / (gap - 1 + 1 / share)
+    return low - by, width, low - by + late * by + width / 2
+
+
+def _held(made: EmulatedPath, bps: float) -> tuple[str, tuple[float, float] | None]:
+    """Return buffer and policer: netem's limit counts the packets in its delay, too."""
+    limit, own = made.delay_limit, made.buffer == f'"{made.delay_limit} packets"'
+    within = made.delay_s * bps / 8 / PACKET_B
+    left = limit - within
+    if not limit or (left >= 0 and not own):
+        return made.buffer, made.policer
+    if left >= limit / 2:
+        return f'"{left:.0f} packets"', made.policer
+    if left >= 0:
+        # Slow start sends W packets at twice the rate: in netem W of them are held, in a queue without delay W/2.
+        made.notes.append(
+            f"netem's limit of {limit:,} packets leaves {left:,.0f} besides the {within:,.0f} in its delay of "
+            f"{format_time(made.delay_s)} at {format_rate(bps)}; the queue is modelled as half of the limit, since "
+            "the delay takes bursts, too"
+        )
+        return f'"{max(limit // 2, 1)} packets"', made.policer
+    # `tfifo_enqueue` drops what arrives while `limit` packets wait, and has no rate. A bucket of `limit` packets that
+    # fills in `delay` loses the same of steady arrivals and of bursts at once; of a burst that lasts as long as a part
+    # of the delay it passes more, at most twice the limit.
+    policed = limit * PACKET_B * 8 / made.delay_s
+    if made.policer is not None and made.policer[0] <= policed:
+        return made.buffer, made.policer
+    packets = "1 packet" if limit == 1 else f"{limit:,} packets"
+    made.notes.append(
+        f"netem's limit of {packets} is below the {within:,.0f} that its delay of {format_time(made.delay_s)} holds at "
+        f"{format_rate(bps)}; it is modelled as a policer of {format_rate(policed)} with a burst of the limit"
+    )
+    return made.buffer, (policed, limit * PACKET_B)
+
+
+_SCENARIO = """\
+# A path as tc has it: by elephan import tc.
+title        = "{title}"
+duration     = "{duration}"
+replications = 5
+seed         = 1
+
+[[links]]
+{link}
+
+[[flows]]
+name    = "sender"
+count   = {flows}
+path    = ["emulated"]
+rtt     = "{rtt}"
+tcp     = {tcp}
+control = {{ law = "{law}" }}
+packet  = "1514 B"                      # as queues of Ethernet count it
+start   = {{ from = "0 s", to = "0.5 s" }}
+
+[record]
+every = "100 ms"
+"""
