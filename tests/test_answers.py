@@ -113,7 +113,7 @@ def test_what_is_not_decided_says_how_long_a_run_would_decide() -> None:
     )
     sure = {"a": measured(10, 0.3), "b": measured(11, 0)}
     assert asked.sentence(sure) == "A answers."
-    assert "exclude the opposite of: A is less" in asked.certainty(sure)
+    assert "Decided by 95 % intervals: A is less" in asked.certainty(sure)
     first, second = (Record.of(asked, asking.Outcome("", 1.0, document)) for document in (sure, unsure))
     assert first.differences(second) == "A is less: holds, then not decided"
     assert first.differences(first) == STAYS

@@ -292,7 +292,7 @@ def test_a_change_has_the_range_of_its_difference(elephan: Command, file: Path) 
 
     same = shown("flows.0.tcp.initial_ssthresh=none")
     assert same.count("(no difference)") == 3
-    assert "differences, lowest to highest of 7 paths" in same
+    assert "the smallest and the largest difference over 7 paths" in same
     # A buffer of 5 ms holds at most 5 ms, and the path as it is more.
     found = re.search(r"What if buffer=5 ms: .*? queue ([\d.]+) ms \((-[\d.]+) to (-[\d.]+)\)", shown("buffer=5 ms"))
     assert found is not None

@@ -6,7 +6,6 @@ mod bursts;
 mod deliveries;
 mod departures;
 mod ecn;
-mod habits;
 mod loss;
 mod optional;
 mod options;
@@ -17,6 +16,7 @@ mod rtt;
 mod sender;
 mod sequence;
 mod state;
+mod switches;
 #[cfg(test)]
 mod testing;
 mod timers;

@@ -37,7 +37,7 @@ impl OptionalState {
     #[must_use]
     pub fn new(needs: Needs, options: &Options, names_rate: bool) -> Option<Box<Self>> {
         let pacer = Pacer::new(options.pacing, options.burst, names_rate);
-        // Those that `Habits` knows need no more.
+        // Those that `Switches` knows need no more.
         let other_limit = options.abc_limit.is_some() && options.abc_limit != Options::default().abc_limit;
         if !(needs.deliveries || needs.headers || pacer.is_some() || other_limit) {
             return None;

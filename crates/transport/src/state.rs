@@ -3,8 +3,8 @@
 
 use crate::Rtt;
 use crate::ecn::EcnSender;
-use crate::habits::Habits;
 use crate::sequence::SequenceSpace;
+use crate::switches::Switches;
 use crate::timers::Timers;
 use law::CongestionControl;
 
@@ -39,7 +39,7 @@ pub struct SenderState<C> {
     pub control: C,
     pub phase: Phase,
     pub ecn: EcnSender,
-    pub habits: Habits,
+    pub switches: Switches,
     pub receive_window: u32,
 }
 
@@ -88,6 +88,6 @@ impl<C: CongestionControl> SenderState<C> {
     /// new segment beyond the window. They show that segments have left the network; cwnd counts those still outstanding.
     #[inline]
     pub fn limited_transmit(&self, dupacks: u32, dup_thresh: u32) -> u32 {
-        if self.habits.limited_transmit() { dupacks.min(dup_thresh - 1) } else { 0 }
+        if self.switches.limited_transmit() { dupacks.min(dup_thresh - 1) } else { 0 }
     }
 }

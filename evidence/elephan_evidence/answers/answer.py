@@ -187,7 +187,7 @@ class Answer:
         """Return how sure the answer is, in Markdown."""
         found = self.verdict(document)
         holding = [claim.says for claim in found if claim.decided and claim.holds]
-        sure = [f"The 95 % intervals exclude the opposite of: {'; '.join(holding)}"] if holding else []
+        sure = [f"Decided by 95 % intervals: {'; '.join(holding)}"] if holding else []
         sure += [_capital(claim.text()) for claim in found if not (claim.decided and claim.holds)]
         if self.sure:
             sure.append(_capital(self.fill(self.sure, document)))

@@ -104,9 +104,9 @@ def _lines(found: RunEstimate | SweepEstimate, title: str, reason: str) -> list[
         f"{title}: {in_words(found)}",
         f"{what}, {at_once}, {took} in all; files of {format_bytes(found.written_bytes)} by --out",
         f"memory {system}",
-        f"of the memory: {shares}; the program has the rest"
+        f"parts of the memory: {shares}; the rest is the program itself"
         if shares
-        else "of the memory: nearly all is for the program itself",
+        else "nearly all of the memory is the program itself",
         f"right within these factors, nineteen times in twenty: {factors}",
     ]
 

@@ -234,8 +234,8 @@ def _record(answer: Answer) -> list[str]:
     held = record.get(way, record["network"])
     buffer, rate, queue = (f"{held[name][0]} of {held[name][1]}" for name in ("buffer", "rate", "set"))
     return [
-        f"On {record['runs']} real paths such intervals held the buffer in {buffer} and the rate in {rate}, "
-        f"such sets the queue in {queue}"
+        f"On {record['runs']} real paths the true buffer was within its interval in {buffer}, the rate in {rate}; "
+        f"the queue was among those named in {queue}"
     ]
 
 
@@ -322,11 +322,11 @@ def _change_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
     changes = [f"What if {row['path']}: {one(row)}" for row in rows[1:]]
     where = (
-        f"{paths} paths, the middle of the answer and the ends of its intervals"
+        f"{paths} paths: the middle of the answer, and the ends of its intervals"
         if paths > 1
         else "the middle of the answer alone, so that no difference is decided"
     )
-    how = f"; in brackets differences, lowest to highest of {where}" if paths > 1 else f"; of {where}"
+    how = f"; in brackets the smallest and the largest difference over {where}" if paths > 1 else f"; of {where}"
     return [*changes, f"As it is: {one(rows[0])}{how}"]
 
 

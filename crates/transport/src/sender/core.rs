@@ -5,13 +5,13 @@
 
 use super::kept::Kept;
 use crate::ecn::EcnSender;
-use crate::habits::Habits;
 use crate::loss::rules::{AckInfo, Loss, Report, Restart, Segments};
 use crate::optional::OptionalState;
 use crate::options::Rto;
 use crate::rtt::{Round, TimedSegment, TimerOptions};
 use crate::sequence::{MAX_OUTSTANDING, SequenceSpace};
 use crate::state::{Phase, SenderState};
+use crate::switches::Switches;
 use crate::timers::{Due, Timers};
 use crate::validation::Validation;
 use crate::{Ack, Counters, Options, Rtt, WindowLimits, Wire};
@@ -48,7 +48,7 @@ impl<C: CongestionControl> Core<C> {
                 rtt: Rtt::new(Arc::new(TimerOptions::new(options))),
                 phase: Phase::Open,
                 ecn: EcnSender::new(options.ecn.flags(needs), if needs.marks { 2 } else { options.ecn_floor }),
-                habits: Habits::new(options, needs),
+                switches: Switches::new(options, needs),
                 receive_window: window.unwrap_or(MAX_OUTSTANDING),
                 control,
             },
@@ -98,7 +98,7 @@ impl<C: CongestionControl> Core<C> {
     /// Largest number of segments by which one ACK grows the window in slow start.
     #[inline]
     pub(super) fn abc_limit(&self) -> f64 {
-        self.optional.as_deref().map_or_else(|| self.state.habits.abc_limit(), OptionalState::abc_limit)
+        self.optional.as_deref().map_or_else(|| self.state.switches.abc_limit(), OptionalState::abc_limit)
     }
 
     /// Starts the connection: sends the initial window.
@@ -148,7 +148,7 @@ impl<C: CongestionControl> Core<C> {
             round_start: rtt.is_some(),
             report: Report::default(),
         };
-        let stamped = self.state.habits.timestamps().then(|| self.ack_times(loss, now, ack));
+        let stamped = self.state.switches.timestamps().then(|| self.ack_times(loss, now, ack));
         if stamped.is_none() {
             self.sample_departure(loss, &mut info, ack);
         }
@@ -231,7 +231,7 @@ impl<C: CongestionControl> Core<C> {
     #[inline]
     pub(super) fn sample(&mut self, now: Time, cum: u64) -> Option<Span> {
         let rtt = self.timed.on_ack(now, cum)?;
-        if !self.state.habits.timestamps() {
+        if !self.state.switches.timestamps() {
             self.state.rtt.sample(rtt, Round { una: cum, nxt: self.state.seq.nxt() });
         }
         Some(rtt)
@@ -252,7 +252,7 @@ impl<C: CongestionControl> Core<C> {
             if let Some(optional) = self.optional.as_deref_mut() {
                 optional.on_rtt(rtt);
             }
-            if self.state.habits.every_rtt() {
+            if self.state.switches.every_rtt() {
                 info.rtt = Some(rtt);
             }
         }

@@ -48,7 +48,7 @@ impl<C: CongestionControl> Core<C> {
     /// [`Self::paced`] ACKs, none later than a timer other than the pacing timer.
     pub fn take_paced<L: Loss>(&mut self, loss: &mut L, acks: impl Iterator<Item = (Time, u32)>, wire: &mut impl Wire) {
         let Some(mut optional) = self.optional.take() else { return };
-        let (every_rtt, abc_limit, paced) = (self.state.habits.every_rtt(), optional.abc_limit(), optional.spaces());
+        let (every_rtt, abc_limit, paced) = (self.state.switches.every_rtt(), optional.abc_limit(), optional.spaces());
         let (mut last, mut latest) = (Time::ZERO, None);
         if let Some(parts) = optional.paced_parts() {
             let counts = parts.deliveries.is_none() && !every_rtt;
@@ -70,7 +70,7 @@ impl<C: CongestionControl> Core<C> {
                 asks_pace_at_end: !L::ROOM_ENDS_WITH_DATA,
                 control,
                 rtt: &mut self.state.rtt,
-                stamped: self.state.habits.timestamps(),
+                stamped: self.state.switches.timestamps(),
                 departures: self.departures.as_deref_mut().map(|kept| &mut **kept),
                 deliveries: parts.deliveries,
                 wire,
@@ -96,7 +96,7 @@ impl<C: CongestionControl> Core<C> {
         }
         self.optional = Some(optional);
         if let Some((left, rtt)) = latest {
-            if self.state.habits.timestamps() {
+            if self.state.switches.timestamps() {
                 self.state.rtt.set_rto();
             }
             loss.on_plain_acks(self.state.seq.una() - 1, left, rtt, (self.state.rtt.srtt(), self.state.rtt.min()));

@@ -152,7 +152,7 @@ impl<C: CongestionControl> Core<C> {
         let mut in_flight = loss.in_flight(&self.state.seq);
         let row = times.clone().take_while(|now| *now <= deadlines.1);
         let acks = match self.departures.as_deref_mut() {
-            Some(departures) if !self.state.habits.timestamps() => loss.extend_row(departures, row, |_, _| {}),
+            Some(departures) if !self.state.switches.timestamps() => loss.extend_row(departures, row, |_, _| {}),
             _ => self.extend_stamped_row(loss, row),
         };
         if acks == 0 {

@@ -115,7 +115,7 @@ impl<C: CongestionControl> Core<C> {
         times: impl Iterator<Item = Time>,
     ) {
         let (every_rtt, stamped, outstanding) =
-            (self.state.habits.every_rtt(), self.state.habits.timestamps(), (nxt - una) as u32);
+            (self.state.switches.every_rtt(), self.state.switches.timestamps(), (nxt - una) as u32);
         let Some(departures) = self.departures.as_deref_mut() else { return };
         let mut taken = departures.take(times, each);
         let rtt = &mut self.state.rtt;
@@ -194,7 +194,7 @@ impl<C: CongestionControl> Core<C> {
     #[inline]
     pub fn take_plain(&mut self, loss: &mut impl Loss, acks: impl Iterator<Item = (Time, u32)>, wire: &mut impl Wire) {
         let flags = self.state.ecn.data();
-        let (every_rtt, stamped) = (self.state.habits.every_rtt(), self.state.habits.timestamps());
+        let (every_rtt, stamped) = (self.state.switches.every_rtt(), self.state.switches.timestamps());
         let (mut last, min_rtt, srtt) = (Time::ZERO, self.state.rtt.min(), self.state.rtt.srtt());
         let mut ack = AckSample { srtt, min_rtt, rtt: None, ..AckSample::plain(Time::ZERO, srtt) };
         ack.abc_limit = self.abc_limit();

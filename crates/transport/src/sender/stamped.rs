@@ -52,7 +52,7 @@ impl<C: CongestionControl> Core<C> {
         let Some((oldest, latest)) = oldest.zip(latest).or(echoed.zip(echoed)) else { return };
         let rtt = AckRtt { oldest: info.now - oldest, latest: info.now - latest };
         self.take_sample(rtt, ack.cum, info.in_flight_before);
-        if self.state.habits.every_rtt() {
+        if self.state.switches.every_rtt() {
             info.rtt = Some(rtt.latest);
         }
         if info.acked == 0 {
@@ -63,7 +63,7 @@ impl<C: CongestionControl> Core<C> {
     /// Takes the sample of an ACK that SACKs the segment after the highest run, which was sent once, at `left`.
     #[inline]
     pub fn sample_next_sacked(&mut self, now: Time, left: Time, in_flight: u32) {
-        if !self.state.habits.timestamps() {
+        if !self.state.switches.timestamps() {
             return;
         }
         self.take_sample(AckRtt { oldest: now - left, latest: now - left }, self.state.seq.una(), in_flight);
@@ -100,7 +100,7 @@ impl<C: CongestionControl> Core<C> {
     /// Whether the weight of samples is independent of the segments in flight: RFC 7323's is not (Appendix G).
     #[inline]
     pub(super) fn smooths_alike(&self) -> bool {
-        !self.state.habits.timestamps() || self.state.rtt.options().rule() == Rto::Linux
+        !self.state.switches.timestamps() || self.state.rtt.options().rule() == Rto::Linux
     }
 
     /// Restarts the retransmission timer, as Linux does, for SACKs of segments sent before the last transmission of the

@@ -21,14 +21,14 @@ impl<C: CongestionControl> Core<C> {
     /// Counts segments that the receiver reports as duplicates; undoes reductions that they, timestamps or originals prove spurious,
     /// if `undoes`.
     pub fn expect_duplicates(&mut self, undoes: bool) {
-        self.state.habits.notice_duplicates();
+        self.state.switches.notice_duplicates();
         self.departures.get_or_insert_default().undo = Some(Box::new(Undo::new(undoes)));
     }
 
     /// Whether duplicates are reported, and a reduction may be undone.
     #[inline]
     pub(super) fn may_undo(&self) -> bool {
-        self.state.habits.notices_duplicates()
+        self.state.switches.notices_duplicates()
     }
 
     #[inline]

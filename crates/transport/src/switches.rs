@@ -6,9 +6,9 @@ use law::Needs;
 
 /// Flags packed into a byte: another field would make every sender eight bytes larger.
 #[derive(Clone, Copy, Debug)]
-pub struct Habits(u8);
+pub struct Switches(u8);
 
-impl Habits {
+impl Switches {
     /// Flag: limited transmit (RFC 3042).
     const LIMITED_TRANSMIT: u8 = 1;
     /// Flag: no limit on the growth per ACK in slow start, where RFC 3465 has two segments.
