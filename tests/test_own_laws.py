@@ -293,6 +293,19 @@ def test_size_and_compare_answer_with_a_law_of_ones_own() -> None:
     assert "simulation" in elephan.compare(sampled, replications=1, real=False).links["source"]
 
 
+def test_variants_are_compared_with_laws_declared_in_the_same_call() -> None:
+    scenario, options = link('"reno"', buffer=15), {"target": "utilization=0.8", "precision": 0.3, "replications": 1}
+    base = elephan.Scenario.from_text(scenario.text)
+    found = elephan.size_variants(base, ["mine", "reno"], laws={"mine": MINE}, **options)
+    assert [variant.label for variant in found.variants] == ["mine with drop-tail", "reno with drop-tail"]
+    with pytest.raises(InputError, match=r"^laws mine: nothing uses it"):
+        elephan.size_variants(base, ["reno"], laws={"mine": MINE}, **options)
+    with pytest.raises(InputError, match=r"^laws: must be \{NAME: CLASS\}.*controls=\[NAME"):
+        elephan.size_variants(base, laws=["mine", "reno"], **options)
+    with pytest.raises(InputError, match=r"^laws: must be \{NAME: CLASS\}, not \["):
+        elephan.run(base, laws=["mine"])  # type: ignore[arg-type]
+
+
 def test_models_and_lint_do_not_take_it_for_another_law() -> None:
     scenario = link('"mine"')
     assert lint(scenario) is not None
