@@ -30,7 +30,8 @@ NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 FIRST_FIGURE = (ROOT / "docs" / "guide" / "first_figure.py").read_text(encoding="utf-8")
 
 FENCE = re.compile(
-    r"(?:<!-- not run: (?P<why>[^\n]+?) -->\n+)?^(?P<tick>```+)(?P<kind>[\w{}-]*)(?: [^\n]*)?\n(?P<text>.*?)^(?P=tick)$",
+    r"(?:<!-- not run: (?P<why>[^\n]+?) -->\n+)?"
+    r"^(?P<tick>```+)(?P<kind>[\w{}-]*)(?: [^\n]*)?\n(?P<text>.*?)^(?P=tick)$",
     flags=re.MULTILINE | re.DOTALL,
 )
 SHELL = ("", "sh", "bash", "console")
