@@ -302,7 +302,7 @@ def test_variants_are_compared_with_laws_declared_in_the_same_call() -> None:
     with pytest.raises(InputError, match=r"^laws mine: nothing uses it"):
         elephan.size_variants(base, ["reno"], laws={"mine": MINE}, **options)
     with pytest.raises(InputError, match=r"^laws: must be \{NAME: CLASS\}.*controls=\[NAME"):
-        elephan.size_variants(base, laws=["mine", "reno"], **options)
+        elephan.size_variants(base, laws=["mine", "reno"], **options)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"^laws: must be \{NAME: CLASS\}, not \["):
         elephan.run(base, laws=["mine"])  # type: ignore[arg-type]
 

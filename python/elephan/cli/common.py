@@ -326,10 +326,13 @@ def check_out(out: Path | None, option: str = "--out", *, drawn: bool = False) -
     Raises
     ------
     InputError
-        If it is a file, or its parent cannot be written.
+        If it is a file or another option, or its parent cannot be written.
     """
     if out is None:
         return
+    if str(out).startswith("--"):
+        message = f"{option} needs a folder, and is followed by {out}; write {option} DIR {out}"
+        raise InputError(message)
     require(option, "pyarrow", *(["matplotlib"] if drawn else []))
     existing = next(p for p in (out, *out.absolute().parents) if p.exists())
     if not _can_be_filled(existing):
