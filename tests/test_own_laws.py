@@ -529,6 +529,15 @@ def test_a_law_that_nothing_uses_is_refused(tmp_path: Path, command: Command) ->
     ):
         done = command(verb, scenario, *more, *law)
         assert (done.code, done.out, done.err) == (2, "", said), verb
+    # A misspelt name is reported, not that the law is then not used.
+    for verb, more in (
+        ("size", [*target, "--laws", "minee,cubic"]),
+        ("sweep", ["--over", "flows[0].control=cubic,minee", "--store", tmp_path / "store"]),
+        ("estimate", ["--set", "flows[0].control=minee"]),
+    ):
+        done = command(verb, scenario, *more, *law)
+        assert (done.code, done.out) == (2, ""), verb
+        assert 'flows[0].control: unknown law "minee"; did you mean "mine"?' in done.err, verb
     # Used by one point, by a comparison, or by what is set.
     one = ["--over", "flows[0].control=reno,mine", "--store", tmp_path / "store", "--dry-run"]
     assert command("sweep", scenario, *one, *law).code == 0

@@ -16,7 +16,7 @@ from elephan import _native, flow_files, object_files, own_laws, trace_files
 from elephan.assignments import assign, parse_assignments, top_keys
 from elephan.catalog.registries import plain
 from elephan.display import joined, note, table
-from elephan.errors import InputError, ScenarioError, suggest
+from elephan.errors import InputError, ScenarioError, nearest, suggest
 from elephan.input_files import parse_toml, read_text, with_kind
 from elephan.network import ScenarioTables, read_network
 from elephan.units import format_bytes, format_packets, format_rate, format_time
@@ -35,7 +35,7 @@ OF_YOUR_OWN = (
 _BUFFER = re.compile(r'"buffer":\{"(bytes|packets)":(\d+)\}')
 """A link's buffer in a canonical form; in a text of it, such as the title, quotes have a backslash."""
 
-_NEARLY_A_LAW = re.compile(r'unknown law "[^"]*"; available')
+_NEARLY_A_LAW = re.compile(r'unknown law "([^"]*)"; available')
 
 STATED, AUTO = "stated", "auto"
 """Values of `Scenario.warmup_rule`: the file states the warm-up, or it is still to be determined."""
@@ -125,8 +125,7 @@ class Scenario:
             settled = _without_auto(text)
             canonical, name, described = _native.resolve(settled or text)
         except ScenarioError as error:
-            own = "" if _NEARLY_A_LAW.search(str(error)) is None else OF_YOUR_OWN
-            message = f"{origin}: {error}{own}"
+            message = f"{origin}: {_with_own(str(error), known)}"
             raise ScenarioError(message) from None
         rule = AUTO if settled else STATED
         return cls(text, canonical, origin, rule, known)._with_cached_facts(name, described)
@@ -522,6 +521,15 @@ packet = "1000 B"
 start  = { from = "0 s", to = "0.1 s" }
 """
 """A small scenario for examples."""
+
+
+def _with_own(message: str, laws: Mapping[str, AnyOwnLaw]) -> str:
+    """Return a message about an unknown law with the nearest declared one, or with how to declare one."""
+    unknown = _NEARLY_A_LAW.search(message)
+    if unknown is None:
+        return message
+    near = nearest(unknown[1], laws)
+    return message + OF_YOUR_OWN if near is None else f'{message[: unknown.end(1)]}"; did you mean "{near}"?'
 
 
 def _without_auto(text: str) -> str | None:

@@ -427,7 +427,6 @@ def size_variants(
         raise InputError(message)
     with declared(laws):
         scenario = Scenario.from_any(scenario)
-    check_used(laws or (), [scenario.own_laws, map(_name, controls)])
     make_answer: Any = target if callable(target) else partial(size, **{"target": target, "link": link, **options})
     index = scenario.link_index(link)
     group = next((each.index for each in scenario.network.groups if each.is_tcp), 0)
@@ -439,6 +438,7 @@ def size_variants(
             message = f"{key[0]} with {key[1]} is given twice; give each law and each queue once"
             raise ScenarioError(message)
         made[key] = changed
+    check_used(laws or (), [scenario.own_laws, *(each.own_laws for each in made.values())])
     disciplines = {queue for _, queue in made}
     at_ample = len(disciplines) > 1 and not disciplines <= FULL_FIRST
     if at_ample and len(scenario.network.crossing(index)) > 1:
