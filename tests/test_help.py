@@ -114,6 +114,10 @@ def test_the_first_page_says_how_to_start_and_what_codes_mean(elephan: Command) 
         assert code in START
 
 
+def test_attack_takes_any_law(elephan: Command) -> None:
+    assert "Any law, e.g. bbr1 or cubic (elephan list laws)." in elephan("attack", "--help").out
+
+
 def test_short_commands_stay_whole_and_long_ones_break_before_options() -> None:
     assert write_examples("elephan run a.toml\nelephan run b.toml", 80) == (
         "Examples:\n  elephan run a.toml\n  elephan run b.toml\n"

@@ -71,6 +71,17 @@ def test_every_metric_that_is_a_number_is_given_and_curves_are_refused(result: R
         result.measure("distribution")
 
 
+def test_counts_are_asked_by_their_names_on_the_screen_of_a_run(result: RunResult) -> None:
+    found, groups = result.measure(["cuts", "timeouts"]), result.to_json()["groups"]
+    assert found["name"] == ["early", "late"] * 2
+    assert found["value"] == [group[key]["mean"] for key in ("loss_events", "timeouts") for group in groups]
+    assert sum(found["value"][:2]) > 0
+    with pytest.raises(InputError, match=r'no "cutz"; did you mean "cuts"'):
+        result.measure("cutz")
+    with pytest.raises(InputError, match=r'cuts: there is no option "delta"; it has none'):
+        result.measure("cuts(delta=1)")
+
+
 def test_what_results_have_is_what_the_document_says(result: RunResult) -> None:
     document = result.to_json()
     found = result.measure(["jain", "goodput", "percentile"])

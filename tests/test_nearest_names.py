@@ -62,6 +62,23 @@ WRONG = [
         "size {file} --worstcase",
         "elephan size: there is no option --worstcase; did you mean --worst-case?; see elephan size --help",
     ),
+    # Options without their value, and flags with one.
+    ("run {file} --out", "elephan run: --out needs a folder, as in --out DIR; see elephan run --help"),
+    ("run {file} --seed", "elephan run: --seed needs a value; see elephan run --help"),
+    ("run {file} --json=yes", "elephan run: --json takes no value; see elephan run --help"),
+    ("run {file} --out --json", "--out needs a folder, and is followed by --json; write --out DIR --json"),
+    (
+        "run {file} --out --seed 1",
+        'elephan run: unexpected "1"; --out needs a folder, as in --out DIR; see elephan run --help',
+    ),
+    (
+        "size {file} --target",
+        "elephan size: --target needs a value, as in --target NAME=VALUE; see elephan size --help",
+    ),
+    ("sweep {file} --store", "elephan sweep: --store needs a folder, as in --store DIR; see elephan sweep --help"),
+    ("new dumbbell --out", "elephan new: --out needs a file, as in --out FILE; see elephan new --help"),
+    ("store ls --store", "elephan store ls: --store needs a folder, as in --store DIR; see elephan store ls --help"),
+    ("transfer 1MB --rtt", "elephan transfer: --rtt needs a time, as in --rtt TIME; see elephan transfer --help"),
     ("attac cubic", 'elephan: there is no verb "attac"; did you mean "attack"?; see elephan --help'),
     ("attack cubik", 'attack cubik: unknown law "cubik"; did you mean "cubic"?'),
     ("attack cubic --harm starving", '--harm: there is no "starving"; did you mean "starvation"?'),

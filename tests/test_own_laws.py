@@ -293,6 +293,41 @@ def test_size_and_compare_answer_with_a_law_of_ones_own() -> None:
     assert "simulation" in elephan.compare(sampled, replications=1, real=False).links["source"]
 
 
+def test_variants_are_compared_with_laws_declared_in_the_same_call() -> None:
+    scenario = link('"reno"', buffer=15)
+    options: dict[str, Any] = {"target": "utilization=0.8", "precision": 0.3, "replications": 1}
+    base = elephan.Scenario.from_text(scenario.text)
+    found = elephan.size_variants(base, ["mine", "reno"], laws={"mine": MINE}, **options)
+    assert [variant.label for variant in found.variants] == ["mine with drop-tail", "reno with drop-tail"]
+    with pytest.raises(InputError, match=r"^laws mine: nothing uses it"):
+        elephan.size_variants(base, ["reno"], laws={"mine": MINE}, **options)
+    with pytest.raises(InputError, match=r"^laws: must be \{NAME: CLASS\}.*controls=\[NAME"):
+        elephan.size_variants(base, laws=["mine", "reno"], **options)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^laws: must be \{NAME: CLASS\}, not \["):
+        elephan.run(base, laws=["mine"])  # type: ignore[arg-type]
+
+
+def test_a_scenario_gets_laws_where_it_is_read_or_changed(tmp_path: Path) -> None:
+    plain, named = (LINK.format(control=control, count=2, buffer=20, more="") for control in ('"reno"', '"mine"'))
+    (tmp_path / "a.toml").write_text(named)
+    expected = link('"mine"').id
+    base = Scenario.from_text(plain)
+    assert Scenario.from_text(named, laws={"mine": MINE}).id == expected
+    assert Scenario.from_file(tmp_path / "a.toml", laws={"mine": MINE}).id == expected
+    assert (
+        Scenario.from_mapping(Scenario.from_text(named, laws={"mine": MINE}).source, laws={"mine": MINE}).id == expected
+    )
+    assert base.replace({"flows[f].control": "mine"}, laws={"mine": MINE}).id == expected
+    later = base.replace(laws={"mine": MINE})
+    assert later.id == base.id
+    assert later.replace(seed=2).replace({"flows[f].control": "mine"}, seed=1).id == expected
+    # What the message names works.
+    with pytest.raises(ScenarioError, match=r"in Python laws=\{NAME: CLASS\} of Scenario.from_file or replace$"):
+        base.replace({"flows[f].control": "zyx"})
+    with pytest.raises(InputError, match=r"^law zyx: must be a class"):
+        Scenario.from_file(tmp_path / "a.toml", laws={"zyx": 7})  # type: ignore[dict-item]
+
+
 def test_models_and_lint_do_not_take_it_for_another_law() -> None:
     scenario = link('"mine"')
     assert lint(scenario) is not None
@@ -494,6 +529,15 @@ def test_a_law_that_nothing_uses_is_refused(tmp_path: Path, command: Command) ->
     ):
         done = command(verb, scenario, *more, *law)
         assert (done.code, done.out, done.err) == (2, "", said), verb
+    # A misspelt name is reported, not that the law is then not used.
+    for verb, more in (
+        ("size", [*target, "--laws", "minee,cubic"]),
+        ("sweep", ["--over", "flows[0].control=cubic,minee", "--store", tmp_path / "store"]),
+        ("estimate", ["--set", "flows[0].control=minee"]),
+    ):
+        done = command(verb, scenario, *more, *law)
+        assert (done.code, done.out) == (2, ""), verb
+        assert 'flows[0].control: unknown law "minee"; did you mean "mine"?' in done.err, verb
     # Used by one point, by a comparison, or by what is set.
     one = ["--over", "flows[0].control=reno,mine", "--store", tmp_path / "store", "--dry-run"]
     assert command("sweep", scenario, *one, *law).code == 0

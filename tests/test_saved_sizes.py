@@ -65,7 +65,7 @@ def test_an_answer_comes_back_as_it_was(tmp_path: Path) -> None:
 
 
 def test_variants_come_back_with_the_recommendation(tmp_path: Path) -> None:
-    found = elephan.size_variants(SMALL, laws=["reno", "cubic"], target="utilization=0.8", replications=2)
+    found = elephan.size_variants(SMALL, controls=["reno", "cubic"], target="utilization=0.8", replications=2)
     found.write(tmp_path)
     saved = elephan.load(tmp_path)
     assert isinstance(saved, SavedSizeComparison)

@@ -205,6 +205,15 @@ def test_sql_answers_in_columns_and_by_group(store: Store, results: list[RunResu
     assert joined.columns == ["run", "run_2"]
 
 
+def test_measured_quantities_are_grouped_by_labels_and_joined(store: Store, results: list[RunResult]) -> None:
+    for i, result in enumerate(results):
+        store.put(result, labels={"flows[bulk].control": ("cubic", "reno")[i % 2]})
+    sql = 'SELECT "flows[bulk].control" AS law, avg(utilization) AS u FROM links JOIN points USING (run) GROUP BY law'
+    means = [np.mean([r.to_json()["links"][0]["utilization"]["mean"] for r in results[i::2]]) for i in (0, 1)]
+    found = store.query(sql).arrow
+    assert (found["law"].to_pylist(), found["u"].to_pylist()) == (["cubic", "reno"], pytest.approx(means, rel=1e-14))
+
+
 @pytest.mark.parametrize(
     ("sql", "said"),
     [
@@ -219,6 +228,24 @@ def test_sql_answers_in_columns_and_by_group(store: Store, results: list[RunResu
         ('SELECT count(*) FROM points WHERE "core.utilization" > 0.5', "write FROM results, which has it"),
         # No table has both; a column of this one has the name of a group in front.
         ('SELECT recovery, "core.utilization" FROM results', 'there is "bulk.recovery"'),
+        # Table and column are named in one step, also where one of the names is quoted.
+        (
+            "SELECT control, avg(utilization) FROM links GROUP BY control",
+            r'links has no column "control"; points has "flows\[bulk\].control": '
+            r"write FROM links JOIN points USING \(run\)$",
+        ),
+        (
+            'SELECT "flows[bulk].control", avg(utilization) FROM links GROUP BY 1',
+            r'points has "flows\[bulk\].control": write FROM links JOIN points USING \(run\)$',
+        ),
+        (
+            "SELECT l.jain, utilization FROM links AS l",
+            r'links has no column "jain"; runs has "jain": write FROM links JOIN runs USING \(run\)$',
+        ),
+        ("SELECT 'jain', control FROM links", "points has"),
+        # It would have no rows.
+        ("SELECT utilization FROM links AS l JOIN results AS r USING (run)", "JOIN points"),
+        ("SELECT utilization FROM results JOIN links USING ( run )", "JOIN points"),
         ("DELETE FROM runs", "can only read"),
         ("PRAGMA journal_mode = DELETE", "can only read"),
         ("CREATE TABLE x (y)", "can only read"),
@@ -229,7 +256,7 @@ def test_sql_answers_in_columns_and_by_group(store: Store, results: list[RunResu
     ],
 )
 def test_wrong_sql_is_answered_in_one_line(store: Store, results: list[RunResult], sql: str, said: str) -> None:
-    store.put(results[0])
+    store.put(results[0], labels={"flows[bulk].control": "reno"})
     with pytest.raises(InputError, match=said) as raised:
         store.query(sql)
     assert "\n" not in str(raised.value)

@@ -109,6 +109,20 @@ def test_the_replications_are_those_of_the_mean_in_the_document(swept: SweepResu
     assert estimate(values).to_json() == pytest.approx(found, rel=1e-9)
 
 
+def test_counts_are_those_of_the_document_and_of_the_flows(swept: SweepResult) -> None:
+    point = swept.points[0]
+    group = next(each for each in point.document["groups"] if each["name"] == "cubic")
+    for name, key in (("cuts", "loss_events"), ("timeouts", "timeouts")):
+        asked = column(swept, f"{name}[cubic]")
+        assert asked.measured(point, point.document) == group[key]
+        assert estimate(asked.by_replication(point) or []).to_json() == pytest.approx(group[key], rel=1e-9)
+    rows = pq.read_table(point.folder / "flows.parquet").to_pylist()
+    again = sum(row["retransmitted"] for row in rows if row["group"] == "cubic") / 3
+    assert column(swept, "retransmitted[cubic]").measured(point, point.document)["mean"] == pytest.approx(again)
+    # At least a packet is sent again for each cut by a loss.
+    assert again >= group["loss_events"]["mean"] - group["timeouts"]["mean"] > 0
+
+
 def test_jain_is_over_the_flows_that_count(swept: SweepResult) -> None:
     asked, point = column(swept, "jain"), swept.points[0]
     values = asked.by_replication(point)

@@ -1,6 +1,7 @@
 """``elephan transfer``: completion times against closed forms, and wrong words."""
 
 import json
+import re
 
 import pytest
 
@@ -48,7 +49,14 @@ def test_the_answer_stands_in_the_first_line(elephan: Command) -> None:
         (["4MB", "--rtt", "1s", "--rate", "50"], '"50" has no unit'),
         (["4MB", "--rtt", "1s", "--rate", "1Mbit/s", "--loss", "2"], '--loss: "2" is not a share of packets'),
         (["100GB", "--rtt", "1s", "--rate", "1Gbit/s"], "100GB: too large to run here; give at most 29 GB"),
-        (["4MB", "--rtt", "1s", "--rate", "1Mbit/s", "--law", "qubic"], 'unknown law "qubic"'),
+        (["4MB", "--rtt", "1s", "--rate", "1Mbit/s", "--law", "qubic"], '--law: unknown law "qubic"'),
+        # Messages name what was typed, not the keys of the scenario.
+        (["0B", "--rtt", "1s", "--rate", "1Mbit/s"], "SIZE: must be at least 1 B"),
+        (["1MB", "--rtt", "1s", "--rate", "1Mbit/s", "--after", "0s"], "--after: must lie between 1 us and"),
+        (["1MB", "--rtt", "1s", "--rate", "1Mbit/s", "--after", "8"], '--after: "8" has no unit'),
+        (["1MB", "--rtt", "0s", "--rate", "1Mbit/s"], "--rtt: must lie between 1 us and"),
+        (["1MB", "--rtt", "1s", "--rate", "0Mbit/s"], '--rate: "0Mbit/s" is out of range'),
+        (["1MB", "--rtt", "1s", "--rate", "1Mbit/s", "--buffer", "3x"], '--buffer: unknown unit "x"'),
         (["1MB", "--rtt", "1s", "--rate", "1Mbit/s", "--loss", "99%"], "no transfer ended within"),
     ],
 )
@@ -57,3 +65,4 @@ def test_wrong_words_get_one_line(elephan: Command, words: list[str], said: str)
     assert done.code == 2
     assert said in done.err
     assert len(done.err.splitlines()) == 1
+    assert not {"scenario", "flows[0]", "links[0]", "NAME=FILE"} & set(re.split(r"[:. ]", done.err))

@@ -13,6 +13,7 @@ import inspect
 import sys
 import textwrap
 import threading
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +25,7 @@ from elephan.errors import InputError, LawError
 from elephan.input_files import check_readable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import FunctionType, ModuleType
 
 METHODS = ("on_ack", "on_recovery_ack", "on_loss", "on_rtt_round", "on_restart")
@@ -388,7 +389,7 @@ def declared(laws: Mapping[str, LawSource] | None) -> Iterator[None]:
     Raises
     ------
     InputError
-        As `own_law` and `library_law`.
+        If `laws` is not a mapping, and as `own_law` and `library_law`.
     """
     before = _declared.set({**here(), **_looked_at(laws)})
     try:
@@ -448,6 +449,10 @@ def check_used(names: Iterable[str], used: Iterable[Iterable[str]], option: str 
 
 
 def _looked_at(laws: Mapping[str, LawSource] | None) -> dict[str, AnyOwnLaw]:
+    given: object = laws
+    if not isinstance(given, Mapping | None):
+        message = f"laws: must be {{NAME: CLASS}}, not {laws!r}"
+        raise InputError(message)
     return {name: _looked_at_one(name, law) for name, law in (laws or {}).items()}
 
 

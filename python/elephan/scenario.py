@@ -16,7 +16,7 @@ from elephan import _native, flow_files, object_files, own_laws, trace_files
 from elephan.assignments import assign, parse_assignments, top_keys
 from elephan.catalog.registries import plain
 from elephan.display import joined, note, table
-from elephan.errors import InputError, ScenarioError, suggest
+from elephan.errors import InputError, ScenarioError, nearest, suggest
 from elephan.input_files import parse_toml, read_text, with_kind
 from elephan.network import ScenarioTables, read_network
 from elephan.units import format_bytes, format_packets, format_rate, format_time
@@ -25,15 +25,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from elephan.network import Network
-    from elephan.own_laws import AnyOwnLaw
+    from elephan.own_laws import AnyOwnLaw, LawSource
 
-OF_YOUR_OWN = "; a law of your own: --law NAME=FILE.py:CLASS, in Python laws={NAME: CLASS}"
+OF_YOUR_OWN = (
+    "; a law of your own: --law NAME=FILE.py:CLASS, in Python laws={NAME: CLASS} of Scenario.from_file or replace"
+)
 """End of the message about an unknown law without a similar known one."""
 
 _BUFFER = re.compile(r'"buffer":\{"(bytes|packets)":(\d+)\}')
 """A link's buffer in a canonical form; in a text of it, such as the title, quotes have a backslash."""
 
-_NEARLY_A_LAW = re.compile(r'unknown law "[^"]*"; available')
+_NEARLY_A_LAW = re.compile(r'unknown law "([^"]*)"; available')
 
 STATED, AUTO = "stated", "auto"
 """Values of `Scenario.warmup_rule`: the file states the warm-up, or it is still to be determined."""
@@ -76,7 +78,14 @@ class Scenario:
     laws: Mapping[str, AnyOwnLaw] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def from_text(cls, text: str, origin: str = "scenario", folder: str | Path = "") -> Scenario:
+    def from_text(
+        cls,
+        text: str,
+        origin: str = "scenario",
+        folder: str | Path = "",
+        *,
+        laws: Mapping[str, LawSource] | None = None,
+    ) -> Scenario:
         """Read a scenario from TOML text.
 
         Parameters
@@ -87,6 +96,8 @@ class Scenario:
         folder : str or Path
             Folder for relative names of files of flows and of traces; the working directory by default. The contents of
             these files replace their names.
+        laws : mapping of str to class or path, optional
+            Laws in Python that the scenario and its changed copies may name, as `elephan.run` takes them.
 
         Returns
         -------
@@ -96,6 +107,8 @@ class Scenario:
         ------
         ScenarioError
             The first thing wrong, in one line that names the place.
+        InputError
+            If one of the laws cannot be declared.
 
         Examples
         --------
@@ -103,27 +116,29 @@ class Scenario:
         Traceback (most recent call last):
         elephan.errors.ScenarioError: empty.toml: links: missing; write at least one [[links]] table
         """
+        with own_laws.declared(laws):
+            known = dict(own_laws.here())
         try:
             for files in (flow_files, trace_files, object_files):
                 text = files.fill(text, Path(folder))
-            laws = dict(own_laws.here())
-            text = _with_sources(text, laws) if laws else text
+            text = _with_sources(text, known) if known else text
             settled = _without_auto(text)
             canonical, name, described = _native.resolve(settled or text)
         except ScenarioError as error:
-            own = "" if _NEARLY_A_LAW.search(str(error)) is None else OF_YOUR_OWN
-            message = f"{origin}: {error}{own}"
+            message = f"{origin}: {_with_own(str(error), known)}"
             raise ScenarioError(message) from None
         rule = AUTO if settled else STATED
-        return cls(text, canonical, origin, rule, laws)._with_cached_facts(name, described)
+        return cls(text, canonical, origin, rule, known)._with_cached_facts(name, described)
 
     @classmethod
-    def from_file(cls, path: str | Path) -> Scenario:
+    def from_file(cls, path: str | Path, *, laws: Mapping[str, LawSource] | None = None) -> Scenario:
         """Read a scenario file.
 
         Parameters
         ----------
         path : str or Path
+        laws : mapping of str to class or path, optional
+            As `from_text`.
 
         Returns
         -------
@@ -135,13 +150,16 @@ class Scenario:
             If the file cannot be opened, or what is wrong in it.
         """
         what = "scenario file (TOML)"
-        try:
-            return cls.from_text(read_text(path, what), str(path), Path(path).parent)
-        except InputError as error:
-            raise ScenarioError(with_kind(str(error), path, what)) from None
+        with own_laws.declared(laws):
+            try:
+                return cls.from_text(read_text(path, what), str(path), Path(path).parent)
+            except InputError as error:
+                raise ScenarioError(with_kind(str(error), path, what)) from None
 
     @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any], origin: str = "scenario") -> Scenario:
+    def from_mapping(
+        cls, mapping: Mapping[str, Any], origin: str = "scenario", *, laws: Mapping[str, LawSource] | None = None
+    ) -> Scenario:
         """Read a scenario from a mapping with the keys of the file.
 
         Parameters
@@ -149,6 +167,8 @@ class Scenario:
         mapping : mapping
         origin : str
             Put in front of messages.
+        laws : mapping of str to class or path, optional
+            As `from_text`.
 
         Returns
         -------
@@ -165,7 +185,7 @@ class Scenario:
         >>> Scenario.from_mapping(mapping) == Scenario.from_text(EXAMPLE)
         True
         """
-        return cls.from_text(_to_toml(mapping, origin), origin)
+        return cls.from_text(_to_toml(mapping, origin), origin, laws=laws)
 
     @classmethod
     def from_any(cls, source: Scenario | Path | str) -> Scenario:
@@ -197,7 +217,14 @@ class Scenario:
             read = cls.from_text(source.text, source.origin)
         return dataclasses.replace(read, warmup_rule=source.warmup_rule)._with_cached_facts(read.id, read.described)
 
-    def replace(self, changes: Mapping[str, object] | None = None, /, **top: object) -> Scenario:
+    def replace(
+        self,
+        changes: Mapping[str, object] | None = None,
+        /,
+        *,
+        laws: Mapping[str, LawSource] | None = None,
+        **top: object,
+    ) -> Scenario:
         """Return a copy with changed values at some places of the file.
 
         Parameters
@@ -206,6 +233,8 @@ class Scenario:
             Places as in messages (``links[0].buffer``; a link or group may be called by its name, ``links[core].rate``)
             and what the file would hold there, or an entry of the catalogue. Tables in between are made where they are
             missing.
+        laws : mapping of str to class or path, optional
+            Laws in Python that the copy may name, besides those of this scenario.
         **top : value
             Keys at the top of the file: ``seed``, ``replications``, ``duration``, ``warmup``, ``title``… What is None
             stays as the file has it.
@@ -229,7 +258,7 @@ class Scenario:
         'bic'
         """
         new: dict[str, object] = {**(changes or {}), **parse_assignments(None, **top)}
-        if not new:
+        if not new and not laws:
             return self
         mapping = dict(self.source)
         # Copied where it changes; the rest is only read.
@@ -242,7 +271,7 @@ class Scenario:
                 message = f"{self.origin}: {error}"
                 raise ScenarioError(message) from None
         with own_laws.declared(self.laws):
-            changed = Scenario.from_text(self._text_of(mapping), self.origin)
+            changed = Scenario.from_text(self._text_of(mapping), self.origin, laws=laws)
         if "warmup" in new or changed.warmup_rule in (AUTO, self.warmup_rule):
             return changed
         return dataclasses.replace(changed, warmup_rule=self.warmup_rule)._with_cached_facts(
@@ -492,6 +521,15 @@ packet = "1000 B"
 start  = { from = "0 s", to = "0.1 s" }
 """
 """A small scenario for examples."""
+
+
+def _with_own(message: str, laws: Mapping[str, AnyOwnLaw]) -> str:
+    """Return a message about an unknown law with the nearest declared one, or with how to declare one."""
+    unknown = _NEARLY_A_LAW.search(message)
+    if unknown is None:
+        return message
+    near = nearest(unknown[1], laws)
+    return message + OF_YOUR_OWN if near is None else f'{message[: unknown.end(1)]}"; did you mean "{near}"?'
 
 
 def _without_auto(text: str) -> str | None:

@@ -187,6 +187,12 @@ def _usage(error: Exception, words: Sequence[str]) -> str:
     if type(error).__name__ == "NoArgsIsHelpError":
         return f"{where}: what should it do? See {where} --help"
     message = getattr(error, "format_message", error.__str__)()
+    if (bare := _BARE.fullmatch(message)) is not None:
+        where, parser = _called(words)
+        return f"{where}: {_needs(bare[1], parser)}; see {where} --help"
+    if (full := _FULL.fullmatch(message)) is not None:
+        where, _ = _called(words)
+        return f"{where}: {full[1]} takes no value; see {where} --help"
     if message == "Missing command." and context is not None:
         return f"{where}: say one of {', '.join(context.command.list_commands(context))}; see {where} --help"
     if (extra := _EXTRA.fullmatch(message)) is not None:
@@ -194,10 +200,30 @@ def _usage(error: Exception, words: Sequence[str]) -> str:
     return f"{where}: {_nearest(error, message)}; see {where} --help"
 
 
+def _called(words: Sequence[str]) -> tuple[str, Any]:
+    """Return the command that the words call, by its name and as a parser."""
+    where = "elephan"
+    parser: Any = command()
+    for word in words:
+        if word not in getattr(parser, "commands", {}):
+            break
+        where, parser = f"{where} {word}", parser.commands[word]
+    return where, parser
+
+
+def _needs(option: str, parser: Any) -> str:
+    """Say what an option without its value needs."""
+    param = next((each for each in getattr(parser, "params", []) if option in each.opts), None)
+    metavar = getattr(param, "metavar", None) or ""
+    return f"{option} needs {_VALUES.get(metavar, 'a value')}" + f", as in {option} {metavar}" * bool(metavar)
+
+
 def _unquoted(extra: str, words: Sequence[str]) -> str:
     """Give advice about an extra word, which is mostly the end of a value that the shell split for lack of quotes."""
     at = next((i for i, word in enumerate(words) if extra.partition(" ")[0] == word), 0)
     before, value = words[at - 2 : at] if at > 1 else ("", "")
+    if before.startswith("--") and value.startswith("--"):
+        return _needs(before, _called(words)[1])
     if before.startswith("--") and "=" in value:
         return f"a value with spaces is put into quotes: {before} '{value} {extra}'"
     return "a list has commas and no spaces, as in reno,cubic" if before.startswith("--") else "it takes no more words"
@@ -223,7 +249,12 @@ def _nearest(error: Exception, message: str) -> str:
 _NUMBER = re.compile(r"Invalid value for '(--[\w-]+)': (?:'.*' is not|Input should be) a valid (int|float|number)\w*.*")
 _RANGE = re.compile(r"Invalid value for '(--[\w-]+)': Input should be (greater|less) than or equal to ([\d.]+?)\.?")
 _EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)\.?")
-"""Patterns of the parser's messages of all versions: not a number, out of range, unexpected word."""
+_BARE = re.compile(r"Option '(--?[\w-]+)' requires (?:an argument|\d+ arguments)\.?")
+_FULL = re.compile(r"Option '(--?[\w-]+)' does not take a value\.?")
+"""Patterns of the parser's messages of all versions: not a number, out of range, unexpected word, no value, a value."""
+
+_VALUES = {"DIR": "a folder", "FILE": "a file", "TIME": "a time", "RATE": "a rate", "SIZE": "a size"}
+"""What options need, by the placeholder of their value in the help."""
 
 
 def _plainer(message: str) -> str:

@@ -32,7 +32,7 @@ elephan attack cubic --harm utilization --range flows.0.rtt="50..100 ms" --range
 
 def attack(
     law_name: Annotated[
-        str, typer.Argument(metavar="LAW", help="Congestion control: bbr1, cubic.", show_default=False)
+        str, typer.Argument(metavar="LAW", help="Any law, e.g. bbr1 or cubic (elephan list laws).", show_default=False)
     ],
     harm: Annotated[
         str, typer.Option("--harm", metavar="utilization|starvation|delay|loss", help="Harm to look for.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -274,20 +273,19 @@ def metric_rows(measured: Sequence[Mapping[str, Any]], replications: int) -> lis
     list of list of str
         Quantity, what it is of, value, and unit; behind a value in how many replications there is one, if not in all.
     """
+    from elephan.runs.measures import row_name  # noqa: PLC0415 (--help does without NumPy)
+
     rows = []
     for row in measured:
         known = row["replications"]
         # Properties of the network are the same in all replications.
         note = "" if known in (replications, 1) else f" ({known} of {replications})"
         divide, unit = scaled(row["unit"], [row["value"]["mean"] or 0.0])
-        # The unit of the key would contradict that of the column.
-        name = _OF_UNIT.sub("", row["quantity"])
+        name = row_name(row["metric"], row["quantity"])
         text = f"{shown(row['value'], 1 / divide, of=row['quantity'])}{note}"
         rows.append([name, row["name"] or row["of"], text, "" if unit == "1" else unit])
     return rows
 
-
-_OF_UNIT = re.compile("_(bps|s|packets|segments|bytes)$")
 
 METRIC_HEADS = ("metric", "of", "value", "unit")
 """Heads of the columns of `metric_rows`."""
@@ -326,10 +324,13 @@ def check_out(out: Path | None, option: str = "--out", *, drawn: bool = False) -
     Raises
     ------
     InputError
-        If it is a file, or its parent cannot be written.
+        If it is a file or another option, or its parent cannot be written.
     """
     if out is None:
         return
+    if str(out).startswith("--"):
+        message = f"{option} needs a folder, and is followed by {out}; write {option} DIR {out}"
+        raise InputError(message)
     require(option, "pyarrow", *(["matplotlib"] if drawn else []))
     existing = next(p for p in (out, *out.absolute().parents) if p.exists())
     if not _can_be_filled(existing):

@@ -165,7 +165,7 @@ def table(group: TyperGroup) -> dict[str, Any]:
     from elephan.bench import WORKLOADS  # noqa: PLC0415 (as everything here: other verbs do without)
     from elephan.metrics import METRICS  # noqa: PLC0415 (as above)
     from elephan.results.formats import FORMATS  # noqa: PLC0415 (as above)
-    from elephan.runs.measures import numbers  # noqa: PLC0415 (as above)
+    from elephan.runs.measures import counts, numbers  # noqa: PLC0415 (as above)
     from elephan.runs.precision import OF_GROUPS, OF_LINKS  # noqa: PLC0415 (as above)
     from elephan.schema import KINDS as SCHEMAS  # noqa: PLC0415 (as above)
     from elephan.sizing.quantities import QUANTITIES  # noqa: PLC0415 (as above)
@@ -180,7 +180,7 @@ def table(group: TyperGroup) -> dict[str, Any]:
         "columns": dict.fromkeys(NAMES, ""),
         "quantities": dict.fromkeys(QUANTITIES, ""),
         "precision": dict.fromkeys((*OF_LINKS, *OF_GROUPS), ""),
-        "metrics": {name: METRICS[name].title for name in numbers()},
+        "metrics": {name: METRICS[name].title if name in METRICS else counts()[name] for name in numbers()},
         "kinds": dict.fromkeys(KINDS.split(", "), ""),
         "formats": dict.fromkeys(FORMATS, ""),
         "engines": dict.fromkeys(ENGINES, ""),

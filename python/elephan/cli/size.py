@@ -50,10 +50,11 @@ from elephan.cli.size_screen import size_screen
 from elephan.cli.size_worst import size_worst_case
 from elephan.costs.check import check_memory
 from elephan.errors import InputError
-from elephan.own_laws import declare
+from elephan.own_laws import declare, here
 from elephan.units import share
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from elephan.sizing import SizeAnswer, SizeComparison
@@ -153,7 +154,7 @@ def size(
     # The file is changed once; the answers of a comparison get the counts, and its scenario stays that of the file.
     if changes := parse_assignments(set_, **({} if any(names) else counts)):
         read = read.replace(changes)
-    check_laws(read.own_laws, names[0])
+    _check_own_laws(read, names[0])
     if pacing is not None and pacing != BOTH:
         read = with_pacing(read, pacing)
     if worst_case:
@@ -232,6 +233,14 @@ def _check_pacing_both(pacing: str | None, *, compared: bool) -> None:
     if pacing == BOTH and compared:
         message = "--pacing: both goes without --find, --laws and --queues; give none, linux or quic there"
         raise InputError(message)
+
+
+def _check_own_laws(read: elephan.Scenario, controls: Sequence[str]) -> None:
+    """Refuse a law of --laws that is unknown, and then one of --law that nothing uses."""
+    group = next((each.index for each in read.network.groups if each.is_tcp), 0)
+    for name in controls if here() else ():
+        read.replace({f"flows[{group}].control": name})
+    check_laws(read.own_laws, controls)
 
 
 def _check_worst(others: bool, *, worst_case: bool, given: dict[str, object]) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from elephan.cli.common import JsonOption, print_json, print_wrapped
-from elephan.errors import InputError
+from elephan.errors import InputError, ScenarioError
 from elephan.units import format_rate, format_time, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+T = TypeVar("T")
 
 EXAMPLE = """Example:  elephan transfer 4MB --rtt 200ms --rate 50Mbit/s --after 8s
 elephan transfer 300kB --rtt 600ms --rate 20Mbit/s --law bbr1 --loss 0.01%"""
@@ -24,6 +26,18 @@ MOST_PACKETS = 1e8
 
 LONGEST = 64
 """Largest factor on the duration of a run in which too few transfers ended."""
+
+_OPTIONS = {
+    "duration": "SIZE, --rtt or --after",
+    "links[0].rate": "--rate",
+    "links[0].buffer": "--buffer",
+    "links[0].loss.random": "--loss",
+    "flows[0].rtt": "--rtt",
+    "flows[0].control.law": "--law",
+    "flows[0].traffic.size": "SIZE",
+    "flows[0].traffic.think": "--after",
+}
+"""Options by the keys of the scenario that they set."""
 
 REPLICATIONS = 20
 """Number of replications where packets are lost at random; without, all would be equal."""
@@ -38,7 +52,7 @@ def transfer(
         typer.Option("--after", metavar="TIME", help="Silence before it, on an open connection; else a new one."),
     ] = None,
     buffer: Annotated[str, typer.Option("--buffer", metavar="SIZE", help="Buffer of the link.")] = "1 bdp",
-    law: Annotated[str, typer.Option("--law", metavar="LAW", help="Congestion control.")] = "cubic",
+    law: Annotated[str, typer.Option("--law", metavar="LAW", help="Congestion control (elephan list laws).")] = "cubic",
     paced: Annotated[bool, typer.Option("--paced", help="Pace, as with the queue fq.")] = False,
     loss: Annotated[
         str | None, typer.Option("--loss", metavar="SHARE", help="Share of packets lost at random, as 0.01%.")
@@ -58,7 +72,7 @@ def transfer(
     finite = {"kind": "finite", "size": size}
     found = {"new connection": _took(link, path | {"tcp": sender, "traffic": finite}, 0.0)}
     if after is not None:
-        pause = seconds(after)
+        pause = _read("--after", seconds, after)
         block = {"kind": "request-response", "size": size, "law": "constant", "think": after, "think_law": "constant"}
         found = {
             "after silence": _took(link, path | {"tcp": sender, "traffic": block}, pause),
@@ -108,14 +122,31 @@ def _share(text: str) -> float:
     return found
 
 
+def _read(option: str, parse: Callable[[str], T], text: str) -> T:
+    """Parse a value; a message names the option."""
+    try:
+        return parse(text)
+    except InputError as error:
+        message = f"{option}: {error}"
+        raise InputError(message) from None
+
+
+def _of_option(message: str) -> str:
+    """Return the message about the scenario with the option in place of the key, which the user never wrote."""
+    from elephan.scenario import OF_YOUR_OWN  # noqa: PLC0415 (--help does without)
+
+    place, _, rest = message.removeprefix("scenario: ").partition(": ")
+    return f"{_OPTIONS.get(place, place)}: {rest.removesuffix(OF_YOUR_OWN)}"
+
+
 def _took(link: dict[str, Any], flow: dict[str, Any], pause_s: float) -> dict[str, Any]:
     """Return the completion time of a transfer [s], from runs that are long enough for `FEWEST` of them."""
     from elephan import _native  # noqa: PLC0415 (--help does without)
     from elephan.runs import run  # noqa: PLC0415 (as above)
     from elephan.scenario import Scenario  # noqa: PLC0415 (as above)
 
-    payload = _native.size_bytes(flow["traffic"]["size"])
-    rate, rtt = _native.rate_bps(link["rate"]), seconds(flow["rtt"])
+    payload = _read("SIZE", _native.size_bytes, flow["traffic"]["size"])
+    rate, rtt = _read("--rate", _native.rate_bps, link["rate"]), _read("--rtt", seconds, flow["rtt"])
     if payload * FEWEST / 1460 > MOST_PACKETS:
         most = f"{MOST_PACKETS / FEWEST * 1460 / 1e9:.0f} GB"
         message = f"{flow['traffic']['size']}: too large to run here; give at most {most}"
@@ -124,16 +155,18 @@ def _took(link: dict[str, Any], flow: dict[str, Any], pause_s: float) -> dict[st
     wanted = FEWEST if pause_s else 1
     first = duration = (pause_s + 4 * alone + 4 * rtt) * (wanted + 1)
     while duration <= LONGEST * first:
-        scenario = Scenario.from_mapping(
-            {
-                "title": "transfer",
-                "duration": f"{duration:.6f} s",
-                "warmup": f"{(pause_s + alone) if pause_s else 0:.6f} s",
-                "replications": REPLICATIONS if "loss" in link else 1,
-                "links": [link],
-                "flows": [{"name": "block", "path": ["path"], "packet": "1500 B", **flow}],
-            }
-        )
+        mapping = {
+            "title": "transfer",
+            "duration": f"{duration:.6f} s",
+            "warmup": f"{(pause_s + alone) if pause_s else 0:.6f} s",
+            "replications": REPLICATIONS if "loss" in link else 1,
+            "links": [link],
+            "flows": [{"name": "block", "path": ["path"], "packet": "1500 B", **flow}],
+        }
+        try:
+            scenario = Scenario.from_mapping(mapping)
+        except ScenarioError as error:
+            raise InputError(_of_option(str(error))) from None
         moved = run(scenario).to_json()["groups"][0]["transfers"]
         assert moved is not None  # all of the traffic consists of transfers
         if moved["completed"]["mean"] >= wanted:

@@ -164,6 +164,7 @@ declare(
         "retransmission timeouts, of all flows of the group together",
         compute=lambda group: group.of_tcp(group.total["timeouts"]),
         needs=("timeouts",),
+        metric="timeouts",
         column="timeouts",
         title="timeouts",
         shown=Shown(6, "timeouts", 4),
@@ -175,6 +176,9 @@ declare(
         "cuts of the window, of all flows of the group together",
         compute=lambda group: group.of_tcp(group.total["loss_events"]),
         needs=("loss_events",),
+        metric="cuts",
+        column="cuts",
+        title="cuts of the window",
         shown=Shown(5, "cuts", 5, page="loss events"),
         listed=True,
     ),
@@ -194,6 +198,15 @@ declare(
             column=f"goodput_p{p}",
         )
         for p in (5, 50, 95)
+    ),
+    Quantity(
+        GROUPS,
+        "retransmitted",
+        "packets sent again, of all flows of the group together",
+        compute=lambda group: group.of_tcp(group.total["retransmitted"]),
+        needs=("retransmitted",),
+        reported=False,
+        column="retransmitted",
     ),
     Quantity(
         TRANSFERS, "opened", "transfers opened after the warm-up", compute=lambda transfers: transfers.each("opened")

@@ -24,7 +24,7 @@ from elephan.metrics import (
     response_time_cdf,
     throughput_by_rtt,
 )
-from elephan.metrics.quantity import FAIRNESS, path, places, unit
+from elephan.metrics.quantity import FAIRNESS, QUANTITIES, path, places, unit
 from elephan.runs.fairness import fair_shares
 from elephan.stats import estimate
 
@@ -127,8 +127,9 @@ def _parse(text: str) -> AskedMetric:
         message = f'metric: "{text}" cannot be read; write for example jain or convergence_time(delta=0.2)'
         raise InputError(message)
     name = match["name"].replace("-", "_")
-    if name not in METRICS:
-        message = f'metric: there is no "{match["name"]}"; {suggest(name, METRICS, "elephan list metrics shows all")}'
+    if name not in METRICS and name not in counts():
+        known = [*METRICS, *counts()]
+        message = f'metric: there is no "{match["name"]}"; {suggest(name, known, "elephan list metrics shows all")}'
         raise InputError(message)
     if name not in numbers():
         message = (
@@ -140,7 +141,7 @@ def _parse(text: str) -> AskedMetric:
 
 
 def numbers() -> list[str]:
-    """Return the metrics that ``--metric`` accepts: numbers, not curves.
+    """Return the metrics that ``--metric`` accepts: numbers, not curves, and `counts`.
 
     Returns
     -------
@@ -151,12 +152,41 @@ def numbers() -> list[str]:
     >>> "convergence_time" in numbers(), "distribution" in numbers()
     (True, False)
     """
-    return [name for name in METRICS if name in MEASURES or places(name)]
+    return [*(name for name in METRICS if name in MEASURES or places(name)), *counts()]
+
+
+def counts() -> dict[str, str]:
+    """Return the counts of results that are called as on the screen of a run and need no card, with their titles.
+
+    Returns
+    -------
+    dict of str to str
+
+    Examples
+    --------
+    >>> list(counts())
+    ['timeouts', 'cuts']
+    """
+    return {each.metric: each.title for each in QUANTITIES.values() if each.metric and each.metric not in METRICS}
+
+
+def row_name(metric: str, quantity: str) -> str:
+    """Return the name of a measured quantity on screens: without its unit, which stands beside it.
+
+    Examples
+    --------
+    >>> row_name("goodput", "goodput_per_flow_bps"), row_name("cuts", "loss_events")
+    ('goodput_per_flow', 'cuts')
+    """
+    return metric if metric in counts() else _OF_UNIT.sub("", quantity)
+
+
+_OF_UNIT = re.compile("_(bps|s|packets|segments|bytes)$")
 
 
 def _option(name: str, text: str) -> tuple[str, float]:
     key, _, value = (part.strip() for part in text.partition("="))
-    known = METRICS[name].meanings
+    known = METRICS[name].meanings if name in METRICS else {}
     if key not in known:
         message = f'metric: {name}: there is no option "{key}"; {suggest(key, known, None if known else "it has none")}'
         raise InputError(message)

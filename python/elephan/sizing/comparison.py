@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import product
@@ -16,6 +17,7 @@ from elephan.errors import InputError, ScenarioError
 from elephan.lint import lint
 from elephan.lint.thresholds import CODELS
 from elephan.lint.thresholds import RULE as THRESHOLDS
+from elephan.own_laws import check_used, declared
 from elephan.profiles import profiled_queues
 from elephan.results import ResultPart, ResultTables
 from elephan.results.files import TableColumns
@@ -28,10 +30,11 @@ from elephan.sizing.targets import BufferSample
 from elephan.units import format_packets, format_time, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from elephan.lint import LintWarning
     from elephan.network import NetworkLink
+    from elephan.own_laws import LawSource
     from elephan.sizing.answer import SizeAnswer
     from elephan.sizing.recommend import Candidate, Recommendation
 
@@ -363,12 +366,13 @@ def _wait(variant: SizedVariant, buffer: int) -> float:
 
 def size_variants(
     scenario: Scenario | str | Path,
-    laws: Sequence[str | RegistryEntry] = (),
+    controls: Sequence[str | RegistryEntry] = (),
     queues: Sequence[str | RegistryEntry] = (),
     target: str | Iterable[str] | Mapping[str, float | str] | Callable[[Scenario], SizeAnswer] = "",
     *,
     link: str | None = None,
     begin: Callable[[int, int, str], None] | None = None,
+    laws: Mapping[str, LawSource] | None = None,
     **options: Any,
 ) -> SizeComparison:
     """Size the same link under several laws, several queues, or all pairs of them.
@@ -376,8 +380,9 @@ def size_variants(
     Parameters
     ----------
     scenario : Scenario or path
-    laws : sequence of str or RegistryEntry
-        Laws for the first group of TCP flows, with default parameters; the slow start stays. None keeps the file's.
+    controls : sequence of str or RegistryEntry
+        Laws for the first group of TCP flows, with default parameters; the slow start stays. An empty sequence keeps
+        the file's.
     queues : sequence of str or RegistryEntry
         Disciplines of the link, each with its own defaults, which follow the buffer where they derive from it. None:
         as the file has it.
@@ -388,6 +393,8 @@ def size_variants(
         Name of the link; the first that carries data by default.
     begin : callable, optional
         Called with (number from 1, of how many, label) before each variant.
+    laws : mapping of str to class or path, optional
+        Laws in Python that `controls` or the scenario name, as `elephan.run` takes them.
     **options
         Given to `elephan.size`: ``precision``, ``replications``, ``model_only``, …
 
@@ -400,6 +407,8 @@ def size_variants(
     ScenarioError
         If a law or queue is unknown or given twice, or the scenario refuses a variant; before anything is run where
         that can be known.
+    InputError
+        If `laws` is not a mapping, or names a law that neither `controls` nor the scenario uses.
 
     Examples
     --------
@@ -412,18 +421,24 @@ def size_variants(
     from elephan.sizing import size  # noqa: PLC0415 (that module offers this function, too)
 
     begun = time.perf_counter()
-    scenario = Scenario.from_any(scenario)
+    given: object = laws
+    if not isinstance(given, Mapping | None):
+        message = "laws: must be {NAME: CLASS}, your own laws; those to compare are controls=[NAME, …]"
+        raise InputError(message)
+    with declared(laws):
+        scenario = Scenario.from_any(scenario)
     make_answer: Any = target if callable(target) else partial(size, **{"target": target, "link": link, **options})
     index = scenario.link_index(link)
     group = next((each.index for each in scenario.network.groups if each.is_tcp), 0)
     made: dict[tuple[str, str], Scenario] = {}
-    for law, queue in product(map(_name, laws) if laws else (None,), map(_name, queues) if queues else (None,)):
+    for law, queue in product(map(_name, controls) if controls else (None,), map(_name, queues) if queues else (None,)):
         changed = _changed(scenario, group, index, law, queue)
         key = (str(changed.groups[group]["law"]), str(changed.links[index]["discipline"]))
         if key in made:
             message = f"{key[0]} with {key[1]} is given twice; give each law and each queue once"
             raise ScenarioError(message)
         made[key] = changed
+    check_used(laws or (), [scenario.own_laws, *(each.own_laws for each in made.values())])
     disciplines = {queue for _, queue in made}
     at_ample = len(disciplines) > 1 and not disciplines <= FULL_FIRST
     if at_ample and len(scenario.network.crossing(index)) > 1:

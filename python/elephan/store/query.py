@@ -24,6 +24,18 @@ _TOKENS = re.compile(r"""'(?:[^']|'')*' | --[^\n]* | /\*.*?\*/ | "(?P<name>(?:[^
 _LOOKING = {"table_info", "table_xinfo", "table_list", "index_list", "index_info"}
 """Pragmas that take the name of a table and only read."""
 
+_JOINED = ("runs", "links", "groups")
+"""Tables of measured quantities that are joined by the number of the run."""
+
+_ASKED = re.compile(r"\b(?:from|join)\s+(\w+)", re.IGNORECASE)
+_OF_ALIAS = re.compile(r"\w+\.(?P<name>\w+)")
+_ID_JOINED = re.compile(
+    r"\b(?:from\s+results(?:\s+(?:as\s+)?\w+)?\s+(?:left\s+|inner\s+)?join\s+\w+|join\s+results)"
+    r"(?:\s+(?:as\s+)?(?!using\b)\w+)?\s+using\s*\(\s*run\s*\)",
+    re.IGNORECASE,
+)
+"""Tables that a statement asks, a column of one, and ``results`` joined by numbers of runs, although it has ids."""
+
 _MISSING = re.compile(r"no such (?P<what>table|column): (?P<name>.+)")
 
 
@@ -39,6 +51,9 @@ def ask(index: Index, sql: str) -> Any:
         message = 'query: empty; write for example SELECT * FROM results WHERE "core.utilization" > 0.95'
         raise StoreError(message)
     _check_quoted(index, sql)
+    if _ID_JOINED.search(_without_texts(sql)):
+        message = "query: results has ids in its column run, and no other table has; JOIN points USING (run) for labels"
+        raise StoreError(message)
     connection = index.connection
     attached = connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     connection.execute(f"CREATE TEMP VIEW {index.view(sql)}")
@@ -215,6 +230,11 @@ def _named(sql: str) -> str:
     return _TOKENS.sub(name_only, sql)
 
 
+def _without_texts(sql: str) -> str:
+    """Return a statement without its texts, comments and quoted names."""
+    return _TOKENS.sub(" ", sql)
+
+
 def _explained(index: Index, sql: str, error: Exception) -> str:
     """Explain the error of a statement."""
     reason = str(error)
@@ -224,11 +244,27 @@ def _explained(index: Index, sql: str, error: Exception) -> str:
         if match["what"] == "table":
             return f'query: there is no table "{name}"; {hint(name, known, "tables")}'
         columns = dict.fromkeys(column for columns in known.values() for column in columns)
+        if name not in columns and (alone := _OF_ALIAS.fullmatch(name)) is not None:
+            name = alone["name"]
+        asked = [table for table in _ASKED.findall(_without_texts(sql)) if table in known]
         elsewhere = [table for table, names in known.items() if name in names]
-        others = {match["name"] for match in _TOKENS.finditer(sql) if match["name"] in columns}
+        others = {match["name"] for match in _TOKENS.finditer(sql)} | set(re.findall(r"\w+", _without_texts(sql)))
+        others &= columns.keys()
         whole = [table for table in elsewhere if others <= set(known[table])]
         if whole:
             return f'query: what is asked has no column "{name}"; write FROM {whole[0]}, which has it'
+        # Of the joined tables the one that has the name, or a label that ends with it.
+        joined = [
+            (table, column)
+            for ends in ("", ".")
+            for table in ("points", *_JOINED)
+            for column in known.get(table, ())
+            if (column.endswith(f".{name}") if ends else column == name)
+        ]
+        if joined and asked and asked[0] in _JOINED:
+            table, column = joined[0]
+            how = f"write FROM {asked[0]} JOIN {table} USING (run)"
+            return f'query: {asked[0]} has no column "{name}"; {table} has "{column}": {how}'
         alike = [column for column in columns if column.endswith(f".{name}")]
         if alike:
             return f'query: what is asked has no column "{name}"; there is "{alike[0]}"'

@@ -231,8 +231,22 @@ def _over(given: object, where: str) -> list[SweepAxis]:
     if not isinstance(given, dict):
         message = f'{where}: must be a table of lists, such as "links[0].buffer" = ["0.1 bdp", "1 bdp"]'
         raise InputError(message)
-    lists = ((place, read_list(f'{where}."{place}"', values)) for place, values in _flat(given))
+    lists = [(place, read_list(f'{where}."{place}"', values)) for place, values in _flat(given)]
+    for place, values in lists:
+        _check_once(f'{where}."{place}"', values)
     return [SweepAxis((place,), tuple((value,) for value in values), where) for place, values in lists]
+
+
+def _check_once(where: str, values: Sequence[Value | tuple[Value, ...]]) -> None:
+    """Refuse a value that is there twice: its points would be equal."""
+    seen: set[str] = set()
+    for value in values:
+        written = repr(value)
+        if written in seen:
+            what = ", ".join(map(str, value)) if isinstance(value, tuple) else value
+            message = f"{where}: has {what} twice; give each value once"
+            raise InputError(message)
+        seen.add(written)
 
 
 def _flat(given: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
@@ -261,7 +275,9 @@ def _zip(table: Mapping[str, Any], where: str) -> SweepAxis:
         lengths = ", ".join(f'"{place}" {len(values)}' for place, values in lists.items())
         message = f"{where}: lists that go together have one length; here {lengths}"
         raise InputError(message)
-    return SweepAxis(tuple(lists), tuple(zip(*lists.values(), strict=True)), where)
+    rows = tuple(zip(*lists.values(), strict=True))
+    _check_once(where, rows)
+    return SweepAxis(tuple(lists), rows, where)
 
 
 def _cases(given: object, where: str, taken: Sequence[str]) -> SweepCases:

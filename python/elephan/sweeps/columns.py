@@ -15,6 +15,7 @@ import numpy as np
 from elephan.errors import InputError, suggest
 from elephan.metrics.quantity import ALWAYS, FAIRNESS, GROUPS, LINKS, TRANSFERS, quantities
 from elephan.metrics.values import FairnessValues, GroupValues
+from elephan.runs.measures import row_name
 from elephan.stats import estimate, paired
 from elephan.units import resolved
 
@@ -204,13 +205,9 @@ def metric_columns(asked: Sequence[AskedMetric], points: Sequence[PointResult], 
         row = next(iter(rows.values()))
         alike = _alike(key, row["of"], of, network)
         unit = alike.unit if alike is not None else row["unit"].removesuffix("1")
-        # The unit of the key would contradict that of the column.
-        name = _OF_UNIT.sub("", key) + metric[metric.find("(") :] * ("(" in metric)
+        name = row_name(metric, key) + metric[metric.find("(") :] * ("(" in metric)
         columns.append(MetricColumn(name, of, key, unit, rows, alike))
     return columns
-
-
-_OF_UNIT = re.compile("_(bps|s|packets|segments|bytes)$")
 
 
 def _alike(key: str, kind: str, of: str, network: Network) -> SweepColumn | None:

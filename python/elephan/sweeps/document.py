@@ -285,10 +285,17 @@ class Sweep:
         """Yield the Python laws that the base names, then those of each point.
 
         Without axes there is only the base.
+
+        Raises
+        ------
+        InputError
+            After all of them, if a point is not a valid scenario: it may be the one that should name the law.
         """
         yield self.base.own_laws
         if self.axes:
-            yield from (point.scenario.own_laws for point in self.points() if point.error is None)
+            points = self.points()
+            yield from (point.scenario.own_laws for point in points if point.error is None)
+            self.check(points)
 
     def check(self, points: Sequence[SweepPoint]) -> None:
         """Refuse points that are not valid scenarios, before any point is run.
