@@ -216,7 +216,7 @@ impl<'a> Fork<'a> {
         Self { event, begun: now, run: Run { question, steps, now } }
     }
 
-    /// How far it has gone on.
+    /// Simulated time since the fork.
     fn went(&self) -> Span {
         self.run.now - self.begun
     }

@@ -115,7 +115,7 @@ pub struct FlowMeter {
 #[derive(Clone, Debug, Default)]
 struct Noted {
     at_warmup: Counters,
-    /// In a box, as few senders have any.
+    /// Counts of spurious retransmissions, in a box because few senders have any.
     spurious_at_warmup: Option<Box<Spurious>>,
     next_at_warmup: u64,
     cwnd_sum: f64,

@@ -298,7 +298,7 @@ pub struct FlowSeries {
     /// Pacing rate in payload bit/s: `pacing_rate` of `ss`; zero before the first round-trip sample, and of a sender that neither spaces
     /// segments nor sends bursts.
     pub pacing_rate: Vec<f32>,
-    /// What keeps the sender from sending; `None` before its first segment and when its transfer is complete.
+    /// Limit of the sender; `None` before its first segment and when its transfer is complete.
     pub limit: Vec<Option<SendLimit>>,
 }
 

@@ -1,4 +1,4 @@
-//! What a sender shows of itself at an instant: what limits it, its delivery rate and its pacing rate, in constructed cases.
+//! Limit, delivery rate and pacing rate of a sender at an instant, in constructed cases.
 
 extern crate elephan_transport as transport;
 

@@ -27,7 +27,7 @@ LIMITS = {
     "receive_window": "receive windows",
     "application": "applications that offer no data",
 }
-"""What limits senders while nothing is dropped or marked at the link, by the names of the engine."""
+"""Limits of senders while nothing is dropped or marked at the link, by the names of the engine."""
 
 LEAST_NAMED = 0.1
 """Least share of the idle time for which a limit of the senders is named beside events."""

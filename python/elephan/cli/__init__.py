@@ -254,7 +254,7 @@ _FULL = re.compile(r"Option '(--?[\w-]+)' does not take a value\.?")
 """Patterns of the parser's messages of all versions: not a number, out of range, unexpected word, no value, a value."""
 
 _VALUES = {"DIR": "a folder", "FILE": "a file", "TIME": "a time", "RATE": "a rate", "SIZE": "a size"}
-"""What options need, by the placeholder of their value in the help."""
+"""Values that options need, by their placeholders in the help."""
 
 
 def _plainer(message: str) -> str:

@@ -180,7 +180,7 @@ class MetricColumn:
         return "" if number in (replications, 1) else f" ({number} of {replications})"
 
     def by_replication(self, point: PointResult) -> list[float] | None:
-        """As `SweepColumn.by_replication`."""
+        """Return the values by replication, see `SweepColumn.by_replication`."""
         return None if self.alike is None else self.alike.by_replication(point)
 
 

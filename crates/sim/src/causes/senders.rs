@@ -1,4 +1,4 @@
-//! What the senders of a link were limited by while it was idle, sampled at the ends of short steps.
+//! Limits of the senders of a link while it was idle, sampled at the ends of short steps.
 //!
 //! The idle time of a step is divided equally among the senders. That a sender waited for its retransmission timer is known when the
 //! timer has expired: what it was charged with since its last progress is then moved.
@@ -7,7 +7,7 @@ use base::{Span, Time};
 use law::CongestionControl;
 use transport::{Phase, SendLimit, Sender};
 
-/// What limits a sender while a link is idle.
+/// Limit of a sender while a link is idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum IdleLimit {
@@ -160,7 +160,7 @@ impl SenderLimits {
 #[derive(Debug)]
 pub struct IdleLedger<'a> {
     steps: std::slice::Iter<'a, IdleStep>,
-    /// What is left of the last step that was taken.
+    /// Rest of the last step that was taken.
     left: Option<IdleStep>,
 }
 

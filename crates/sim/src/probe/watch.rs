@@ -50,7 +50,7 @@ pub struct LinkWatch {
     idle: Span,
     /// Buffer by which the idle time of a link that drops nothing is counted, if it is not its own.
     finite: Option<FiniteBuffer>,
-    /// Where single drops and waits are recorded, time span in which waits are counted.
+    /// Time span in which waits are counted; `None` if single drops and waits are not recorded.
     recorded: Option<Range<Time>>,
     /// Drops and marks, in the order of time.
     pub signals: Vec<Signal>,

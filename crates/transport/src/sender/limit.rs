@@ -1,4 +1,4 @@
-//! What keeps a sender from sending, as it is at an instant: nothing is counted for it while segments are sent.
+//! The limit that keeps a sender from sending at an instant. Nothing is counted for it while segments are sent.
 //!
 //! Source: Linux 6.12, `tcp_write_xmit`: pace, congestion window and receive window in this order; `tcp_tso_should_defer` and
 //! `tcp_rate_check_app_limited`.
@@ -9,7 +9,7 @@ use crate::loss::rules::Loss;
 use crate::optional::OptionalState;
 use law::CongestionControl;
 
-/// What keeps a sender from sending.
+/// Limit that keeps a sender from sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendLimit {
     /// The congestion window, or what proportional rate reduction allows; an incomplete burst waits for it, too.

@@ -370,7 +370,7 @@ impl<C: CongestionControl> Sender<C> {
         self.core.optional.as_deref()?.pacing_rate(&self.core.state.control, &self.core.state.seq)
     }
 
-    /// What keeps it from sending now; `None` before its first segment and when a transfer is complete.
+    /// Limit that keeps it from sending now; `None` before its first segment and when a transfer is complete.
     #[must_use]
     pub fn limit(&self) -> Option<SendLimit> {
         each_ref!(&self.loss, loss => self.core.limit(loss))
