@@ -57,7 +57,7 @@ CLAIMS: list[dict[str, Any]] = [
 
 
 def small(**changes: object) -> Scenario:
-    return Scenario.from_text(EXAMPLE).replace(**changes)
+    return Scenario.from_text(EXAMPLE).replace(changes)
 
 
 def reproduced(claims: list[dict[str, Any]], **parts: object) -> dict[str, Any]:
