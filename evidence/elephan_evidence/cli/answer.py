@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.cli.columns import terminal_width
+from elephan.cli.columns import command_lines, terminal_width
 from elephan.cli.common import (
     DetailsOption,
     Interrupted,
@@ -265,32 +265,12 @@ def _show(each: Answer, *, details: bool) -> None:
             print_wrapped(*([f"Asked by: {each.source}"] if each.source else []), nearest(each))
             print_wrapped(*([sentence(each)] if each.repeats else []))
             print_lines(found.screen if terminal_width() >= SCREEN else f"(its screen needs {SCREEN} columns)")
-    print_lines("Command:", *command_lines(each.command, terminal_width()))
+    print_lines(*command_lines(each.command, "Command: "))
     if found is not None and (others := said_of_others(each, found)):
         print_wrapped(f"{others}.")
     took = f", {format_time(found.processor_s)} of processor" if found else ""
     more = "" if details else "; --details says how sure"
     say(f"elephan answer {each.id} --ask repeats it{took}; --out DIR writes its files{more}")
-
-
-def command_lines(command: str, width: int) -> list[str]:
-    r"""Break a command into lines that a shell reads as one; words in quotes stay whole.
-
-    Examples
-    --------
-    >>> print("\n".join(command_lines("elephan sweep x.toml --over 'seed=1, 2'", 24)))
-      elephan sweep x.toml \
-        --over 'seed=1, 2'
-    """
-    lines = [""]
-    for word in re.findall(r"(?:[^\s'\"]+|'[^']*'|\"[^\"]*\")+", command):
-        indent = "    " if len(lines) > 1 else "  "
-        if lines[-1] and len(indent + lines[-1]) + len(word) + len("  \\") > width:
-            lines.append("")
-        lines[-1] += f" {word}" if lines[-1] else word
-    first, *rest = lines
-    whole = [f"  {first}", *(f"    {line}" for line in rest)]
-    return [*(f"{line} \\" for line in whole[:-1]), whole[-1]]
 
 
 def plain(text: str) -> str:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shutil
 import textwrap
 from dataclasses import dataclass, replace
@@ -394,6 +395,8 @@ def _entry(name: str, text: str, room: int, width: int) -> list[str]:
 def command_lines(command: str, mark: str = "", width: int | None = None) -> list[str]:
     r"""Break a command of the shell into lines that can be copied together: all but the last end with a backslash.
 
+    Words in quotes stay whole.
+
     Parameters
     ----------
     mark : str
@@ -406,13 +409,17 @@ def command_lines(command: str, mark: str = "", width: int | None = None) -> lis
     >>> print("\n".join(command_lines("tc qdisc replace dev eth0 root pfifo limit 60", "Linux: ", 40)))
     Linux: tc qdisc replace dev eth0 root \
       pfifo limit 60
+    >>> print("\n".join(command_lines("elephan sweep x.toml --over 'seed=1, 2'", width=33)))
+    elephan sweep x.toml --over \
+      'seed=1, 2'
     """
     width = terminal_width() if width is None else width
     if len(mark) + len(command) <= width:
         return [f"{mark}{command}"]
-    lines = textwrap.wrap(
-        command, width - 2, initial_indent=mark, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
-    )
+    # A letter that no command has stands for the blanks in quotes.
+    whole = re.sub(r"'[^']*'|\"[^\"]*\"", lambda quoted: quoted[0].replace(" ", "\0"), command)
+    wrapper = textwrap.TextWrapper(width - 2, mark, "  ", break_long_words=False, break_on_hyphens=False)
+    lines = [line.replace("\0", " ") for line in wrapper.wrap(whole)]
     return [*(f"{line} \\" for line in lines[:-1]), lines[-1]]
 
 
