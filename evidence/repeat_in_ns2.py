@@ -11,8 +11,8 @@ import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
+from elephan.runs.files import write_text
 from elephan_evidence.answers import answers, find
 from elephan_evidence.answers.answer import Repeat
 from elephan_evidence.answers.repeats import FOUND, command, value
@@ -38,8 +38,8 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=1, help="runs at a time")
     asked = parser.parse_args()
     chosen = [find(name) for name in asked.id] or list(answers())
-    file, differs = Path(FOUND), False
-    found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    differs = False
+    found = json.loads(FOUND.read_text(encoding="utf-8")) if FOUND.exists() else {}
     for each in chosen:
         for repeat in each.repeats:
             assert each.picture is not None
@@ -51,7 +51,7 @@ def main() -> int:
             sys.stdout.flush()
             found.setdefault(each.id, {})[repeat.point] = list(now)
             if asked.bless:
-                file.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+                write_text(FOUND, json.dumps(found, indent=1, sort_keys=True) + "\n")
     return 1 if differs and not asked.bless else 0
 
 

@@ -55,7 +55,7 @@ class Repeated:
 
     def text(self) -> str:
         """Format both values, and the reason if they differ."""
-        values = f"{self.point} {_short(self.ours)} here, {_short(self.theirs)} there"
+        values = f"{self.point} {self.ours.short()} here, {self.theirs.short()} there"
         return values if self.agrees else f"{values} (differs: {self.why})"
 
 
@@ -136,7 +136,3 @@ def _read(quantity: str, line: str) -> float:
 def _found() -> dict[str, dict[str, list[float]]]:
     found: dict[str, dict[str, list[float]]] = json.loads(FOUND.read_text(encoding="utf-8"))
     return found
-
-
-def _short(bounds: Bounds) -> str:
-    return f"{bounds.mid:.3g} ({bounds.low:.3g} to {bounds.high:.3g})"

@@ -41,6 +41,10 @@ class Bounds(NamedTuple):
         """Format the value with its interval."""
         return f"{self.mid:,.4g} ({self.low:,.4g} to {self.high:,.4g})"
 
+    def short(self, per: float = 1.0) -> str:
+        """Format the value with its interval in three digits, in a unit of size `per`."""
+        return f"{self.mid / per:.3g} ({self.low / per:.3g} to {self.high / per:.3g})"
+
 
 class Claim(NamedTuple):
     """A part of a verdict."""

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from elephan_evidence.answers import Answer
-    from elephan_evidence.answers.values import Bounds
 
 INDEX, PICTURES = "README.md", "pictures"
 JUDGED = "../judged/"
@@ -143,7 +142,7 @@ def picture(each: Answer, record: Record) -> Figure:
     quantity, _, unit = asked.says.rstrip("]").partition(" [")
     series = Series(quantity, np.arange(float(len(names))), values("mid"), values("low"), values("high"), kind="points")
     beside = _beside(each, names)
-    said = ", ".join(f"{name} {_short(bounds, asked.per)}" for name, bounds in record.drawn)
+    said = ", ".join(f"{name} {bounds.short(asked.per)}" for name, bounds in record.drawn)
     return Figure(
         each.id,
         each.question,
@@ -153,10 +152,6 @@ def picture(each: Answer, record: Record) -> Figure:
         (series, *beside),
         height=360,
     )
-
-
-def _short(bounds: Bounds, per: float) -> str:
-    return f"{bounds.mid / per:.3g} ({bounds.low / per:.3g} to {bounds.high / per:.3g})"
 
 
 def _beside(each: Answer, names: tuple[str, ...]) -> tuple[Series, ...]:
