@@ -83,7 +83,7 @@ def _check_sums(found: IdleCauses) -> None:
 
 
 def test_one_drop_costs_what_the_window_lacks_until_it_has_grown_again() -> None:
-    """After a cut to w/2 < BDP the link is idle for BDP - w/2 - i services in round i: half of that squared in all."""
+    """The link is idle for BDP - w/2 - i services in round i after a cut to w/2 < BDP: half of the square in all."""
     scenario = _scenario("tcp = { initial_ssthresh = 110 }", link=_lost((1.5, 1.5008)), duration="10 s")
     found = why(scenario)
     _check_sums(found)

@@ -22,7 +22,7 @@ SCRIPTS = "tcp"
 """Name of the suite that consists of the user's own files."""
 
 COMPARED = {"segments": "segments", "snd_ssthresh": "ssthresh", "snd_cwnd": "cwnd", "ca_state": "state"}
-"""What is compared in recorded connections, and its name on a screen."""
+"""Names on a screen of the quantities that are compared in recorded connections."""
 
 SHOWN, SHOWN_LIVE = 6, 4
 """Maximum number of scripts on a screen, with two lines each, or three beside the kernel; --details shows all."""

@@ -43,7 +43,7 @@ SETTINGS = "net.ipv4.tcp_tso_win_divisor=100"
 
 @dataclass(frozen=True)
 class Draw:
-    """What is drawn for one connection.
+    """Random draws for one connection.
 
     Parameters
     ----------

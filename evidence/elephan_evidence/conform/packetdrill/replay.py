@@ -29,7 +29,7 @@ HEAD = "// Recorded connection {name}: seed {seed}, Linux {kernel}, HZ {hz}"
 RECORDED = re.compile(r"// Recorded connection (?P<name>\S+): seed \d+, Linux (?P<kernel>\S+), HZ (?P<hz>\d+)\n")
 
 KINDS = ("segments", "snd_ssthresh", "snd_cwnd", "ca_state")
-"""What is compared."""
+"""Quantities that are compared."""
 
 SLACK = {"snd_cwnd": 1}
 """Accepted difference of a field; 0 for all others."""
@@ -41,7 +41,7 @@ WHEEL = 1 / 8
 """Share of its duration by which a timer of the kernel may be late (the levels of Linux's ``kernel/time/timer.c``)."""
 
 SHORTEST_TIMER = 2000 * MICROSECOND
-"""What the kernel adds to the timers of RACK and TLP (Linux, ``include/net/tcp.h``: ``TCP_TIMEOUT_MIN_US``) [ps]."""
+"""Time that the kernel adds to timers of RACK and TLP (Linux, ``include/net/tcp.h``: ``TCP_TIMEOUT_MIN_US``) [ps]."""
 
 TICKS = 2
 """Ticks of 1/HZ by which a timer may be late besides: rounded up, and counted from the next tick."""
@@ -59,12 +59,12 @@ REASONS = {
     "again": "a loss after a repaired probe reduces again (tcp_process_tlp_ack)",
     "other": "not explained",
 }
-"""What Linux does differently, and in which function."""
+"""Differences of Linux, each with its function."""
 
 TIMERS = ("timeout", "probe", "reordering")
 
 SEEN = ("reordering", "reord_seen")
-"""What the kernel knows of reordering: variables in the code after an ACK."""
+"""Variables in the code after an ACK that hold the reordering seen by the kernel."""
 
 SEEN_VALUE = re.compile(r"\b(?P<name>reordering|reord_seen) = (?P<value>\d+)")
 
