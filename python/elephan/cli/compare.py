@@ -40,6 +40,7 @@ from elephan.cli.sweep_screen import brief
 from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.results.axes import short
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -214,7 +215,7 @@ def _points(
         gaps = [max((abs(row.gap(other) or 0.0) for row in one.comparison.rows), default=0.0) for one in found]
         print_lines(*_screen(heads, cells, len(names), gaps, LINES - len(head)))
     for why in dict.fromkeys(filter(None, silent)):
-        say(f"no model at {silent.count(why)} of {len(found)} points: the {MODEL} does not apply: {why}")
+        say(f"no model at {silent.count(why)} of {count(len(found), 'point')}: the {MODEL} does not apply: {why}")
     of_model = f" (the {MODEL})" if other == "model" else ""
     say(f"values of the {against}; gap: {other}{of_model} less {against}")
     if out is not None:
