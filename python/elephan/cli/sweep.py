@@ -276,7 +276,7 @@ def _summary(swept: SweepResult) -> str:
     per_s = swept.packets / swept.wall_s
     rate = f", {format_number(per_s / 1e6, 3)} million packets/s" if run else ""
     return (
-        f"{count(len(swept.done), 'point')}: {run} run, {swept.reused} in the store, {len(swept.failures)} failed; "
+        f"{count(len(swept.done), 'point')}: {run} run, {swept.reused} from the store, {len(swept.failures)} failed; "
         f"{swept.wall_s:.1f} s{rate}; store {swept.store}"
     )
 
