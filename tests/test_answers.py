@@ -109,11 +109,15 @@ def test_what_is_not_decided_says_how_long_a_run_would_decide() -> None:
     asked = example(claims=(("A is less", "d['a']", "<", "d['b']"),))
     unsure = {"a": measured(10, 3), "b": measured(11, 0)}
     assert asked.sentence(unsure) == (
-        "**Not decided** whether A is less (about 9 times the simulated time would decide). A answers."
+        "A answers. It is **not decided** whether A is less: about 9 times the simulated time would decide it."
     )
     sure = {"a": measured(10, 0.3), "b": measured(11, 0)}
     assert asked.sentence(sure) == "A answers."
     assert "Decided by 95 % intervals: A is less" in asked.certainty(sure)
+    wrong = {"a": measured(12, 0.3), "b": measured(11, 0)}
+    assert asked.sentence(wrong) == "A answers. This does **not** hold: A is less."
+    claim = ("A is less", "d['a']", "<", "d['b']", "A is more")
+    assert example(claims=(claim,)).sentence(wrong) == "A answers. A is more."
     first, second = (Record.of(asked, asking.Outcome("", 1.0, document)) for document in (sure, unsure))
     assert first.differences(second) == "A is less: holds, then not decided"
     assert first.differences(first) == STAYS
@@ -143,9 +147,9 @@ def test_each_answer_says_for_whom_it_is_how_sure_and_what_is_near() -> None:
         found = Record.read(each)
         assert found is not None, f"{each.id}: elephan answer {each.id} --ask --bless"
         # A verdict of which nothing holds answers nothing, unless the sentence says that it is not decided.
-        assert "holds" in found.claims.values() or not each.claims or found.sentence.startswith("**Not decided**"), (
-            each.id
-        )
+        assert "holds" in found.claims.values() or not each.claims or "**not decided**" in found.sentence, each.id
+        # What is known comes first.
+        assert not found.sentence.startswith(("**", "It is **not", "This does **not")), each.id
         # A screen is at most 15 lines of 80 columns, but for the line for tc, which is copied.
         lines = found.screen.splitlines()
         assert len(lines) <= 15, each.id
@@ -173,11 +177,32 @@ def test_every_number_of_an_answer_is_on_its_screen_or_named_as_not_being_there(
                 or text.strip() in others
                 or is_on_screen(text, f"{found.screen} {each.question} {each.command}")
             )
-        shown = " ".join(elephan("answer", each.id).out.split())
-        assert ("Not on its screen, or rounded there" in shown) == bool(others)
+        shown = " ".join(elephan("answer", each.id, "--details").out.split())
+        assert ("The command's table rounds or lacks these values" in shown) == bool(others)
         page = (ROOT / "docs" / "answers" / f"{each.id}.md").read_text()
         assert all(value in page.rpartition("```")[2] for value in others)
     assert {"20 ms", "126 ms", "207 ms"} <= set(not_on_screen(find("satellite"), Record.read(find("satellite"))))  # type: ignore[arg-type]
+
+
+def test_an_answer_has_at_most_15_lines_on_a_terminal(elephan: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for each in answers():
+        done = elephan("answer", each.id)
+        # A word in quotes is not broken, so that the command can be copied; the terminal breaks it.
+        rows = sum(-(-len(line) // 80) for line in [*done.out.splitlines(), *done.err.splitlines()])
+        assert rows <= 15, each.id
+        assert "Valid for:" in " ".join(elephan("answer", each.id, "--details").out.split())
+
+
+def test_the_list_has_each_question_on_a_line(elephan: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = elephan("answer").out.splitlines()
+    assert max(map(len, lines)) <= 80
+    for each in answers():
+        (line,) = (line for line in lines if line.startswith(f"  {each.id} "))
+        shown = line.removeprefix(f"  {each.id}").strip()
+        assert shown == each.question or each.question.startswith(shown.removesuffix(" ..."))
+        assert len(shown) > 40 or shown == each.question
 
 
 def test_an_arbitrary_number_is_rarely_taken_for_one_of_a_screen() -> None:

@@ -190,3 +190,11 @@ def test_the_period_of_bbr_is_the_time_between_two_phases_of_probe_rtt() -> None
     assert low is not None
     assert high is not None
     assert low < 10 < high
+
+
+def test_what_is_measured_has_its_interval_beside_it(elephan: Command) -> None:
+    file = SCENARIOS / "testbed-rtts.toml"
+    more = ("--set", "duration=20 s", "--set", "warmup=5 s", "--set", "flows[0].start={ from = '0 s', to = '2 s' }")
+    done = elephan("compare", file, "--no-testbed", *more, "--replications", "3", "-q")
+    assert re.search(r"mean queueing delay \[ms\] +\d[\d.]*(±| \()", done.out), done.out + done.err
+    assert not re.search(r"±0(?![.\d])", done.out)

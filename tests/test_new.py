@@ -235,3 +235,10 @@ def test_more_users_than_a_link_has_room_for_are_warned_of() -> None:
 def test_a_rate_that_cannot_be_read_is_named_after_its_option() -> None:
     with pytest.raises(InputError, match=r'^--rate: unknown unit "MB"'):
         template("web", {"rate": "10 MB"})
+
+
+def test_a_law_is_not_a_scenario(elephan: Command) -> None:
+    for name in ("law", "laws"):
+        done = elephan("new", name)
+        assert (done.code, len(done.err.splitlines())) == (2, 1)
+        assert "docs/guide/law-in-python.md" in done.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -572,3 +573,22 @@ def test_a_law_that_goes_wrong_is_exit_code_2(tmp_path: Path, command: Command) 
         done = command("run", scenario, "--law", given)
         assert done.code == 2
         assert said in done.err
+
+
+def test_every_study_takes_laws_and_refuses_one_that_is_not_used() -> None:
+    base = Scenario.from_text(elephan.EXAMPLE).replace(
+        {"flows[0].control": "mine", "duration": "8 s", "warmup": "2 s"}, laws={"mine": MINE}
+    )
+    studies = (elephan.run, elephan.size, elephan.size_variants, elephan.size_limit, elephan.size_worst)
+    studies = (*studies, elephan.attack, elephan.sweep, elephan.compare, elephan.Store.run)
+    for study in studies:
+        assert "laws" in inspect.signature(study).parameters, study
+    other = {"other": MINE}
+    with pytest.raises(InputError, match="other"):
+        elephan.size_limit(base, "utilization=0.5", "rtt", replications=2, laws=other)
+    with pytest.raises(InputError, match="other"):
+        elephan.size_worst(base, "utilization=0.5", runs=50, laws=other)
+    with pytest.raises(InputError, match="other"):
+        elephan.attack("reno", runs=50, laws=other)
+    found = elephan.attack("mine", "utilization", {"flows[0].rtt": "20..40 ms"}, runs=50, laws={"mine": MINE})
+    assert found.law == "mine"

@@ -109,7 +109,7 @@ def test_a_log_says_how_far_a_replication_is_and_what_is_left(
 
     def say(line: str) -> None:
         common.say(line)
-        if "of the next" in line and GATE.reached.is_set():
+        if " running (" in line and GATE.reached.is_set():
             GATE.go_on()
 
     monkeypatch.setattr(progress, "say", say)
@@ -121,10 +121,12 @@ def test_a_log_says_how_far_a_replication_is_and_what_is_left(
     done = elephan(*words, *own)
     GATE.passed.clear()
     assert done.code == 0
-    shares = [int(share) for share in re.findall(r": 0 of \d \w+, (\d+)%.* of the next, about \d+ s left", done.err)]
+    shares = [
+        int(share) for share in re.findall(r": 0 of \d \w+, \d running \((\d+)%.* done\), about \d+ s left", done.err)
+    ]
     # A line each at a quarter, a half and three quarters of the run.
     assert len(set(shares)) > 2
     assert max(shares) >= 74
     assert "million packets" in done.err or words[0] == "sweep"
     quiet = elephan(*words, "--quiet")
-    assert "of the next" not in quiet.err
+    assert " running (" not in quiet.err

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+import elephan
 from elephan import Scenario
 from elephan.catalog import catalog
 from elephan.cli.columns import LINES, cut_table
@@ -20,8 +22,6 @@ from elephan.sweeps.columns import SweepColumn
 from elephan.sweeps.progress import SweepProgress
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import Command
 
 WIDTHS = (60, 80)
@@ -406,3 +406,18 @@ def test_the_classic_queue_of_dualpi2_holds_its_target_at_its_share_of_the_rate(
     queue = ["--set", 'links[1].queue={ discipline = "dualpi2", target = "%s" }']
     said = [elephan("lint", both, queue[0], queue[1] % target).out for target in ("15 ms", "100 ms", "300 ms")]
     assert ["never acts on it" in text for text in said] == [False, False, True]
+
+
+def test_one_of_a_thing_is_in_the_singular() -> None:
+    """Counts of `len` in texts are formatted by `elephan.units.count`."""
+    nouns = "variants|buffers|amounts|replications|columns"
+    counted = re.compile(rf"\{{(?:len\([^{{}}]*\)|runs|answer\.runs)\}} (?:{nouns})\b|\{{(?:answer\.)?runs\}} runs\b")
+    package = Path(elephan.__file__).parent
+    found = [
+        f"{file.relative_to(package)}: {line.strip()}"
+        for file in sorted(package.rglob("*.py"))
+        for line in file.read_text(encoding="utf-8").splitlines()
+        # Where a condition has excluded one.
+        if counted.search(line) and "> 1" not in line and "message" not in line and "meeting" not in line
+    ]
+    assert found == []

@@ -26,9 +26,9 @@ def test_points_are_a_table_and_a_line_sums_them_up(elephan: Command, small: Pat
         ["1", "bdp", "1"],
         ["1", "bdp", "2"],
     ]
-    assert "4 points: 4 run, 0 were in the store, 0 failed" in done.err
+    assert "4 points: 4 run, 0 from the store, 0 failed" in done.err
     again = elephan("sweep", small, *OVER, "--store", tmp_path / "store")
-    assert "4 points: 0 run, 4 were in the store, 0 failed" in again.err
+    assert "4 points: 0 run, 4 from the store, 0 failed" in again.err
     assert again.out == done.out
 
 
@@ -217,7 +217,7 @@ def test_an_interrupted_sweep_says_what_is_kept_and_how_to_go_on(elephan: Comman
     assert line.endswith("of 40 points are kept; the same command goes on from there")
     kept = int(line.split()[1])
     assert 1 <= kept < 40
-    assert f"{40 - kept} run, {kept} were in the store" in elephan(*words).err
+    assert f"{40 - kept} run, {kept} from the store" in elephan(*words).err
 
 
 def test_a_full_disk_is_one_line_and_the_same_command_goes_on(
@@ -240,7 +240,7 @@ def test_a_full_disk_is_one_line_and_the_same_command_goes_on(
     assert "the disk is full" in done.err
     assert "3 of 8 points are kept" in done.err
     monkeypatch.undo()
-    assert "5 run, 3 were in the store" in elephan(*words).err
+    assert "5 run, 3 from the store" in elephan(*words).err
 
 
 def test_a_missing_library_or_scheduler_is_one_line(

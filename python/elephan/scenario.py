@@ -19,7 +19,7 @@ from elephan.display import joined, note, table
 from elephan.errors import InputError, ScenarioError, nearest, suggest
 from elephan.input_files import parse_toml, read_text, with_kind
 from elephan.network import ScenarioTables, read_network
-from elephan.units import format_bytes, format_packets, format_rate, format_time
+from elephan.units import count, format_bytes, format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -437,7 +437,9 @@ class Scenario:
 
     def __repr__(self) -> str:
         flows = sum(group["flows"] for group in self.groups)
-        return f"<Scenario {self.title!r}: links {', '.join(link['name'] for link in self.links)}; {flows} flows>"
+        return (
+            f"<Scenario {self.title!r}: links {', '.join(link['name'] for link in self.links)}; {count(flows, 'flow')}>"
+        )
 
     def _repr_html_(self) -> str:
         links, groups, facts = self.links, self.groups, self.facts

@@ -90,8 +90,9 @@ class Answer:
         Conditions under which the answer differs.
     source : str
         Address of the people who asked, or the paper that left it open; empty for the project's own.
-    claims : tuple of (str, str, str, str)
-        The verdict: statement, left side, ``"<"`` or ``">"``, right side.
+    claims : tuple of tuple of str
+        The verdict: statement, left side, ``"<"`` or ``">"``, right side; and optionally the statement that is true if
+        the opposite holds.
     stays : tuple of str
         Expressions whose intervals must overlap with those of a repetition.
     sure : str
@@ -116,7 +117,7 @@ class Answer:
     senders: str
     changes: str
     source: str = ""
-    claims: tuple[tuple[str, str, str, str], ...] = ()
+    claims: tuple[tuple[str, ...], ...] = ()
     stays: tuple[str, ...] = ()
     sure: str = ""
     longer: str = "duration"
@@ -174,14 +175,22 @@ class Answer:
     def verdict(self, document: Document) -> list[Claim]:
         """Return the claims, each compared by intervals."""
         return [
-            Claim.of(self.fill(says, document), self.evaluate(left, document), sign, self.evaluate(right, document))
-            for says, left, sign, right in self.claims
+            Claim.of(
+                self.fill(says, document),
+                self.evaluate(left, document),
+                sign,
+                self.evaluate(right, document),
+                self.fill(otherwise[0], document) if otherwise else "",
+            )
+            for says, left, sign, right, *otherwise in self.claims
         ]
 
     def sentence(self, document: Document) -> str:
-        """Return the answer in Markdown, after the claims that do not hold or are not decided."""
-        unsure = "; ".join(claim.text() for claim in self.verdict(document) if not (claim.decided and claim.holds))
-        return (f"{_capital(unsure)}. " if unsure else "") + self.fill(self.answer, document)
+        """Return the answer in Markdown, and then the claims that do not hold or are not decided."""
+        unsure = [
+            f"{_capital(claim.text())}." for claim in self.verdict(document) if not (claim.decided and claim.holds)
+        ]
+        return " ".join([self.fill(self.answer, document), *unsure])
 
     def certainty(self, document: Document) -> str:
         """Return how sure the answer is, in Markdown."""

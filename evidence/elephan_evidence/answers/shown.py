@@ -41,7 +41,8 @@ def filled(each: Answer, sentence: str) -> list[tuple[str, str]]:
         if expression is not None:
             expressions.append(expression + (f":{spec}" if spec else ""))
             pattern += "(.*?)"
-    found = re.search(f"{pattern.strip()}$", sentence)
+    # Claims that are not decided follow the sentence.
+    found = re.match(pattern.strip(), sentence)
     return [] if found is None else list(zip(expressions, found.groups(), strict=True))
 
 
@@ -101,7 +102,7 @@ def said_of_others(each: Answer, record: Record) -> str:
     """Say where the values are that the screen does not have; empty if it has all."""
     values = not_on_screen(each, record)
     return (
-        f"Not on its screen, or rounded there, but in its --json or computed from it: {joined(values)}"
+        f"The command's table rounds or lacks these values; its --json has what they follow from: {joined(values)}"
         if values
         else ""
     )

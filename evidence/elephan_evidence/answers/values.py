@@ -54,17 +54,19 @@ class Claim(NamedTuple):
     decided: bool
     factor: float
     """Factor of a longer run's duration that would decide the claim, if the difference stays."""
+    otherwise: str = ""
+    """Statement that is true if the opposite holds; empty if the claim has none."""
 
     @classmethod
-    def of(cls, says: str, left: Any, sign: str, right: Any) -> Claim:
+    def of(cls, says: str, left: Any, sign: str, right: Any, otherwise: str = "") -> Claim:
         """Compare two values by the interval of their difference."""
         less, more = (Bounds.of(left), Bounds.of(right)) if sign == "<" else (Bounds.of(right), Bounds.of(left))
         gap = more.mid - less.mid
         if not math.isfinite(gap):  # nothing is enough, on one side or on both
-            return cls(says, gap > 0, not math.isnan(gap), math.inf)
+            return cls(says, gap > 0, not math.isnan(gap), math.inf, otherwise)
         sides = (less.high - less.mid, more.mid - more.low) if gap > 0 else (less.mid - less.low, more.high - more.mid)
         half = math.hypot(*sides)
-        return cls(says, gap > 0, abs(gap) > half, (half / gap) ** 2 if gap else math.inf)
+        return cls(says, gap > 0, abs(gap) > half, (half / gap) ** 2 if gap else math.inf, otherwise)
 
     @property
     def state(self) -> str:
@@ -74,10 +76,12 @@ class Claim(NamedTuple):
     def text(self) -> str:
         """Format the claim as a part of a sentence, in Markdown."""
         if self.decided:
-            return self.says if self.holds else f"it is **not** so that {self.says}"
+            return self.says if self.holds else self.otherwise or f"this does **not** hold: {self.says}"
         times = math.ceil(self.factor) if self.factor < 1000 else 1000
         more = "over " if self.factor >= 1000 else "about "
-        return f"**not decided** whether {self.says} ({more}{max(times, 2)} times the simulated time would decide)"
+        return (
+            f"it is **not decided** whether {self.says}: {more}{max(times, 2)} times the simulated time would decide it"
+        )
 
 
 class Values:
@@ -244,6 +248,12 @@ class Values:
     def percent(x: Any) -> str:
         """Format a share."""
         return f"{100 * mean(x):.3g} %"
+
+    @staticmethod
+    def between(x: Any, per: float = 1.0) -> str:
+        """Format the 95 % interval of a quantity that is not negative, in a unit of size `per`."""
+        _, low, high = Bounds.of(x)
+        return f"{max(low, 0.0) / per:.3g} to {high / per:.3g}"
 
 
 def _label(value: Any) -> str:

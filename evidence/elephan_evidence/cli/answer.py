@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.cli.columns import command_lines, terminal_width
+from elephan.cli.columns import LINES, command_lines, terminal_width
 from elephan.cli.common import (
     DetailsOption,
     Interrupted,
@@ -23,6 +23,7 @@ from elephan.cli.common import (
     print_wrapped,
     say,
     say_written,
+    sentence_lines,
     writing,
 )
 from elephan.cli.progress import ProgressLine
@@ -40,6 +41,9 @@ elephan answer policer --out policer/"""
 
 SCREEN = 80
 """Width of recorded screens."""
+
+CUT = " ..."
+"""End of a question that is longer than its line."""
 
 FEW = 5
 """Maximum number of changed answers that are named."""
@@ -229,48 +233,72 @@ def _quick(chosen: Sequence[Answer], store: Path, *, bless: bool, quiet: bool) -
 
 
 def _list(*, details: bool) -> None:
-    """Print the keys of each topic, or every question."""
+    """Print the key and the question of each answer by topic; a question is cut at the end of the line."""
     from elephan_evidence.answers import answers  # noqa: PLC0415 (--help does without NumPy)
 
     topics: dict[str, list[Answer]] = {}
     for each in answers():
         topics.setdefault(each.topic, []).append(each)
+    longest = max(len(each.id) for each in answers())
     for topic, members in topics.items():
-        if details:
-            print_lines(topic)
-            for each in members:
+        print_lines(f"{topic}:")
+        for each in members:
+            if details:
                 print_wrapped(f"  {each.id}: {each.question}")
-        else:
-            print_wrapped(f"{topic}: {', '.join(each.id for each in members)}")
-    say("elephan answer ID answers; --details shows the questions")
+            else:
+                print_lines(_cut(f"  {each.id:<{longest}}  {each.question}", terminal_width()))
+    say("elephan answer ID answers one" + ("" if details else "; --details: the questions in full"))
+
+
+def _cut(line: str, width: int) -> str:
+    """Cut a line after a word where it is longer than the terminal is wide, see `textwrap.shorten`."""
+    if len(line) <= width:
+        return line
+    return f"{line[: width - len(CUT) + 1].rpartition(' ')[0].rstrip(' ,:')}{CUT}"
 
 
 def _show(each: Answer, *, details: bool) -> None:
-    """Print a published answer, its limits and its command."""
+    """Print a published answer and its command, and its limits as far as a screen has room for them."""
     from elephan_evidence.answers import Record  # noqa: PLC0415 (--help does without NumPy)
     from elephan_evidence.answers.judged import nearest  # noqa: PLC0415 (as above)
     from elephan_evidence.answers.repeats import sentence  # noqa: PLC0415 (as above)
     from elephan_evidence.answers.shown import said_of_others  # noqa: PLC0415 (as above)
 
     found = Record.read(each)
-    print_wrapped(each.question)
+    command = command_lines(each.command, "Command: ")
+    took = f" ({format_time(found.processor_s)} of processor)" if found else ""
+    more = f"{'' if details else '--details: how sure; '}--out DIR: its files; --ask: run it again{took}"
     if found is None:
-        print_wrapped("Not asked yet.")
+        print_wrapped(each.question, "Not asked yet.")
     else:
-        print_wrapped(
-            plain(found.sentence), f"Valid for: {plain(found.senders)}", f"Would change it: {plain(found.changes)}"
-        )
+        print_wrapped(each.question, plain(found.sentence))
+        limits = [f"Valid for: {plain(found.senders)}", f"Would change it: {plain(found.changes)}"]
+        if not details:
+            limits = _fitting(limits, LINES - _lines(each.question, plain(found.sentence), more) - _rows(command))
+        print_wrapped(*limits)
         if details:
             print_wrapped(f"How sure: {plain(found.certainty)}", f"Asked again: {found.repetitions}")
             print_wrapped(*([f"Asked by: {each.source}"] if each.source else []), nearest(each))
             print_wrapped(*([sentence(each)] if each.repeats else []))
             print_lines(found.screen if terminal_width() >= SCREEN else f"(its screen needs {SCREEN} columns)")
-    print_lines(*command_lines(each.command, "Command: "))
-    if found is not None and (others := said_of_others(each, found)):
-        print_wrapped(f"{others}.")
-    took = f", {format_time(found.processor_s)} of processor" if found else ""
-    more = "" if details else "; --details says how sure"
-    say(f"elephan answer {each.id} --ask repeats it{took}; --out DIR writes its files{more}")
+            print_wrapped(*([f"{others}."] if (others := said_of_others(each, found)) else []))
+    print_lines(*command)
+    say(more)
+
+
+def _fitting(texts: Sequence[str], room: int) -> list[str]:
+    """Return the first texts, as many as fit into `room` lines."""
+    return [text for n, text in enumerate(texts) if _lines(*texts[: n + 1]) <= room]
+
+
+def _lines(*texts: str) -> int:
+    """Return the number of lines that texts take on the terminal."""
+    return sum(len(sentence_lines(text)) for text in texts)
+
+
+def _rows(lines: Sequence[str]) -> int:
+    """Return the number of lines that lines without a break take on the terminal."""
+    return sum(-(-len(line) // terminal_width()) for line in lines)
 
 
 def plain(text: str) -> str:

@@ -452,12 +452,17 @@ def print_lines(*lines: str) -> None:
 def print_wrapped(*lines: str) -> None:
     """Put sentences on stdout, each in as many lines as the terminal needs; what follows the first is moved in."""
     for line in lines:
-        inside = " " * (len(line) - len(line.lstrip()) + 2)
-        # A path stays whole.
-        found = textwrap.wrap(
-            line, terminal_width(), subsequent_indent=inside, break_long_words=False, break_on_hyphens=False
-        )
-        print_lines(*(found or [""]))
+        print_lines(*sentence_lines(line))
+
+
+def sentence_lines(line: str) -> list[str]:
+    """Break a sentence into the lines that `print_wrapped` prints."""
+    inside = " " * (len(line) - len(line.lstrip()) + 2)
+    # A path stays whole.
+    found = textwrap.wrap(
+        line, terminal_width(), subsequent_indent=inside, break_long_words=False, break_on_hyphens=False
+    )
+    return found or [""]
 
 
 def print_tables(*tables: Table | str) -> None:

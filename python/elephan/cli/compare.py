@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -40,12 +41,15 @@ from elephan.cli.sweep_screen import brief
 from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.results.axes import short
+from elephan.units import count, format_measured
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from elephan.comparisons import ComparedQuantity, ScenarioComparison
+    from elephan.runs.result import RunResult
+    from elephan.runs.saved import SavedRun
     from elephan.scenario import Scenario
     from elephan.sweeps.document import Sweep
 
@@ -151,7 +155,11 @@ def _table(compared: ScenarioComparison, *, real: bool) -> list[str]:
     sources = [*([] if no_model else ["model"]), "simulation", *(["testbed"] if real else [])]
     columns = [Column("", "", tuple(_named(row.name) for row in rows), is_text=True)]
     heads = {"model": f"model\n{MODEL}"}
-    columns += [Column(heads.get(one, one), "", tuple(_number(row, one) for row in rows)) for one in sources]
+    runs = {"simulation": compared.simulated, **({"testbed": compared.tested.result} if compared.tested else {})}
+    known = {one: _intervals(runs[one]) if one in runs else {} for one in sources}
+    columns += [
+        Column(heads.get(one, one), "", tuple(_number(row, one, known[one]) for row in rows)) for one in sources
+    ]
     if len(sources) > 1:
         # The gap between the two columns before it.
         other, against = sources[-2:]
@@ -214,7 +222,7 @@ def _points(
         gaps = [max((abs(row.gap(other) or 0.0) for row in one.comparison.rows), default=0.0) for one in found]
         print_lines(*_screen(heads, cells, len(names), gaps, LINES - len(head)))
     for why in dict.fromkeys(filter(None, silent)):
-        say(f"no model at {silent.count(why)} of {len(found)} points: the {MODEL} does not apply: {why}")
+        say(f"no model at {silent.count(why)} of {count(len(found), 'point')}: the {MODEL} does not apply: {why}")
     of_model = f" (the {MODEL})" if other == "model" else ""
     say(f"values of the {against}; gap: {other}{of_model} less {against}")
     if out is not None:
@@ -280,11 +288,22 @@ def _named(name: str) -> str:
     return f"{form.title} [{form.unit}]" if form.unit else form.title
 
 
-def _number(row: ComparedQuantity, source: str) -> str:
+def _intervals(result: RunResult | SavedRun) -> dict[str, Any]:
+    """Return the quantities that are measured once a replication, with their 95 % intervals."""
+    document = result.to_json()
+    return {**document["links"][0], "jain": document["fairness"]["jain"]}
+
+
+def _number(row: ComparedQuantity, source: str, intervals: Mapping[str, Any] = MappingProxyType({})) -> str:
     from elephan.reports.model_sim_testbed import SHOWN  # noqa: PLC0415 (as above)
 
-    value = getattr(row, source)
-    return "" if value is None else f"{value * SHOWN[row.name].scale:.4g}"
+    value, quantity = getattr(row, source), intervals.get(row.name)
+    if value is None:
+        return ""
+    # Runs that all agree, as where only starts are random, have no interval to show.
+    if quantity is not None and quantity["ci95"]:
+        return format_measured(quantity, SHOWN[row.name].scale, joint="±")
+    return f"{value * SHOWN[row.name].scale:.4g}"
 
 
 def _gap(row: ComparedQuantity, other: str) -> str:

@@ -16,7 +16,7 @@ from elephan.cli.size_screen import (
     within,
 )
 from elephan.errors import InputError
-from elephan.units import format_packets
+from elephan.units import count, format_packets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,9 +124,8 @@ def comparison_screen(comparison: SizeComparison, title: str) -> list[str]:
     if found.meets and not tc and chosen.deployed_packets is not None:
         tc = no_line(chosen.answer, chosen.deployed_packets)
     runs = sum(variant.answer.runs for variant in comparison.variants)
-    last = wrapped(
-        f"({len(comparison.variants)} variants, {runs} runs, {comparison.wall_s:.0f} s; more with --details)"
-    )
+    ran = f"{count(len(comparison.variants), 'variant')}, {count(runs, 'run')}"
+    last = wrapped(f"({ran}, {comparison.wall_s:.0f} s; more with --details)")
     # A danger of what is recommended is never left out; where the whole reason has no room, the table shows the rest.
     least = max(sum(map(len, dangers)), 1 if dangers or others else 0)
     texts = list(_shorter(reason))
@@ -266,4 +265,8 @@ def _lines(comparison: SizeComparison) -> list[str]:
     if any(not variant.answer.is_met for variant in comparison.variants):
         lines.append("Not met: the row shows what the buffer gives that comes nearest.")
     runs = sum(variant.answer.runs for variant in comparison.variants)
-    return [*lines, "", f"{len(comparison.variants)} variants, {runs} runs, {comparison.wall_s:.1f} s"]
+    return [
+        *lines,
+        "",
+        f"{count(len(comparison.variants), 'variant')}, {count(runs, 'run')}, {comparison.wall_s:.1f} s",
+    ]

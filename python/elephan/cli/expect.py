@@ -15,7 +15,7 @@ from elephan.errors import InputError
 from elephan.input_files import read_text
 from elephan.measurements import read
 from elephan.scenario import Scenario
-from elephan.units import format_bytes, format_rate, format_time
+from elephan.units import count, format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
     from elephan.expectations import Expectation
@@ -92,7 +92,7 @@ def _print(path: Path, answer: Expectation, *, with_measured: bool) -> None:
     if with_measured:
         outside = [QUANTITIES[name] for name, one in answer.quantities.items() if one.place in ("below", "above")]
         verdict = f": {', '.join(outside)} outside" if outside else ": the measurement is what this path gives"
-    print_wrapped(f"{path}, {answer.runs} runs of {format_time(answer.duration_s)}{verdict}")
+    print_wrapped(f"{path}, {count(answer.runs, 'run')} of {format_time(answer.duration_s)}{verdict}")
     rows = []
     for name, one in answer.quantities.items():
         low, high = _shown(name, one.low), _shown(name, one.high)

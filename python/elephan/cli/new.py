@@ -67,6 +67,12 @@ def _whole(name: str, choices: Mapping[str, str | int | None]) -> str:
     """Return the text of a scenario that is part of elephan."""
     known = examples()
     if name not in known:
+        if name in ("law", "laws"):
+            message = (
+                "new writes scenarios; a law of your own is a class of Python or a library of Rust, "
+                "see docs/guide/law-in-python.md, which size, run and sweep take with --law NAME=FILE.py:CLASS"
+            )
+            raise InputError(message)
         names = [*DEFAULTS, *known]
         kinds = f"kinds: {', '.join(names)}"
         message = f'there is no kind "{name}"; {suggest(name, names, kinds)}'

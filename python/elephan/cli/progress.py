@@ -157,7 +157,8 @@ class ProgressLine:
             )
         elif not self.quiet and now - self.last_line_s >= EVERY_S:
             self.last_line_s = now
-            running = f", {' and '.join(f'{share:.0%}' for share in shares)} of the next" if shares else ""
+            parts = " and ".join(f"{share:.0%}" for share in shares)
+            running = f", {len(shares)} running ({parts} done)" if shares else ""
             known = f", about {format_long_time(round(left_s))} left" if left_s is not None else ""
             say(f"{shown.text}: {shown.done} of {shown.total} {self.of}{running}{known}")
 

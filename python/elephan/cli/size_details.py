@@ -17,6 +17,7 @@ from elephan.cli.size_screen import (
     with_decisive,
 )
 from elephan.theory.rules import RULES
+from elephan.units import count
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -52,8 +53,8 @@ def details_of(answer: SizeAnswer, title: str) -> list[Table | str]:
         decided_by(answer.targets),
     )
     parts += ["\n".join(["", *table])]
-    ran = f"{len(document['curve'])} buffers, {answer.runs} runs, {answer.packets_simulated / 1e6:.0f} million packets"
-    return [*parts, f"{ran}, {document['wall_s']:.1f} s"]
+    ran = f"{count(len(document['curve']), 'buffer')}, {count(answer.runs, 'run')}"
+    return [*parts, f"{ran}, {answer.packets_simulated / 1e6:.0f} million packets, {document['wall_s']:.1f} s"]
 
 
 def _rules(answer: SizeAnswer, document: dict[str, Any]) -> Table:

@@ -50,8 +50,8 @@ def limit_screen(answer: LimitAnswer, title: str, *, details: bool = False) -> l
     notes = [line for danger in dangers for line in wrapped(danger, mark="  ! ")]
     tc = command_lines(document["tc"], "Linux: ") if document["tc"] else []
     warned = f"{count(len(document['warnings']), 'warning')}, " if document["warnings"] else ""
-    ran = f"{len(document['rows'])} amounts, {count(document['simulated']['runs'], 'run')}, {document['wall_s']:.0f} s"
-    last = wrapped(f"({ran}; {warned}all of them: --details)")
+    ran = f"{count(len(document['rows']), 'amount')}, {count(document['simulated']['runs'], 'run')}"
+    last = wrapped(f"({ran}, {document['wall_s']:.0f} s; {warned}all of them: --details)")
     rows = document["rows"]
     if not details:
         # Lines of heads, and one for drop-tail.

@@ -314,7 +314,7 @@ def _delay_of(rows: Sequence[Mapping[str, Any]], group: int) -> str:
 def footer(answer: SizeAnswer, document: Mapping[str, Any], rest: str, cited: str = "") -> str:
     """Describe what was done, how to see the rest, and the answer that is cited."""
     if answer.is_simulated:
-        ran = f"{len(document['curve'])} buffers, {count(answer.runs, 'run')}, {document['wall_s']:.0f} s"
+        ran = f"{count(len(document['curve']), 'buffer')}, {count(answer.runs, 'run')}, {document['wall_s']:.0f} s"
     else:
         ran = "nothing simulated"
     warned = f"{count(len(document['warnings']), 'warning')}, " if document["warnings"] else ""

@@ -47,7 +47,7 @@ from elephan.cli.sweep_screen import brief, labelled_rows, sweep_screen
 from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.results.axes import short
-from elephan.units import format_number
+from elephan.units import count, format_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -199,7 +199,7 @@ def sweep(
         print_lines(*sweep_screen(swept, asked_columns, title, differences=differences, details=details))
         say_written(written)
     for each in () if quiet else swept.warnings:
-        at = f"{each['points']} of {len(swept.points)} points"
+        at = f"{each['points']} of {count(len(swept.points), 'point')}"
         say_wrapped(f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})")
     for point in swept.failures:
         say(f"failed: {labelled(point.labels)}: {point.error}")
@@ -276,7 +276,7 @@ def _summary(swept: SweepResult) -> str:
     per_s = swept.packets / swept.wall_s
     rate = f", {format_number(per_s / 1e6, 3)} million packets/s" if run else ""
     return (
-        f"{len(swept.done)} points: {run} run, {swept.reused} were in the store, {len(swept.failures)} failed; "
+        f"{count(len(swept.done), 'point')}: {run} run, {swept.reused} from the store, {len(swept.failures)} failed; "
         f"{swept.wall_s:.1f} s{rate}; store {swept.store}"
     )
 
@@ -313,7 +313,9 @@ def _show_preview(
     if most is not None and len(points) > most:
         print_wrapped(f"… and {len(points) - most} more: --details")
     kept_count = sum(kept for _, kept in points)
-    print_wrapped(f"{len(points)} points, {kept_count} in the store; {preview_cost(points, workers, series=series)}")
+    print_wrapped(
+        f"{count(len(points), 'point')}, {kept_count} in the store; {preview_cost(points, workers, series=series)}"
+    )
     # Every one of them: the sweep names the first and runs nothing.
     for point, _ in points:
         if point.error:

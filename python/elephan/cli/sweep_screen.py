@@ -137,7 +137,9 @@ def _more_than_a_link(
     rates = [point.document["links"][link]["rate_bps"] for point in swept.points]
     if all((row[label]["mean"] or 0.0) <= rate for row, rate in zip(found, rates, strict=True)):
         return []
-    return [f"total: of all flows, over {len(base.links)} links; the rate of {base.links[link]['name']} is less"]
+    return [
+        f"total: of all flows, over {count(len(base.links), 'link')}; the rate of {base.links[link]['name']} is less"
+    ]
 
 
 def _pairing(swept: SweepResult, chosen: Sequence[AnyColumn]) -> str:

@@ -10,6 +10,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from elephan.plots.size import stretch_towards_one
 from elephan.plots.style import BLACK, COLOURS, GREY, ORANGE, NotebookFigure, house_style, save, sign, title
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,7 +120,7 @@ def _figure(comparison: SizeComparison) -> Figure:
     _name_rows(panels[0], comparison)
     title(figure, comparison.scenario)
     runs = sum(variant.answer.runs for variant in variants)
-    how = f"{runs} runs, bars: 95 % intervals" if runs else "by models, nothing simulated"
+    how = f"{count(runs, 'run')}, bars: 95 % intervals" if runs else "by models, nothing simulated"
     sign(figure, comparison.scenario, f"{how}; hollow: no buffer meets the targets")
     return figure
 

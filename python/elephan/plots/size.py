@@ -10,7 +10,7 @@ from matplotlib.ticker import NullLocator
 from elephan.plots.pictures import WIDTH, stack
 from elephan.plots.style import house_style, save, sign
 from elephan.sizing.pictures import brief
-from elephan.units import format_rate, format_time
+from elephan.units import count, format_rate, format_time
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +62,7 @@ def size_figure(answer: SizeAnswer) -> Figure:
         f"Link {link['name']}: {format_rate(link['rate_bps'])}, {link['flows']} flows, mean RTT "
         f"{format_time(link['mean_rtt_s'])}, BDP {link['bdp_packets']:.0f} packets"
     )
-    runs = f"{answer.runs} runs, bars: 95 % intervals" if answer.runs else "models only, nothing simulated"
+    runs = f"{count(answer.runs, 'run')}, bars: 95 % intervals" if answer.runs else "models only, nothing simulated"
     with house_style():
         figure = stack(brief(answer.pictures(), answer.to_json()), f"{answer.scenario.title}\n{of}", (WIDTH, HEIGHT))
         sign(figure, answer.scenario, f"{runs}; models and all rules: elephan report")

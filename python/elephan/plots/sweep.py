@@ -12,7 +12,7 @@ from elephan.pictures.figure import COLOURS, Axis, Series, colour
 from elephan.pictures.figure import Figure as Description
 from elephan.plots.pictures import stack
 from elephan.plots.style import house_style, save, sign
-from elephan.units import bits_per_second, octets, scaled, seconds
+from elephan.units import bits_per_second, count, octets, scaled, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -110,7 +110,7 @@ def points_figure(points: Sequence[ResultPart], base: Scenario, title: str) -> F
         figures.append(Description(metric, name, "", across, upright, tuple(series), height=height))
     figure = stack(figures, title, (7.0, 6.4 + HIGHER * max(0, len(shown) - 8)))
     hidden = f"{MOST_LINES} of {len(lines)} lines; " if len(lines) > MOST_LINES else ""
-    sign(figure, base, f"link {base.links[link]['name']}, {len(points)} points; {hidden}bars: 95 % intervals")
+    sign(figure, base, f"link {base.links[link]['name']}, {count(len(points), 'point')}; {hidden}bars: 95 % intervals")
     return figure
 
 

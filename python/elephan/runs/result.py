@@ -24,6 +24,7 @@ from elephan.runs.measures import as_table, check_metrics, measure, parse_metric
 from elephan.runs.outcome import ReplicationOutcome
 from elephan.runs.pools import pool_documents, share_document
 from elephan.stats import estimates, t_quantile
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -166,7 +167,7 @@ class RunResult(ResultTables):
 
     def __repr__(self) -> str:
         used = ", ".join(f"{row['name']} {cell(row['utilization'])}" for row in self._document["links"][:3])
-        return f"<Result of {self.scenario.title!r}: {len(self.outcomes)} replications, utilization {used}>"
+        return f"<Result of {self.scenario.title!r}: {count(len(self.outcomes), 'replication')}, utilization {used}>"
 
     def _repr_html_(self) -> str:
         return notebook.page(self.to_json())

@@ -27,7 +27,7 @@ from elephan.sizing.answer import METRICS, NoModelError
 from elephan.sizing.caveats import FULL_FIRST, caveats
 from elephan.sizing.notebook import comparison_page
 from elephan.sizing.targets import BufferSample
-from elephan.units import format_packets, format_time, seconds
+from elephan.units import count, format_packets, format_time, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -297,7 +297,7 @@ class SizeComparison(ResultTables):
     def __repr__(self) -> str:
         found = self.recommendation
         text = f"recommended: {self.recommended().label}" if found.meets else "none meets the targets"
-        return f"<Comparison of {len(self.variants)} variants, {text}>"
+        return f"<Comparison of {count(len(self.variants), 'variant')}, {text}>"
 
     def _repr_html_(self) -> str:
         return comparison_page(self)

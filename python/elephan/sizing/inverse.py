@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.display import ColumnTable
 from elephan.errors import InputError
 from elephan.lint import lint
+from elephan.own_laws import check_used, declared
 from elephan.results.files import TableColumns, write_files
 from elephan.scenario import Scenario
 from elephan.sizing.limit_words import said
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from elephan.lint import LintWarning
+    from elephan.own_laws import LawSource
     from elephan.sizing.curve import BufferCurve
     from elephan.sizing.quantities import LinkQuantity
     from elephan.sizing.search import SearchProgress
@@ -220,6 +222,7 @@ def size_limit(
     seed: int | None = None,
     workers: int | None = None,
     progress: Callable[[SearchProgress], None] | None = None,
+    laws: Mapping[str, LawSource] | None = None,
 ) -> LimitAnswer:
     """Find what a link's buffer, as given in the scenario, is sufficient for; or the thresholds that RED needs with it.
 
@@ -244,6 +247,8 @@ def size_limit(
         Threads; the answer does not depend on it.
     progress : callable, optional
         Called after every run.
+    laws : mapping of str to class or path, optional
+        Laws of yours, as `elephan.run` takes them.
 
     Returns
     -------
@@ -266,7 +271,9 @@ def size_limit(
     from elephan.sizing.search import Search  # noqa: PLC0415 (as above)
 
     begun = time.perf_counter()
-    scenario = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
+    with declared(laws):
+        scenario = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
+    check_used(laws or (), [scenario.own_laws])
     targets = parse_targets(target)
     if not 0.001 <= precision <= 1:
         message = f"precision: {precision:g} is out of range; it lies between 0.1% and 100%"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from elephan import display
 from elephan.runs.notebook import warned
 from elephan.sizing.targets import GROUP_DELAYS, asked_of
-from elephan.units import format_bytes, format_packets, format_rate, format_time
+from elephan.units import count, format_bytes, format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,7 +64,7 @@ def answer_page(answer: SizeAnswer) -> str:
         "packets": [row["buffer_packets"] for row in applicable.values()],
         "off here [points of utilization]": [row["off"]["utilization_points"] for row in applicable.values()],
     }
-    ran = f"{answer.runs} runs, {answer.packets_simulated / 1e6:.0f} million packets" if answer.runs else ""
+    ran = f"{count(answer.runs, 'run')}, {answer.packets_simulated / 1e6:.0f} million packets" if answer.runs else ""
     return display.joined(
         display.facts(rows, f"{answer.scenario.title}: {sentence(answer)}"),
         *(display.note(f"{text[:1].upper()}{text[1:]}.") for text in [*document["dangers"], *document["advice"]]),

@@ -16,6 +16,7 @@ from elephan.runs.files import file_names
 from elephan.runs.saved import read_document
 from elephan.scenario import Scenario
 from elephan.sizing.answer import row_document
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -207,7 +208,7 @@ class SavedSizeComparison(SavedSizing):
 
     def __repr__(self) -> str:
         law, queue = self.recommended
-        return f"<Comparison of {len(self.variants)} variants in {self.folder}: {law} with {queue}>"
+        return f"<Comparison of {count(len(self.variants), 'variant')} in {self.folder}: {law} with {queue}>"
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from elephan import display
 from elephan.errors import InputError
 from elephan.extras import require
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,4 +72,4 @@ class StoreTable:
         return display.table({name: self.arrow[name] for name in self.columns})
 
     def __repr__(self) -> str:
-        return f"<Table: {len(self)} rows, {len(self.columns)} columns>"
+        return f"<Table: {count(len(self), 'row')}, {count(len(self.columns), 'column')}>"

@@ -15,6 +15,7 @@ from elephan.store.provenance import here
 from elephan.store.query import as_column
 from elephan.store.summary import RUN, shown_as, summarize
 from elephan.store.upkeep import SHARDS
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -179,9 +180,8 @@ class SweepResult(ResultTables):
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failed" if self.failures else ""
-        return (
-            f"<SweepResult {self.sweep.title!r}: {len(self.points)} points, {self.reused} of them in the store{failed}>"
-        )
+        points = count(len(self.points), "point")
+        return f"<SweepResult {self.sweep.title!r}: {points}, {self.reused} of them in the store{failed}>"
 
     def _repr_html_(self) -> str:
         columns: dict[str, list[Any]] = {name: [p.labels.get(name) for p in self.points] for name in self.label_names}

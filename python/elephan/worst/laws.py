@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, suggest
+from elephan.own_laws import check_used, declared
 from elephan.runs.outcome import simulate
 from elephan.scenario import Scenario
 from elephan.worst.search import Attack, Harm, WorstSearch
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
+    from elephan.own_laws import LawSource
     from elephan.runs.outcome import ReplicationOutcome
     from elephan.worst.search import SearchState
 
@@ -141,6 +143,7 @@ def attack(
     seed: int = 1,
     workers: int | None = None,
     progress: Callable[[SearchState], None] | None = None,
+    laws: Mapping[str, LawSource] | None = None,
 ) -> LawAttack:
     """Search for the worst case of a law: one link, two groups of its flows.
 
@@ -159,6 +162,8 @@ def attack(
         Threads; the result does not depend on it.
     progress : callable, optional
         Called with a `SearchState` after every run.
+    laws : mapping of str to class or path, optional
+        Laws of yours, as `elephan.run` takes them; `law` is the name of one.
 
     Raises
     ------
@@ -177,10 +182,12 @@ def attack(
         raise InputError(message)
     check_runs(runs)
     try:
-        base = Scenario.from_text(NETWORK.format(law=law), "attack")
+        with declared(laws):
+            base = Scenario.from_text(NETWORK.format(law=law), "attack")
     except InputError as error:
         message = f"attack {law}: {str(error).removeprefix('attack: ').removeprefix('flows[0].control.law: ')}"
         raise InputError(message) from None
+    check_used(laws or (), [base.own_laws])
     unknowns = read_unknowns(base, ranges, read_unknowns(base, RANGES).all)
     search = WorstSearch(base, unknowns, HARMS[harm], workers, seed, progress)
     found = search.attack(runs)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
 from elephan.formats import stamped
+from elephan.own_laws import check_used, declared
 from elephan.runs import ReplicationJob, simulate_all
 from elephan.runs.warmup import settle_warmup
 from elephan.scenario import Scenario
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
+    from elephan.own_laws import LawSource
     from elephan.sizing import SizeAnswer
     from elephan.sizing.search import SearchProgress
     from elephan.sizing.targets import Target
@@ -162,6 +164,7 @@ def size_worst(
     progress: Callable[[SearchState], None] | None = None,
     begin: Callable[[str], None] | None = None,
     nominal: SizeAnswer | None = None,
+    laws: Mapping[str, LawSource] | None = None,
 ) -> WorstSizing:
     """Find the smallest buffer whose worst case found still meets a target.
 
@@ -187,6 +190,8 @@ def size_worst(
         Called with the name of each stage.
     nominal : SizeAnswer, optional
         The answer for the file as it is, if that is known.
+    laws : mapping of str to class or path, optional
+        Laws of yours, as `elephan.run` takes them.
 
     Returns
     -------
@@ -202,7 +207,9 @@ def size_worst(
     A search is no proof: a case that was not tried may be worse.
     """
     begun = time.perf_counter()
-    read = Scenario.from_any(scenario)
+    with declared(laws):
+        read = Scenario.from_any(scenario)
+    check_used(laws or (), [read.own_laws])
     wanted = _one_floor(target)
     check_runs(runs)
     index = read.link_index(link)
