@@ -3,11 +3,12 @@
 //!
 //! Source: T. Kelly, Scalable TCP, ACM CCR 33(2), 2003, Section 3.
 //! Differs from the source: real-valued windows, so the cut is 0.125 cwnd and not the next whole segment.
-//! Differs from Linux: Reno's growth reaches up to 100 segments there (`TCP_SCALABLE_AI_CNT` of 6.1 and 6.12; 50 in early
-//! versions), its halving is left out, and a timeout keeps 7/8. Differs from ns-3: there the gain is 1/50 per ACK, Reno's
+//! Differs from Linux: Reno's growth reaches up to 100 segments there (`TCP_SCALABLE_AI_CNT`; up to 50 ACKs before 5.7), its
+//! halving is left out, and a timeout keeps 7/8: [`crate::whole`], by `variant`. Differs from ns-3: there the gain is 1/50 per ACK, Reno's
 //! growth reaches up to 50 segments, and the cut is from the data in flight.
 
 use crate::kernel::Arithmetic;
+use crate::whole::Variant;
 use crate::{CongestionEvent, Law, Signal, WindowLaw};
 use base::{Card, ParamError, Registered};
 
@@ -22,6 +23,10 @@ base::params! {
         legacy_window: f64 = 16.0, "segments";
         /// Numbers it is computed in: floating ones ("exact") or the Linux kernel's whole ones ("kernel").
         arithmetic: Arithmetic = Arithmetic::Exact, "";
+        /// Rules: Kelly's in real numbers ("exact"), or Linux's in whole segments ("linux"), which has no `legacy_window`.
+        variant: Variant = Variant::Exact, "";
+        /// Whether an ACK counts as one segment, with variant = "linux": so in Linux before 5.7, with an increase of 0.02.
+        per_ack: bool = false, "";
     }
 }
 
@@ -41,7 +46,7 @@ impl Registered for Scalable {
         title: "Scalable TCP",
         source: "Kelly 2003",
         differs: "Linux (tcp_scalable.c) grows as Reno up to 100 segments, gains 1/100 per segment above, and always \
-                  keeps 7/8, after a timeout too. ns-3 gains 1/50 per ACK and cuts from the data in flight.",
+                  keeps 7/8, after a timeout too: variant = \"linux\". ns-3 gains 1/50 per ACK and cuts from the data in flight.",
     };
 }
 
@@ -58,6 +63,15 @@ impl Law for Scalable {
         }
         if p.legacy_window < 0.0 {
             return Err(ParamError::new("legacy_window", "must be at least 0"));
+        }
+        if p.variant == Variant::Exact && p.per_ack {
+            return Err(ParamError::new("per_ack", "must be false but with variant = \"linux\""));
+        }
+        if p.variant == Variant::Linux && p.arithmetic != Arithmetic::Exact {
+            return Err(ParamError::new("arithmetic", "must be \"exact\" with variant = \"linux\""));
+        }
+        if p.variant == Variant::Linux && p.legacy_window != Params::default().legacy_window {
+            return Err(ParamError::new("legacy_window", "must be left out with variant = \"linux\", which has none"));
         }
         Ok(Self { increase: p.increase, decrease: p.decrease, legacy_window: p.legacy_window })
     }
