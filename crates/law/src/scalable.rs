@@ -9,7 +9,7 @@
 
 use crate::kernel::Arithmetic;
 use crate::whole::Variant;
-use crate::{CongestionEvent, Law, Signal, WindowLaw};
+use crate::{AckSample, CongestionEvent, Law, Signal, WindowLaw};
 use base::{Card, ParamError, Registered};
 
 base::params! {
@@ -25,7 +25,7 @@ base::params! {
         arithmetic: Arithmetic = Arithmetic::Exact, "";
         /// Rules: Kelly's in real numbers ("exact"), or Linux's in whole segments ("linux"), which has no `legacy_window`.
         variant: Variant = Variant::Exact, "";
-        /// Whether an ACK counts as one segment, with variant = "linux": so in Linux before 5.7, with an increase of 0.02.
+        /// Whether an ACK counts as one segment, whatever it acknowledges: so in Linux before 5.7, with an increase of 0.02.
         per_ack: bool = false, "";
     }
 }
@@ -36,6 +36,7 @@ pub struct Scalable {
     increase: f64,
     decrease: f64,
     legacy_window: f64,
+    per_ack: bool,
 }
 
 impl Registered for Scalable {
@@ -64,22 +65,30 @@ impl Law for Scalable {
         if p.legacy_window < 0.0 {
             return Err(ParamError::new("legacy_window", "must be at least 0"));
         }
-        if p.variant == Variant::Exact && p.per_ack {
-            return Err(ParamError::new("per_ack", "must be false but with variant = \"linux\""));
-        }
         if p.variant == Variant::Linux && p.arithmetic != Arithmetic::Exact {
             return Err(ParamError::new("arithmetic", "must be \"exact\" with variant = \"linux\""));
         }
         if p.variant == Variant::Linux && p.legacy_window != Params::default().legacy_window {
             return Err(ParamError::new("legacy_window", "must be left out with variant = \"linux\", which has none"));
         }
-        Ok(Self { increase: p.increase, decrease: p.decrease, legacy_window: p.legacy_window })
+        Ok(Self { increase: p.increase, decrease: p.decrease, legacy_window: p.legacy_window, per_ack: p.per_ack })
+    }
+}
+
+impl Scalable {
+    /// Segments gained for a window of them.
+    fn growth(&self, w: f64) -> f64 {
+        if w <= self.legacy_window { 1.0 } else { self.increase * w }
     }
 }
 
 impl WindowLaw for Scalable {
     fn per_rtt(&self, w: f64) -> Option<f64> {
-        Some(if w <= self.legacy_window { 1.0 } else { self.increase * w })
+        (!self.per_ack).then(|| self.growth(w))
+    }
+
+    fn avoid(&mut self, cwnd: f64, _ack: &AckSample) -> f64 {
+        cwnd + self.growth(cwnd) / cwnd
     }
 
     fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
@@ -95,6 +104,13 @@ mod tests {
 
     fn law() -> Scalable {
         Scalable::new(&Params::default()).unwrap()
+    }
+
+    #[test]
+    fn per_ack_an_ack_of_two_segments_gains_what_one_of_one_does() {
+        let mut law = Scalable::new(&Params { increase: 0.02, per_ack: true, ..Params::default() }).unwrap();
+        let ack = AckSample { acked: 2.0, ..AckSample::plain(Time::ZERO, Span::millis(100)) };
+        assert_eq!((law.per_rtt(100.0), law.avoid(100.0, &ack), law.avoid(10.0, &ack)), (None, 100.02, 10.1));
     }
 
     fn loss() -> CongestionEvent {
