@@ -15,6 +15,7 @@ from reference.queues import (
     Blue,
     Codel,
     Discipline,
+    DropHead,
     DropTail,
     Drr,
     DualPi2,
@@ -79,6 +80,16 @@ def test_the_buffer_leaves_the_packet_in_service_out_and_an_end_comes_before_an_
         ("left", 2 * SECOND, False),
     ]
     assert [numbers["waiting"] for numbers in link.trace] == [0, 1, 1, 1]
+
+
+def test_the_oldest_waiting_packet_makes_room_for_an_arrival() -> None:
+    fates, _ = run(DropHead(1), burst(0, 1, 2))
+    assert fates == [("left", 0, False), ("dropped", 0, "overflow"), ("left", SECOND, False)]
+    # Two packets leave for one of their size together; one that is larger than the buffer is lost with them.
+    fates, _ = run(DropHead(1500, "bytes"), [*burst(0), *burst(1, 2, size=700), *burst(3, size=1400)])
+    assert [fate[0] for fate in fates] == ["left", "dropped", "dropped", "left"]
+    fates, _ = run(DropHead(1500, "bytes"), [*burst(0), *burst(1, size=700), *burst(2, size=1501)])
+    assert [fate[0] for fate in fates] == ["left", "dropped", "dropped"]
 
 
 def test_a_packet_at_the_idle_server_needs_no_room() -> None:

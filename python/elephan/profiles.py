@@ -23,7 +23,8 @@ PROFILES = {
         'receive_window = { max = "32 MiB" }, or "none" for one that never binds. No packet of the handshake is '
         "simulated: its sample is the round-trip time without queues, and until data has given one the timeout is at "
         'least a second. The law is what Linux runs under its name: "cubic", the default, is variant "linux" with '
-        '"hystart-linux", "bbr" is "bbr1", and version 3 is "bbr3"; what a file says beside the name is kept.',
+        '"hystart-linux", "bbr" is "bbr1", and version 3 is "bbr3"; what a file says beside the name is kept. '
+        '"reno" and "scalable" have real-valued windows; with variant "linux" they have Linux\'s whole segments.',
     ),
 }
 """Title, source and deviations from the source, for each profile."""

@@ -46,12 +46,14 @@ pub struct LawEvaluator {
 
 impl LawEvaluator {
     /// `None` for a control that rules its window by itself. Laws in the kernel's whole numbers are evaluated in
-    /// real ones, CUBIC as RFC 9438 has it, and Hybla with an ACK for each segment.
+    /// real ones, CUBIC as RFC 9438 has it, and laws that count ACKs with an ACK for each segment.
     #[must_use]
     pub fn new(spec: &LawSpec) -> Option<Self> {
         let mut spec = spec.clone();
         let _ = spec.set("arithmetic", &Value::Text("exact".into()));
-        let _ = spec.set("variant", &Value::Text("rfc9438".into()));
+        for source in ["rfc9438", "exact"] {
+            let _ = spec.set("variant", &Value::Text(source.into()));
+        }
         // In a fluid each segment has an ACK.
         let _ = spec.set("per_ack", &Value::Bool(false));
         let start = StartSpec::named("classic")?;

@@ -15,6 +15,7 @@ pub mod rounds;
 mod sample;
 mod site;
 pub mod start;
+pub mod whole;
 mod windowed;
 
 pub use base::Entry;

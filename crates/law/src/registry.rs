@@ -32,6 +32,8 @@ each_law! { windows:
     pub enum AnyLaw: window_law {
         /// Linux's own CUBIC, in whole numbers: boxed, so that the others do not carry it.
         LinuxCubic(Box<cubic::linux::LinuxCubic>),
+        /// Linux's Reno or Scalable, in whole segments.
+        Whole(whole::Whole),
     }
 }
 
@@ -64,11 +66,20 @@ impl LawSpec {
     /// The first parameter out of range.
     pub fn build(&self, start: &StartSpec, initial_window: f64, ssthresh: f64) -> Result<Control, ParamError> {
         let windowed = |law| Ok(Windowed::new(law, start.build()?, initial_window, ssthresh).into());
-        if let Self::Cubic(p) = self
-            && p.variant == cubic::Variant::Linux
-        {
-            cubic::Cubic::new(p)?;
-            return windowed(Box::new(cubic::linux::LinuxCubic::of(p)).into());
+        match self {
+            Self::Cubic(p) if p.variant == cubic::Variant::Linux => {
+                cubic::Cubic::new(p)?;
+                return windowed(Box::new(cubic::linux::LinuxCubic::of(p)).into());
+            }
+            Self::Reno(p) if p.variant == whole::Variant::Linux => {
+                reno::Reno::new(p)?;
+                return windowed(whole::Whole::reno(p)?.into());
+            }
+            Self::Scalable(p) if p.variant == whole::Variant::Linux => {
+                scalable::Scalable::new(p)?;
+                return windowed(whole::Whole::scalable(p).into());
+            }
+            _ => {}
         }
         if let Some(control) = self.in_object(start, initial_window, ssthresh)? {
             return Ok(AnyController::from(Box::new(control)).into());

@@ -4,6 +4,7 @@
 //! Differs from the source: the cut is taken from cwnd, not from the data in flight (as ns-2 and Linux do); equal for a
 //! sender that its window holds back.
 
+use crate::whole::Variant;
 use crate::{CongestionEvent, Law, WindowLaw};
 use base::{Card, ParamError, Registered};
 
@@ -14,6 +15,8 @@ base::params! {
         increase: f64 = 1.0, "segments";
         /// Share of the window given up on loss.
         decrease: f64 = 0.5, "";
+        /// Numbers it is computed in: real ones ("exact"), or whole segments as in Linux ("linux").
+        variant: Variant = Variant::Exact, "";
     }
 }
 

@@ -3,12 +3,13 @@
 //!
 //! Source: T. Kelly, Scalable TCP, ACM CCR 33(2), 2003, Section 3.
 //! Differs from the source: real-valued windows, so the cut is 0.125 cwnd and not the next whole segment.
-//! Differs from Linux: Reno's growth reaches up to 100 segments there (`TCP_SCALABLE_AI_CNT` of 6.1 and 6.12; 50 in early
-//! versions), its halving is left out, and a timeout keeps 7/8. Differs from ns-3: there the gain is 1/50 per ACK, Reno's
+//! Differs from Linux: Reno's growth reaches up to 100 segments there (`TCP_SCALABLE_AI_CNT`; up to 50 ACKs before 5.7), its
+//! halving is left out, and a timeout keeps 7/8: [`crate::whole`], by `variant`. Differs from ns-3: there the gain is 1/50 per ACK, Reno's
 //! growth reaches up to 50 segments, and the cut is from the data in flight.
 
 use crate::kernel::Arithmetic;
-use crate::{CongestionEvent, Law, Signal, WindowLaw};
+use crate::whole::Variant;
+use crate::{AckSample, CongestionEvent, Law, Signal, WindowLaw};
 use base::{Card, ParamError, Registered};
 
 base::params! {
@@ -22,6 +23,10 @@ base::params! {
         legacy_window: f64 = 16.0, "segments";
         /// Numbers it is computed in: floating ones ("exact") or the Linux kernel's whole ones ("kernel").
         arithmetic: Arithmetic = Arithmetic::Exact, "";
+        /// Rules: Kelly's in real numbers ("exact"), or Linux's in whole segments ("linux"), which has no `legacy_window`.
+        variant: Variant = Variant::Exact, "";
+        /// Whether an ACK counts as one segment, whatever it acknowledges: so in Linux before 5.7, with an increase of 0.02.
+        per_ack: bool = false, "";
     }
 }
 
@@ -31,6 +36,7 @@ pub struct Scalable {
     increase: f64,
     decrease: f64,
     legacy_window: f64,
+    per_ack: bool,
 }
 
 impl Registered for Scalable {
@@ -41,7 +47,7 @@ impl Registered for Scalable {
         title: "Scalable TCP",
         source: "Kelly 2003",
         differs: "Linux (tcp_scalable.c) grows as Reno up to 100 segments, gains 1/100 per segment above, and always \
-                  keeps 7/8, after a timeout too. ns-3 gains 1/50 per ACK and cuts from the data in flight.",
+                  keeps 7/8, after a timeout too: variant = \"linux\". ns-3 gains 1/50 per ACK and cuts from the data in flight.",
     };
 }
 
@@ -59,13 +65,30 @@ impl Law for Scalable {
         if p.legacy_window < 0.0 {
             return Err(ParamError::new("legacy_window", "must be at least 0"));
         }
-        Ok(Self { increase: p.increase, decrease: p.decrease, legacy_window: p.legacy_window })
+        if p.variant == Variant::Linux && p.arithmetic != Arithmetic::Exact {
+            return Err(ParamError::new("arithmetic", "must be \"exact\" with variant = \"linux\""));
+        }
+        if p.variant == Variant::Linux && p.legacy_window != Params::default().legacy_window {
+            return Err(ParamError::new("legacy_window", "must be left out with variant = \"linux\", which has none"));
+        }
+        Ok(Self { increase: p.increase, decrease: p.decrease, legacy_window: p.legacy_window, per_ack: p.per_ack })
+    }
+}
+
+impl Scalable {
+    /// Segments gained for a window of them.
+    fn growth(&self, w: f64) -> f64 {
+        if w <= self.legacy_window { 1.0 } else { self.increase * w }
     }
 }
 
 impl WindowLaw for Scalable {
     fn per_rtt(&self, w: f64) -> Option<f64> {
-        Some(if w <= self.legacy_window { 1.0 } else { self.increase * w })
+        (!self.per_ack).then(|| self.growth(w))
+    }
+
+    fn avoid(&mut self, cwnd: f64, _ack: &AckSample) -> f64 {
+        cwnd + self.growth(cwnd) / cwnd
     }
 
     fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
@@ -81,6 +104,13 @@ mod tests {
 
     fn law() -> Scalable {
         Scalable::new(&Params::default()).unwrap()
+    }
+
+    #[test]
+    fn per_ack_an_ack_of_two_segments_gains_what_one_of_one_does() {
+        let mut law = Scalable::new(&Params { increase: 0.02, per_ack: true, ..Params::default() }).unwrap();
+        let ack = AckSample { acked: 2.0, ..AckSample::plain(Time::ZERO, Span::millis(100)) };
+        assert_eq!((law.per_rtt(100.0), law.avoid(100.0, &ack), law.avoid(10.0, &ack)), (None, 100.02, 10.1));
     }
 
     fn loss() -> CongestionEvent {

@@ -58,6 +58,7 @@ base::registry! {
         Pie = pie,
     }
     disciplines {
+        DropHead = drop_head,
         Drr = drr,
         Fq = fq,
         PriorityFq = priority_fq,

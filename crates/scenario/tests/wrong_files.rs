@@ -239,7 +239,7 @@ fn links() {
 ! links[0].queue.discipline: missing; write for example discipline = "drop-tail"
 - queue = { discipline = "drop-tail" }
 + queue = "magic"
-! links[0].queue: unknown discipline "magic"; available: drop-tail, red, ared, gared, pd-red, blue, rem, pie, drr, fq, priority-fq, sfq, codel, fq-codel, dualpi2, xcp
+! links[0].queue: unknown discipline "magic"; available: drop-tail, red, ared, gared, pd-red, blue, rem, pie, drop-head, drr, fq, priority-fq, sfq, codel, fq-codel, dualpi2, xcp
 - random = 1e-4
 + random = 1.0
 ! links[0].loss.random: must be a probability, at least 0 and below 1
@@ -463,7 +463,7 @@ fn senders() {
 + decrease = 1.0
 ! flows[1].control.decrease: must lie strictly between 0 and 1
 + beta = 0.5
-! flows[1].control.beta: unknown key; known here: law, slow_start, increase, decrease
+! flows[1].control.beta: unknown key; known here: law, slow_start, increase, decrease, variant
 - control = { law = "reno", decrease = 0.5 }
 + control = 5
 ! flows[1].control: must be text such as "highspeed" or a table such as { law = "highspeed" }

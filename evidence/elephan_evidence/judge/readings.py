@@ -36,6 +36,27 @@ def backlog_quantile(
 
 
 @READINGS
+def depth_quantile(run: RunResult, *, share: float, cells: float, cell: float, packet: float) -> MeasuredQuantity:
+    """Quantile over packets of the queue that a switch reports as each leaves it, in packets of `packet` bytes, rounded up.
+
+    The queue is the packet and those that wait behind it, `cells` memory cells of `cell` bytes each. A packet that is dropped finds
+    the buffer full. The run must record the packets of one link, from some time before the end of the warm-up.
+    """
+    begin = float(run.scenario.facts["warmup_s"])
+    found = []
+    for outcome in run.outcomes:
+        rows = outcome.packets[0]
+        arrived, left = rows["time_s"], rows["time_s"] + rows["waited_s"]
+        counted = left >= begin
+        served = left[counted & ~rows["dropped"]]
+        waiting = np.searchsorted(np.sort(arrived), served, "right") - np.searchsorted(np.sort(left), served, "right")
+        full = np.full(np.count_nonzero(counted & rows["dropped"]), rows["backlog_packets"].max(initial=0))
+        depths = np.ceil((np.concatenate([waiting, full]) + 1) * cells * cell / packet)
+        found.append(np.quantile(depths, share))
+    return MeasuredQuantity(found)
+
+
+@READINGS
 def link(run: RunResult, *, name: str, scale: float = 1.0, index: int = 0) -> MeasuredQuantity:
     """Column of a link such as ``utilization`` or ``queueing_delay_s``, times `scale`."""
     return MeasuredQuantity([scale * float(outcome.links[name][index]) for outcome in run.outcomes])

@@ -10,6 +10,7 @@ from .ared import Ared
 from .blue import Blue
 from .codel import Codel
 from .discipline import Discipline
+from .drop_head import DropHead
 from .drop_tail import DropTail
 from .drr import Drr
 from .dualpi2 import DualPi2
@@ -33,6 +34,7 @@ __all__ = [
     "Blue",
     "Codel",
     "Discipline",
+    "DropHead",
     "DropTail",
     "Drr",
     "DualPi2",

@@ -6,6 +6,7 @@
 //! recovery give no sample of the smallest round-trip time.
 
 use super::Params;
+use crate::whole::Counter;
 use crate::{AckSample, CongestionEvent, Needs, Signal, WindowLaw};
 use base::{Span, Time};
 
@@ -123,7 +124,7 @@ struct State {
     /// Acknowledged segments for one segment of growth.
     count: u32,
     /// Acknowledged segments that have not yet led to growth.
-    grown: u32,
+    grown: Counter,
     last_max: u32,
     last_cwnd: u32,
     last_time: u64,
@@ -156,16 +157,7 @@ impl State {
 
     fn avoid(&mut self, p: &Whole, cwnd: u32, ack: Ack) -> u32 {
         self.update(p, cwnd, ack);
-        // What was saved at a slower pace counts as one segment at most.
-        let mut cwnd = cwnd;
-        if self.grown >= self.count {
-            self.grown = 0;
-            cwnd += 1;
-        }
-        self.grown += ack.acked;
-        let grows = self.grown / self.count;
-        self.grown %= self.count;
-        cwnd + grows
+        self.grown.grow(cwnd, self.count, ack.acked)
     }
 
     fn idle(&mut self, p: &Whole, now: u64, idle: u64) {
@@ -175,7 +167,7 @@ impl State {
     }
 
     fn backoff(&mut self, p: &Whole, cwnd: u32) -> u32 {
-        (self.epoch, self.grown) = (0, 0);
+        (self.epoch, self.grown) = (0, Counter::default());
         let lowered = (u64::from(cwnd) * (ONE + p.beta) / (2 * ONE)) as u32;
         self.last_max = if cwnd < self.last_max && p.fast_convergence { lowered } else { cwnd };
         ((u64::from(cwnd) * p.beta / ONE) as u32).max(2)

@@ -1,0 +1,171 @@
+//! Laws in whole segments, as Linux computes them: Reno and Scalable, and the counter of all that grow by additive increase.
+//!
+//! Source: Linux 6.12, `net/ipv4/tcp_cong.c` (`tcp_cong_avoid_ai`, `tcp_reno_ssthresh`) and `tcp_scalable.c`. Windows of few segments
+//! differ most from real-valued ones: Scalable does not reduce a window below eight segments.
+
+use crate::{AckSample, CongestionEvent, WindowLaw, reno, scalable};
+use base::param::ParamType;
+use base::{ParamError, Value};
+
+/// Whether a law follows its source in real numbers, or Linux in whole ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Variant {
+    /// Its source, in real numbers.
+    #[default]
+    Exact,
+    /// Linux.
+    Linux,
+}
+
+impl ParamType for Variant {
+    fn read(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Text(word) if word == "exact" => Ok(Self::Exact),
+            Value::Text(word) if word == "linux" => Ok(Self::Linux),
+            _ => Err("must be \"source\" or \"linux\"".into()),
+        }
+    }
+
+    fn write(&self) -> Value {
+        let word = match self {
+            Self::Exact => "exact",
+            Self::Linux => "linux",
+        };
+        Value::Text(word.into())
+    }
+}
+
+/// Acknowledged segments that have not yet led to growth (`snd_cwnd_cnt`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counter(u32);
+
+impl Counter {
+    /// The window after `acked` segments, where `count` of them make it grow by one (`tcp_cong_avoid_ai`).
+    pub(crate) fn grow(&mut self, mut cwnd: u32, count: u32, acked: u32) -> u32 {
+        // What was saved at a slower pace counts as one segment at most.
+        if self.0 >= count {
+            self.0 = 0;
+            cwnd += 1;
+        }
+        self.0 += acked;
+        let grows = self.0 / count;
+        self.0 %= count;
+        cwnd + grows
+    }
+}
+
+/// Part of a window that a reduction leaves.
+#[derive(Clone, Copy, Debug)]
+enum Kept {
+    /// This share, rounded down.
+    Share(f64),
+    /// All but this share, which is rounded down.
+    AllBut(f64),
+}
+
+/// Reno or Scalable in whole segments.
+#[derive(Clone, Debug)]
+pub struct Whole {
+    /// Largest number of acknowledged segments for one of growth.
+    most: u32,
+    kept: Kept,
+    /// Whether an ACK counts as one segment, whatever it acknowledges.
+    per_ack: bool,
+    counter: Counter,
+}
+
+impl Whole {
+    /// Reno.
+    ///
+    /// # Errors
+    /// An increase that Linux does not have.
+    pub fn reno(p: &reno::Params) -> Result<Self, ParamError> {
+        if (p.increase - 1.0).abs() > 1e-12 {
+            return Err(ParamError::new("increase", "must be 1 with variant = \"linux\""));
+        }
+        Ok(Self::new(u32::MAX, Kept::Share(1.0 - p.decrease), false))
+    }
+
+    /// Scalable.
+    #[must_use]
+    pub fn scalable(p: &scalable::Params) -> Self {
+        Self::new((libm::round(1.0 / p.increase) as u32).max(1), Kept::AllBut(p.decrease), p.per_ack)
+    }
+
+    fn new(most: u32, kept: Kept, per_ack: bool) -> Self {
+        Self { most, kept, per_ack, counter: Counter::default() }
+    }
+}
+
+impl WindowLaw for Whole {
+    fn avoid(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
+        let cwnd = cwnd as u32;
+        let acked = if self.per_ack { 1 } else { ack.acked as u32 };
+        f64::from(self.counter.grow(cwnd, cwnd.min(self.most), acked))
+    }
+
+    fn backoff(&mut self, cwnd: f64, _event: &CongestionEvent) -> f64 {
+        self.counter = Counter::default();
+        let cwnd = libm::floor(cwnd);
+        let kept = match self.kept {
+            Kept::Share(share) => libm::floor(cwnd * share),
+            Kept::AllBut(share) => cwnd - libm::floor(cwnd * share),
+        };
+        kept.max(2.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Signal;
+    use base::{Span, Time};
+
+    fn scalable(increase: f64, per_ack: bool) -> Whole {
+        Whole::scalable(&scalable::Params { increase, per_ack, ..scalable::Params::default() })
+    }
+
+    fn kept(law: &mut Whole, cwnd: f64) -> f64 {
+        law.backoff(cwnd, &CongestionEvent::plain(Time::ZERO, Signal::Loss, Span::millis(10)))
+    }
+
+    /// The window after `acks` ACKs for two segments each.
+    fn after(law: &mut Whole, mut cwnd: f64, acks: u32) -> f64 {
+        let ack = AckSample { acked: 2.0, ..AckSample::plain(Time::ZERO, Span::millis(10)) };
+        for _ in 0..acks {
+            cwnd = law.avoid(cwnd, &ack);
+        }
+        cwnd
+    }
+
+    #[test]
+    fn windows_are_cut_as_whole_numbers() {
+        // max(cwnd >> 1, 2) and max(cwnd - (cwnd >> 3), 2).
+        let mut reno = Whole::reno(&reno::Params::default()).unwrap();
+        assert_eq!([100.0, 7.0, 5.9, 3.0, 2.0].map(|w| kept(&mut reno, w)), [50.0, 3.0, 2.0, 2.0, 2.0]);
+        let mut law = scalable(0.01, false);
+        assert_eq!([100.0, 17.0, 8.0, 7.9, 2.0].map(|w| kept(&mut law, w)), [88.0, 15.0, 7.0, 7.0, 2.0]);
+    }
+
+    #[test]
+    fn windows_grow_by_whole_segments() {
+        let mut reno = Whole::reno(&reno::Params::default()).unwrap();
+        assert_eq!((after(&mut reno, 10.0, 4), after(&mut reno, 10.0, 1)), (10.0, 11.0), "ten segments");
+        // 200 segments: two times 100; in Linux before 5.7, 100 ACKs: two times 50.
+        assert_eq!(after(&mut scalable(0.01, false), 500.0, 100), 502.0);
+        assert_eq!(after(&mut scalable(0.02, true), 500.0, 100), 502.0);
+        // Below, as Reno: 20 segments, or 20 ACKs.
+        assert_eq!(after(&mut scalable(0.01, false), 20.0, 10), 21.0);
+        assert_eq!(after(&mut scalable(0.02, true), 20.0, 20), 21.0);
+    }
+
+    #[test]
+    fn what_was_counted_is_forgotten_at_a_cut_and_worth_one_segment_when_the_pace_rises() {
+        let mut counter = Counter::default();
+        assert_eq!((counter.grow(10, 100, 99), counter.grow(10, 5, 1)), (10, 11));
+        let mut reno = Whole::reno(&reno::Params::default()).unwrap();
+        after(&mut reno, 10.0, 4);
+        kept(&mut reno, 10.0);
+        assert_eq!(reno.counter, Counter::default());
+    }
+}
