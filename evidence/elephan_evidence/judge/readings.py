@@ -37,10 +37,11 @@ def backlog_quantile(
 
 @READINGS
 def depth_quantile(run: RunResult, *, share: float, cells: float, cell: float, packet: float) -> MeasuredQuantity:
-    """Quantile over packets of the queue that a switch reports as each leaves it, in packets of `packet` bytes, rounded up.
+    """Quantile over packets of the queue that a switch reports as each leaves it, in packets of `packet` bytes.
 
-    The queue is the packet and those that wait behind it, `cells` memory cells of `cell` bytes each. A packet that is dropped finds
-    the buffer full. The run must record the packets of one link, from some time before the end of the warm-up.
+    The queue is the packet and those that wait behind it, `cells` memory cells of `cell` bytes each, rounded up to
+    packets. A packet that is dropped finds the buffer full. The run must record the packets of one link, from some
+    time before the end of the warm-up.
     """
     begin = float(run.scenario.facts["warmup_s"])
     found = []

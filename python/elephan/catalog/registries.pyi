@@ -10,7 +10,12 @@ class _LawsReno(RegistryEntry):
     """Reno (standard TCP). RFC 5681."""
 
     def __call__(
-        self, *, increase: float | str = 1.0, decrease: float | str = 0.5, slow_start: Any = None
+        self,
+        *,
+        increase: float | str = 1.0,
+        decrease: float | str = 0.5,
+        variant: Any = "exact",
+        slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
 class _LawsHighspeed(RegistryEntry):
@@ -86,6 +91,8 @@ class _LawsScalable(RegistryEntry):
         decrease: float | str = 0.125,
         legacy_window: float | str = 16.0,
         arithmetic: Any = "exact",
+        variant: Any = "exact",
+        per_ack: bool = False,
         slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
@@ -597,6 +604,11 @@ class _QueuesPie(RegistryEntry):
         profile: Any = None,
     ) -> dict[str, Any]: ...
 
+class _QueuesDropHead(RegistryEntry):
+    """FIFO that drops from its head. Lakshman, Neidhardt and Ott 1996."""
+
+    def __call__(self, *, limit: Any = None, profile: Any = None) -> dict[str, Any]: ...
+
 class _QueuesDrr(RegistryEntry):
     """Deficit round robin. Shreedhar and Varghese 1995."""
 
@@ -724,6 +736,7 @@ class _Queues(Registry[RegistryEntry]):
     blue: _QueuesBlue
     rem: _QueuesRem
     pie: _QueuesPie
+    drop_head: _QueuesDropHead
     drr: _QueuesDrr
     fq: _QueuesFq
     priority_fq: _QueuesPriorityFq

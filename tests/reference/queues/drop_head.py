@@ -1,6 +1,7 @@
 """Drop from front: an arrival that does not fit takes the place of the packets that have waited longest.
 
-Source: T. V. Lakshman, A. Neidhardt, T. J. Ott, "The drop from front strategy in TCP and in TCP over ATM", INFOCOM 1996.
+Source: T. V. Lakshman, A. Neidhardt, T. J. Ott, "The drop from front strategy in TCP and in TCP over ATM",
+INFOCOM 1996.
 
 Choices: an arrival larger than the whole buffer empties it and is lost, too.
 """
