@@ -12,7 +12,7 @@ from elephan.assignments import parse_assignments
 from elephan.cli.common import JsonOption, QuietOption, print_json, print_wrapped, say, write_new
 from elephan.errors import InputError, unknown
 from elephan.measurements import read
-from elephan.units import bits_per_second, format_number, format_rate, format_time, scaled, seconds
+from elephan.units import bits_per_second, format_number, format_packets, format_rate, format_time, scaled, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -191,7 +191,7 @@ def _buffer(answer: Answer, found: dict[str, Interval], names: list[str]) -> lis
     packets = found["buffer_packets"].scaled(1500 / answer.observation.packet_bytes)
     bdp = buffer.median / max(found["rtt_s"].median, 1e-9)
     some = "Buffer" if names[0] == "drop-tail" else "Buffer, if it is drop-tail"
-    counted = f"{packets.median:,.0f} packets ({packets.low:,.0f} to {packets.high:,.0f})"
+    counted = f"{format_packets(round(packets.median))} ({packets.low:,.0f} to {packets.high:,.0f})"
     shown = _between(buffer, format_time).replace("(", "(90 %: ", 1)
     return [f"{some}: {shown}, {counted}, {bdp:.2g} BDP"]
 
