@@ -262,7 +262,8 @@ def test_the_points_that_decide_and_their_intervals_survive_on_a_narrow_screen(
     for row in rows:
         numbers_of = re.sub(r"^\d+ packets", "", row)
         assert len(MEASURED.findall(numbers_of)) >= 2, row
-        assert not re.search(r"\d", MEASURED.sub("", numbers_of)), row
+        # Where all runs agree there is no interval: they fill the link, and do not differ in it.
+        assert not re.search(r"\d", re.sub(r"(?<= )(?:100|0)(?= )", "", MEASURED.sub("", numbers_of))), row
     assert elephan("sweep", four, *words, "--details").out.count(" packets ") >= 25
 
 
