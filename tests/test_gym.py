@@ -222,7 +222,7 @@ def test_sessions_and_datagrams_cannot_be_driven_and_links_of_a_vector_have_as_m
         LinkEnv(web)
     with pytest.raises(InputError, match="flows: agent has no TCP flows that go on from start to end"):
         LinkEnv(web, flows=("agent",))
-    with pytest.raises(InputError, match="scenarios: 1 flows are driven on one link, 4 on another"):
+    with pytest.raises(InputError, match="scenarios: one link has 1 driven flow, another 4"):
         LinkVectorEnv([BASE, FOUR])
     env = LinkVectorEnv([BASE, BASE])
     with pytest.raises(InputError, match="seed: has 3 numbers for 2 links"):

@@ -260,6 +260,22 @@ def test_the_screen_has_the_answer_first_and_fits(
     assert len(shown) <= (15 if columns >= 80 else 25)
 
 
+def test_what_a_change_would_do_is_shown_before_the_path(
+    elephan: Command, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    changes = ("--what-if", "queue=fq-codel", "--what-if", "buffer=10 ms", "--what-if", "law=bbr")
+    shown = elephan("infer", file, *changes).out.splitlines()
+    assert len(shown) <= 15
+    assert shown[0].startswith("What if queue=fq-codel: ")
+    assert any(line.startswith("Buffer") for line in shown)
+    assert shown[-1] == "More about the path: --details"
+    whole = elephan("infer", file, *changes, "--details").out.splitlines()
+    assert set(shown[:-1]) <= set(whole)
+    assert any(line.startswith("! ") for line in shown)
+    assert any(line.startswith("theory: ") for line in whole)
+
+
 def test_the_command_line_writes_a_scenario_and_says_what_a_change_would_do(elephan: Command, file: Path) -> None:
     out = file.parent / "path.toml"
     done = elephan(
@@ -293,6 +309,7 @@ def test_a_change_has_the_range_of_its_difference(elephan: Command, file: Path) 
     same = shown("flows.0.tcp.initial_ssthresh=none")
     assert same.count("(no difference)") == 3
     assert "the smallest and the largest difference over 7 paths" in same
+    assert same.startswith("What if flows.0.tcp.initial_ssthresh=none: ")
     # A buffer of 5 ms holds at most 5 ms, and the path as it is more.
     found = re.search(r"What if buffer=5 ms: .*? queue ([\d.]+) ms \((-[\d.]+) to (-[\d.]+)\)", shown("buffer=5 ms"))
     assert found is not None

@@ -242,3 +242,15 @@ def test_a_law_is_not_a_scenario(elephan: Command) -> None:
         done = elephan("new", name)
         assert (done.code, len(done.err.splitlines())) == (2, 1)
         assert "docs/guide/law-in-python.md" in done.err
+
+
+def test_the_option_of_a_law_says_which_verbs_take_it(elephan: Command) -> None:
+    done = elephan("new", "dumbbell", "--law", "mine=mine.py:Mine")
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    said = "size, run, sweep and 4 other verbs take --law NAME=FILE, a law of your own: docs/guide/law-in-python.md"
+    assert said in done.err
+    # Other verbs have options of this name that mean something else.
+    assert "conform" not in done.err
+    assert (
+        "it is an option of elephan size, run, sweep and 5 other verbs" in elephan("list", "laws", "--set", "a=1").err
+    )

@@ -400,8 +400,8 @@ class Endless(Base):
     ("law", "said"),
     [
         (Raising, r"law m: Raising\.on_ack \(test_own_laws\.py, line \d+\): ZeroDivisionError"),
-        (Lost, r"law m: Lost\.on_loss \(test_own_laws\.py, line \d+\): left a window that is none: cwnd is NaN"),
-        (Text, r"law m: Text\.on_ack \(.*, line \d+\): left a window that is none: cwnd is many; it must be a number"),
+        (Lost, r"law m: Lost\.on_loss \(test_own_laws\.py, line \d+\): left an invalid window: cwnd is NaN"),
+        (Text, r"law m: Text\.on_ack \(.*, line \d+\): left an invalid window: cwnd is many; it must be a number"),
         (Unmade, r"law m: Unmade\.__init__ \(.*, line \d+\): KeyError"),
         (Without, r"law m: Without\.__init__.*AttributeError: .*cwnd"),
         (Shares, r"law m: Shares\.count was set on the class, which all flows share; keep it on self"),
@@ -564,7 +564,7 @@ def test_a_law_that_goes_wrong_is_exit_code_2(tmp_path: Path, command: Command) 
     for verb, more, code in (("run", [], 2), ("size", ["--target", "utilization=0.8"], 2), ("sweep", sweep, 1)):
         done = command(verb, scenario, *more, "--law", f"bad={file}:Bad")
         assert done.code == code, done
-        assert "law bad: Bad.on_loss (bad.py, line 3): left a window that is none: cwnd is -1" in done.out + done.err
+        assert "law bad: Bad.on_loss (bad.py, line 3): left an invalid window: cwnd is -1" in done.out + done.err
     for given, said in [
         ("bad", "must be NAME=FILE.py:CLASS"),
         (f"bad={tmp_path}/no.py:Bad", "no.py: no such file or directory; give the path of a Python file with a class"),

@@ -78,7 +78,7 @@ def test_an_explanation_that_is_not_shown_does_not_count(paper: Paper, tmp_path:
     path.write_text(text.replace("min 0.3", "min 1.3"))
     half = reproduce("toy.half", store=tmp_path / "store").judged["toy.half"]
     assert half.verdict == "fail"
-    assert "not explained: it is not so that it is above 0.3" in half.note
+    assert "not explained: the measurement contradicts this reason: it is above 0.3" in half.note
     # Neither does one without a variant, whatever else is so.
     path.write_text(text.partition("[deviations.variant]")[0])
     paper.__dict__.pop("deviations")

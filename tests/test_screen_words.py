@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from matplotlib.figure import Figure
 
 import elephan
 from elephan import Scenario
@@ -16,7 +17,9 @@ from elephan.cli.columns import LINES, cut_table
 from elephan.cli.no_tc import LINUX, why_no_tc
 from elephan.cli.progress import ProgressDisplay, ProgressLine
 from elephan.cli.sweep_screen import scale_of
+from elephan.plots.style import TITLE
 from elephan.scenario import EXAMPLE
+from elephan.sizing import limit_words
 from elephan.sizing.limits import full_beside
 from elephan.sweeps.columns import SweepColumn
 from elephan.sweeps.progress import SweepProgress
@@ -339,9 +342,9 @@ def test_an_interrupted_sweep_says_whether_it_goes_on_or_starts_again() -> None:
     display = ProgressDisplay(ProgressLine("sweep", quiet=True))
     assert display.stopped() == "interrupted: nothing was run; the same command starts from the beginning"
     for done, failed, said in (
-        (0, 0, "0 of 5 points are kept; the same command starts from the beginning"),
-        (1, 1, "0 of 5 points are kept; the same command starts from the beginning"),
-        (2, 1, "1 of 5 points are kept; the same command goes on from there"),
+        (0, 0, "0 of 5 points kept; the same command starts from the beginning"),
+        (1, 1, "0 of 5 points kept; the same command starts from the beginning"),
+        (2, 1, "1 of 5 points kept; the same command goes on from there"),
     ):
         display(SweepProgress(done, 5, 0, failed, 0.0, 1.0, 0.0, 0))
         assert display.stopped() == f"interrupted: {said}"
@@ -409,15 +412,58 @@ def test_the_classic_queue_of_dualpi2_holds_its_target_at_its_share_of_the_rate(
 
 
 def test_one_of_a_thing_is_in_the_singular() -> None:
-    """Counts of `len` in texts are formatted by `elephan.units.count`."""
-    nouns = "variants|buffers|amounts|replications|columns"
-    counted = re.compile(rf"\{{(?:len\([^{{}}]*\)|runs|answer\.runs)\}} (?:{nouns})\b|\{{(?:answer\.)?runs\}} runs\b")
+    """Numbers of things in texts are formatted by `elephan.units.count`."""
+    amounts = [limit_words.said(*given) for given in (("flows", 1), ("red", 1), ("flows", 1200))]
+    assert amounts == ["1 flow", "1 packet", "1,200 flows"]
+    nouns = "variants|buffers|amounts|replications|columns|points|flows|links|rows|values|files|lines|runs"
+    counted = re.compile(rf"\{{(?:len\([^{{}}]*\)|[^{{}}]*\[[^{{}}]*\]|[a-z_.]*)\}} (?:{nouns})\b")
+    # Where a condition has excluded one, or a limit is far above one.
+    excluded = re.compile(
+        r"> 1|== 1 |low == high|count <= most|suspects\[1:\]|meeting|len\(named\)|message =|MOST|min\(|cell\."
+        r"|document\['runs'\]|(?:at most|more than) \{|[,(] \{(?:columns|low|found:g|percent)"
+    )
     package = Path(elephan.__file__).parent
     found = [
         f"{file.relative_to(package)}: {line.strip()}"
         for file in sorted(package.rglob("*.py"))
         for line in file.read_text(encoding="utf-8").splitlines()
-        # Where a condition has excluded one.
-        if counted.search(line) and "> 1" not in line and "message" not in line and "meeting" not in line
+        if counted.search(line) and not excluded.search(line)
     ]
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("words", "pictures"),
+    [
+        (("run", "--plot"), {"run.png", "distributions.png"}),
+        (("size", *SIZED, "--model-only"), {"size.png"}),
+        (("sweep", "--over", "seed=1,2", "--series", "--store", "STORE"), {"sweep.png", "over-time.png"}),
+        (("compare", "--no-testbed"), {"compare.png"}),
+    ],
+    ids=lambda given: given[0] if isinstance(given, tuple) else "",
+)
+def test_what_is_set_stands_beside_the_title_of_a_picture(
+    elephan: Command,
+    monkeypatch: pytest.MonkeyPatch,
+    both: Path,
+    tmp_path: Path,
+    words: tuple[str, ...],
+    pictures: set[str],
+) -> None:
+    titles: list[str] = []
+    write_figure = Figure.savefig
+
+    def seen(figure: Figure, path: Path, **how: Any) -> None:
+        titles.append(figure.get_suptitle())
+        write_figure(figure, path, **how)
+
+    monkeypatch.setattr(Figure, "savefig", seen)
+    verb, *rest = (str(tmp_path / "runs") if word == "STORE" else word for word in words)
+    said = "Both ways over a line with a buffer of 20 packets, but links[0].buffer = 30 packets, seed = 3"
+    settings = ("--set", "links.0.buffer=30 packets", *(() if verb == "sweep" else ("--set", "seed=3")))
+    elephan(verb, both, *rest, "-q", *settings, "--out", tmp_path / "out")
+    assert {path.name for path in (tmp_path / "out").rglob("*.png")} >= pictures
+    assert len(titles) == 2 * len(pictures)
+    assert max(len(line) for text in titles for line in text.splitlines()) <= TITLE
+    said = said.removesuffix(", seed = 3") if verb == "sweep" else said
+    assert all(said in " ".join(text.split()) for text in titles)

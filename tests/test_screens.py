@@ -209,7 +209,7 @@ def test_pages_and_notebooks_have_the_digits_of_screens(write: Callable[..., str
         ("queueing_delay_p95_s[ping]", 0.91234, 0.0004, "0.912 ± 0.014"),
         ("rtt_p95_s", 0.91234, None, "0.912"),
         ("queueing_delay_s", 0.91234, 0.0004, "0.9123 ± 0.0004"),
-        ("utilization", 0.912345, 0.0, "0.9123 ± 0"),
+        ("utilization", 0.912345, 0.0, "0.9123"),
         ("jain", 0.9, 0.3, "0.9 (0.6 to 1)"),
     ):
         if write is notebook_cell and ci95 == 0.0 and key == "utilization":
@@ -262,7 +262,8 @@ def test_the_points_that_decide_and_their_intervals_survive_on_a_narrow_screen(
     for row in rows:
         numbers_of = re.sub(r"^\d+ packets", "", row)
         assert len(MEASURED.findall(numbers_of)) >= 2, row
-        assert not re.search(r"\d", MEASURED.sub("", numbers_of)), row
+        # Where all runs agree there is no interval: they fill the link, and do not differ in it.
+        assert not re.search(r"\d", re.sub(r"(?<= )(?:100|0)(?= )", "", MEASURED.sub("", numbers_of))), row
     assert elephan("sweep", four, *words, "--details").out.count(" packets ") >= 25
 
 

@@ -399,7 +399,7 @@ def test_the_queue_is_bounded_and_a_tab_replaces_its_own(page: Page, monkeypatch
     ]
     full = page.post("api/jobs", {"kind": "run", "text": LONG, "tab": "one-more-tab"})
     assert full.status_code == 503
-    assert "runs wait already" in refusal(full)
+    assert "runs waiting already" in refusal(full)
     held.set()
     for each in (second, *others):
         assert page.post(f"api/jobs/{each['job']}/cancel", {}).json() == {"cancelled": True}

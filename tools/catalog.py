@@ -174,7 +174,7 @@ def beside_packets(name: str) -> list[list[str]]:
     rows = []
     for i in sorted(spread(run, entry.picture.x, SHOWN_ROWS)):
         mean, half = (run.columns[key][i] for key in (entry.column, entry.column + CI95))
-        measured = written(mean) + (f" ± {format_number(half, 2)}" if np.isfinite(half) else "")
+        measured = written(mean) + (f" ± {format_number(half, 2)}" if np.isfinite(half) and half else "")
         given = [written(run.values[key][i]) for key in run.varied]
         rows.append([*given, *(written(run.columns[line][i]) for line in lines), measured])
     units = {key: run.model.parameters[key].unit for key in run.varied}

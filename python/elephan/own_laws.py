@@ -528,7 +528,7 @@ def failure(law: AnyOwnLaw, method: str, error: BaseException | None, reason: st
     else:
         line, said = (
             (f", line {code.co_firstlineno}" if code is not None else ""),
-            f"left a window that is none: {reason}",
+            f"left an invalid window: {reason}",
         )
     place = f" ({file.name}{line})" if file is not None else ""
     return LawError(f"law {law.name}: {cls.__name__}.{method}{place}: {said}")

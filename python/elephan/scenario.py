@@ -461,7 +461,7 @@ class Scenario:
             "path": [", ".join(links[i]["name"] for i in group["path"]) for group in groups],
         }
         warmup = "warm-up to be found" if self.warmup_rule == AUTO else f"{facts['warmup_s']:g} s of it warm-up"
-        how = f"{self.replications} replications of {facts['duration_s']:g} s, {warmup}; seed {self.seed}"
+        how = f"{count(self.replications, 'replication')} of {facts['duration_s']:g} s, {warmup}; seed {self.seed}"
         return joined(table(of_links, self.title), table(of_groups), note(how))
 
     def link_index(self, name: str | None) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, SupportsFloat
 import numpy as np
 
 from elephan.errors import InputError
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -139,7 +140,8 @@ def _table(
     if values.ndim == 0:
         return [[float(windows[0]), _fine(name, float(windows[0]), float(values))]]
     if values.shape != windows.shape:
-        message = f"{name}: has {values.size} values for {windows.size} windows; give one for each, or a function"
+        has = f"{count(values.size, 'value')} for {count(windows.size, 'window')}"
+        message = f"{name}: has {has}; give one for each, or a function"
         raise InputError(message)
     return [[w, _fine(name, w, y)] for w, y in zip(windows.tolist(), values.tolist(), strict=True)]
 

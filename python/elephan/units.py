@@ -348,12 +348,13 @@ def format_interval(
 ) -> str:
     """Format a mean and the half-width of its 95 % interval, with digits according to the width.
 
-    An interval that leaves the limits of its quantity ends at them and is written by its ends.
+    An interval that leaves the limits of its quantity ends at them and is written by its ends. Where all runs agree,
+    the mean is written alone.
 
     Parameters
     ----------
     digits : int
-        Significant digits without an interval.
+        Significant digits of a mean that is written alone.
     joint, thousands : str
         Between the two, and between thousands, such as a comma.
     limits : tuple of float
@@ -368,8 +369,8 @@ def format_interval(
     --------
     >>> format_interval(95.0973, 0.6471), format_interval(1393.7, 12.4, thousands=","), format_interval(0.95, None)
     ('95.1 ± 0.6', '1,394 ± 12', '0.95')
-    >>> format_interval(25, 0), format_interval(0.93214, 0.0042, joint="±"), format_interval(43.2, 130.0)
-    ('25 ± 0', '0.932±0.004', '40 ± 130')
+    >>> format_interval(25.12345, 0), format_interval(0.93214, 0.0042, joint="±"), format_interval(43.2, 130.0)
+    ('25.12', '0.932±0.004', '40 ± 130')
     >>> format_interval(0.7, 1.3, limits=(0.5, 1)), format_interval(0.9994, 0.0012, joint="±", limits=(0, 1))
     ('0.7 (0.5 to 1)', '0.9994 (>0.9982)')
     >>> format_interval(99.9998, 0.004, joint="±", limits=(0, 100))
@@ -377,10 +378,9 @@ def format_interval(
     """
     if mean is None or math.isnan(mean):
         return "-"
-    if half is None or not math.isfinite(half):
+    # Equal runs give no interval: it would claim what their number cannot show.
+    if half is None or not math.isfinite(half) or half <= 1e-9 * abs(mean):
         return _grouped(mean, digits, thousands)
-    if half == 0 or half < 1e-9 * abs(mean):
-        return f"{_grouped(mean, max(digits, 6), thousands)}{joint}0"
     # A mean beyond its limits is a defect elsewhere, and is not hidden here.
     low, high = max(mean - half, min(limits[0], mean)), min(mean + half, max(limits[1], mean))
     is_cut = (low > mean - half, high < mean + half)

@@ -77,7 +77,7 @@ impl<'a> LibraryControl<'a> {
             return self.fail(method, message(self.law));
         }
         if let Some(wrong) = self.state.wrong() {
-            return self.fail(method, format!("left a window that is none: {wrong}"));
+            return self.fail(method, format!("left an invalid window: {wrong}"));
         }
         // A window is a whole number of segments to the sender, and one at the least.
         self.state.cwnd = self.state.cwnd.max(1.0);

@@ -407,7 +407,7 @@ fn a_law_in_a_library_that_goes_wrong_is_asked_nothing_more() {
     assert_eq!(said[0], ("make", "kept is 2; it must be at most 1"));
     assert_eq!(said[1], ("on_ack", "enough of it"));
     assert_eq!(said[2].0, "on_congestion");
-    assert!(said[2].1.starts_with("left a window that is none: cwnd is NaN; it must be"), "{}", said[2].1);
+    assert!(said[2].1.starts_with("left an invalid window: cwnd is NaN; it must be"), "{}", said[2].1);
 }
 
 #[test]

@@ -239,7 +239,7 @@ def _explained(paper: Paper, judged: JudgedClaim, argued: Argument, runs: Experi
             verdict, note = "deviation", _joined(note, argued.deviation.title)
         elif found is not None and found.explains:
             untrue = next(seen.shown.says for seen in argued.seen if not seen.holds)
-            note = _joined(note, f"not explained: it is not so that {untrue}")
+            note = _joined(note, f"not explained: the measurement contradicts this reason: {untrue}")
         else:
             note = _joined(note, f"not explained{f' by {variant.says}: {found.note}' if variant and found else ''}")
     return JudgedClaim(judged.claim, judged.found, judged.accept, verdict, note, judged.standing, found)

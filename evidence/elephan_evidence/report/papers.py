@@ -458,4 +458,5 @@ def _value(found: Any) -> str:
         return "so" if found else "not so"
     mean, half = (found.mean, found.ci95) if hasattr(found, "mean") else (float(found), None)
     # Enough digits to show what decides the verdict, whatever the interval.
-    return number(mean) if half is None else f"{number(mean)} ± {number(half, 2)}"
+    # Where all runs agree there is no interval.
+    return f"{number(mean)} ± {number(half, 2)}" if half else number(mean)

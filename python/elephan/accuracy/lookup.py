@@ -21,7 +21,7 @@ from elephan.theory.controls import settings
 from elephan.theory.models import bottleneck
 from elephan.theory.models.bottleneck import UNPACED
 from elephan.theory.models.senders import differing, shown
-from elephan.units import format_rate, format_time
+from elephan.units import count, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -200,7 +200,7 @@ def _near(name: str, link: Bottleneck, buffer: float) -> tuple[list[float], list
     if not shares:
         return _unchecked(f"no run had a buffer of {share:.2g} BDP ({_ends(SHARES)} were run)")
     if not flows:
-        return _unchecked(f"no run had {link.flows} flows ({_ends(FLOWS)} were run)")
+        return _unchecked(f"no run had {count(link.flows, 'flow')} ({_ends(FLOWS)} were run)")
     if not rtts:
         products = [family.rate * rtt / 1e3 for rtt in RTTS_MS]
         return _unchecked(f"no run had a BDP of {link.bdp:.4g} packets ({_ends(products)} were run)")

@@ -23,6 +23,7 @@ from elephan.cli.output import OutputError, prepare_streams
 from elephan.cli.signals import exit_code, heed_signals
 from elephan.errors import InputError, nearest, suggest
 from elephan.extras import of_error
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -266,11 +267,24 @@ def _plainer(message: str) -> str:
     return message
 
 
+_FIRST = ("run", "size", "sweep")
+"""Verbs that are named before others that have an option, too."""
+
+
 def _elsewhere(option: str) -> str:
     """Name the commands that have an option that this one lacks."""
     known = {name: getattr(verb, "params", []) for name, verb in command().commands.items()}
-    verbs = [name for name, params in known.items() if any(option in each.opts for each in params)]
-    return f"; it is one of elephan {' and '.join(verbs[:3])}" if verbs else ""
+    having = {name: each for name, params in known.items() for each in params if option in each.opts}
+    if not having:
+        return ""
+    # Where an option means several things, it is that of the verbs named first.
+    kind = next((having[name].metavar for name in (*_FIRST, *having) if name in having), None)
+    verbs = sorted((name for name in having if having[name].metavar == kind), key=lambda name: name not in _FIRST)
+    more = f" and {count(len(verbs) - 3, 'other verb')}" if len(verbs) > 3 else ""
+    named = ", ".join(verbs[:3]) if more else " and ".join(verbs)
+    if option == "--law":
+        return f"; {named}{more} take {option} {kind}, a law of your own: docs/guide/law-in-python.md"
+    return f"; it is an option of elephan {named}{more}"
 
 
 def _meant(word: str, known: Iterable[str], mark: str = "") -> str:

@@ -47,7 +47,7 @@ LawOption = Annotated[
     typer.Option(
         "--law",
         metavar="NAME=FILE",
-        help="A law of yours that the scenario names: mine=mine.py:Mine, mine=libmine.so; repeatable.",
+        help="Your own law, for the scenario to name: mine=mine.py:Mine, mine=libmine.so; repeatable.",
     ),
 ]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Seed, instead of the file's.")]

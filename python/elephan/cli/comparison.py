@@ -19,7 +19,7 @@ from elephan.errors import InputError
 from elephan.units import count, format_packets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from rich.table import Table
@@ -59,8 +59,15 @@ def read_names(option: str, text: str | None, example: str) -> list[str]:
     return names
 
 
-def write_comparison(comparison: SizeComparison, out: Path, tables: str = PARQUET) -> list[Path]:
+def write_comparison(
+    comparison: SizeComparison, out: Path, tables: str = PARQUET, changes: Mapping[str, object] | None = None
+) -> list[Path]:
     """Write a comparison into a folder: each answer with its figure, the table, the figure of the trade-off.
+
+    Parameters
+    ----------
+    changes : mapping of str to value, optional
+        What ``--set`` has changed, to stand beside the titles of the figures.
 
     Returns
     -------
@@ -79,8 +86,8 @@ def write_comparison(comparison: SizeComparison, out: Path, tables: str = PARQUE
     from elephan.plots.size import draw_size  # noqa: PLC0415 (as above)
 
     for variant in comparison.variants:
-        draw_size(variant.answer, comparison.folder(variant, out))
-    return [*written, *draw_comparison(comparison, out)]
+        draw_size(variant.answer, comparison.folder(variant, out), changes)
+    return [*written, *draw_comparison(comparison, out, changes)]
 
 
 def comparison_tables(comparison: SizeComparison, title: str) -> list[Table | str]:

@@ -183,7 +183,7 @@ def announce_packets(packets: float, points: int, workers: int | None) -> None:
     if cpu_s > LONG_S:
         words = f"about {format_number(packets / 1e6, 3)} million packets, {format_long_time(cpu_s)} of processor"
         fewer = "fewer points, a smaller duration or fewer replications (--dry-run says what each takes)"
-        say(f"{points} points: {words}; {_on_the_clock(at_once, cpu_s / at_once, fewer)}")
+        say(f"{count(points, 'point')}: {words}; {_on_the_clock(at_once, cpu_s / at_once, fewer)}")
 
 
 def announce_testbed(scenarios: Iterable[Scenario], attempts: int) -> None:

@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elephan.assignments import parse_assignments
-from elephan.cli.common import JsonOption, QuietOption, print_json, print_wrapped, say, write_new
+from elephan.cli.columns import LINES
+from elephan.cli.common import (
+    DetailsOption,
+    JsonOption,
+    QuietOption,
+    print_json,
+    print_wrapped,
+    say,
+    sentence_lines,
+    write_new,
+)
 from elephan.errors import InputError, unknown
 from elephan.measurements import read
-from elephan.units import bits_per_second, format_number, format_rate, format_time, scaled, seconds
+from elephan.units import bits_per_second, format_number, format_packets, format_rate, format_time, scaled, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -65,6 +75,7 @@ def infer(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
     quiet: QuietOption = False,
+    details: DetailsOption = False,
     json: JsonOption = False,
 ) -> None:
     """Infer a path's rate, base RTT, buffer and queue from a measurement of its sender, with 90 % intervals."""
@@ -95,9 +106,12 @@ def infer(
     if json:
         print_json(answer.to_json() | ({} if changed is None else {"what_if": changed}))
         return
-    print_wrapped(*lines(answer))
-    if changed is not None:
-        print_wrapped(*_change_lines(changed))
+    if changed is None:
+        print_wrapped(*lines(answer))
+    elif details:
+        print_wrapped(*_change_lines(changed), *lines(answer))
+    else:
+        print_wrapped(*_briefly(_change_lines(changed), lines(answer)))
     if out is not None and not quiet:
         say(f"{out} is written; next: elephan size {out} --target utilization=0.95")
 
@@ -180,6 +194,20 @@ def lines(answer: Answer) -> list[str]:
     return [*said, *_record(answer)]
 
 
+def _briefly(asked: Sequence[str], inferred: Sequence[str]) -> list[str]:
+    """Return what each change would do, and as much of the answer below it as one screen holds."""
+    left = LINES - 1 - sum(len(sentence_lines(line)) for line in asked)
+    shown = []
+    # The buffer and the bottleneck; then doubts, since they are about the changes, too.
+    for line in sorted(inferred, key=lambda line: (line not in inferred[:2], not line.startswith("! "))):
+        left -= len(sentence_lines(line))
+        if left < 0:
+            break
+        shown.append(line)
+    more = ["More about the path: --details"] if len(shown) < len(inferred) else []
+    return [*asked, *shown, *more]
+
+
 def _buffer(answer: Answer, found: dict[str, Interval], names: list[str]) -> list[str]:
     if names == ["policer"]:
         return [f"Policer: a bucket of {_between(found['burst_s'], format_time)} at its rate"]
@@ -191,7 +219,7 @@ def _buffer(answer: Answer, found: dict[str, Interval], names: list[str]) -> lis
     packets = found["buffer_packets"].scaled(1500 / answer.observation.packet_bytes)
     bdp = buffer.median / max(found["rtt_s"].median, 1e-9)
     some = "Buffer" if names[0] == "drop-tail" else "Buffer, if it is drop-tail"
-    counted = f"{packets.median:,.0f} packets ({packets.low:,.0f} to {packets.high:,.0f})"
+    counted = f"{format_packets(round(packets.median))} ({packets.low:,.0f} to {packets.high:,.0f})"
     shown = _between(buffer, format_time).replace("(", "(90 %: ", 1)
     return [f"{some}: {shown}, {counted}, {bdp:.2g} BDP"]
 
@@ -205,7 +233,7 @@ def _bottleneck(answer: Answer, found: dict[str, Interval], names: list[str]) ->
         shown = NAMES[names[0]]
     else:
         shown = f"{NAMES[names[0]]} ({', '.join(NAMES[name] for name in names[1:])} not excluded)"
-    kinds = {"none": "nobody beside", "flows": "other flows beside", "datagrams": "datagrams beside"}
+    kinds = {"none": "no other traffic", "flows": "with other flows", "datagrams": "with other datagrams"}
     beside = " or ".join(kinds[name] for name in answer.beside_set)
     return [f"Bottleneck: {shown}, {_between(found['rate_bps'], format_rate)}, {beside}"]
 
@@ -314,19 +342,18 @@ def _change_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             text = f"{name}{format_number(row[key] / divide, 3)} {shown}"
             if "difference" in row and paths > 1:
                 low, high = (row["difference"][key][end] / divide for end in ("low", "high"))
-                sure = "" if low > 0 or high < 0 else ", not decided"
-                ends = f"{format_signed(low)} to {format_signed(high)}{sure}"
+                ends = f"{format_signed(low)} to {format_signed(high)}{'' if low > 0 or high < 0 else '?'}"
                 text += f" ({ends})" if low or high else " (no difference)"
             parts.append(text)
         return ", ".join(parts)
 
     changes = [f"What if {row['path']}: {one(row)}" for row in rows[1:]]
     where = (
-        f"{paths} paths: the middle of the answer, and the ends of its intervals"
+        f"{paths} paths, the middle and the ends of the answer's intervals; ?: not decided"
         if paths > 1
         else "the middle of the answer alone, so that no difference is decided"
     )
-    how = f"; in brackets the smallest and the largest difference over {where}" if paths > 1 else f"; of {where}"
+    how = f"; in brackets: the smallest and the largest difference over {where}" if paths > 1 else f"; of {where}"
     return [*changes, f"As it is: {one(rows[0])}{how}"]
 
 

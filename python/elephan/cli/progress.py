@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from elephan.cli.common import say
 from elephan.cli.estimate import announce_packets
-from elephan.units import format_long_time
+from elephan.units import count, format_long_time
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -198,7 +198,7 @@ class ProgressDisplay:
         if self.last is None:
             return "nothing was run"
         kept = self.last.done - self.last.failed
-        return f"{kept} of {self.last.total} points are kept"
+        return f"{kept} of {count(self.last.total, 'point')} kept"
 
     def stopped(self) -> str:
         """Return the message after an interrupt."""

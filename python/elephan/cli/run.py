@@ -56,6 +56,7 @@ from elephan.errors import InputError, suggest
 from elephan.extras import require
 from elephan.own_laws import declare
 from elephan.scenario import AUTO
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -172,7 +173,7 @@ def run(
                 made = _simulate(read, workers, quiet, asked | {"series": series, "metrics": metric or []})
                 if kept is not None:
                     kept.put(made, key=key)
-                written = _written(made, out, tables, plot=plot, also=also or [])
+                written = _written(made, out, tables, plot=plot, also=also or [], set_=set_)
             note_changes(out, set_)
         document: dict[str, Any] = {**made.to_json()}
         document |= {"metrics": found.measured(metrics)} if found is not None and metrics else {}
@@ -187,8 +188,8 @@ def run(
     if not document.get("precision", {}).get("met", True):
         from elephan.runs.precision import missed  # noqa: PLC0415 (NumPy is there by now)
 
-        count = document["run"]["replications"]
-        say(f"precision not met after {count} replications: {missed(document['precision'])}")
+        done = document["run"]["replications"]
+        say(f"precision not met after {count(done, 'replication')}: {missed(document['precision'])}")
         raise typer.Exit(1)
 
 
@@ -215,7 +216,7 @@ def _simulate(read: Scenario, workers: int | None, quiet: bool, asked: dict[str,
         try:
             return elephan.run(read, workers=workers, progress=progress, **asked)
         except KeyboardInterrupt:
-            message = f"interrupted after {done} replications; nothing is half-written"
+            message = f"interrupted after {count(done, 'replication')}; nothing is half-written"
             raise Interrupted(message) from None
 
 
@@ -240,7 +241,9 @@ def _check_formats(names: Sequence[str]) -> None:
             raise InputError(message)
 
 
-def _written(result: RunResult, out: Path | None, tables: str, *, plot: bool, also: Collection[str]) -> list[Path]:
+def _written(
+    result: RunResult, out: Path | None, tables: str, *, plot: bool, also: Collection[str], set_: list[str] | None
+) -> list[Path]:
     """Write the files of ``--out``, ``--also`` and ``--plot``."""
     if out is None:
         return []
@@ -253,7 +256,7 @@ def _written(result: RunResult, out: Path | None, tables: str, *, plot: bool, al
     if plot:
         from elephan.plots.run import draw_run  # noqa: PLC0415 (matplotlib is slow to import)
 
-        written += draw_run(result, out)
+        written += draw_run(result, out, parse_assignments(set_))
     return written
 
 

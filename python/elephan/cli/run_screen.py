@@ -324,7 +324,7 @@ def pool_lines(document: Mapping[str, Any]) -> list[str]:
     """Describe the occupancy of each pool."""
     return [
         f"{pool['name']}: {_mean(pool['occupancy'], 100)} % used, {_mean(pool['occupancy_max'], 100)} % at most; "
-        f"{_mean(pool['drops'], 1)} packets dropped for want of room"
+        f"packets dropped for want of room: {_mean(pool['drops'], 1)}"
         for pool in document.get("pools", ())
     ]
 

@@ -51,7 +51,7 @@ from elephan.cli.size_worst import size_worst_case
 from elephan.costs.check import check_memory
 from elephan.errors import InputError
 from elephan.own_laws import declare, here
-from elephan.units import share
+from elephan.units import count, share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -193,7 +193,7 @@ def size(
             else:
                 found = elephan.size(read, **sizing)
             with writing(out):
-                written = [] if out is None else _write(found, out, tables)
+                written = [] if out is None else _write(found, out, tables, set_)
                 note_changes(out, set_)
         except KeyboardInterrupt:
             raise Interrupted(watch.summary()) from None
@@ -302,17 +302,17 @@ class _SizeProgressDisplay:
             return f"interrupted{where} before the first run was done; nothing was written"
         known = self._bracket(self.last) or "no bracket yet"
         return (
-            f"interrupted{where}: {self.last.done} of about {self.last.expected} runs done, {self.last.points} buffers "
-            f"measured, {known}; nothing is half-written"
+            f"interrupted{where}: {self.last.done} of about {count(self.last.expected, 'run')} done, "
+            f"{count(self.last.points, 'buffer')} measured, {known}; nothing is half-written"
         )
 
 
 def _bracket(progress: SearchProgress) -> str:
     if progress.below is not None and progress.above is not None:
-        return f"{progress.below} to {progress.above} packets"
+        return f"{progress.below} to {count(progress.above, 'packet')}"
     if progress.above is not None:
-        return f"at most {progress.above} packets"
-    return f"more than {progress.below} packets" if progress.below is not None else ""
+        return f"at most {count(progress.above, 'packet')}"
+    return f"more than {count(progress.below, 'packet')}" if progress.below is not None else ""
 
 
 def _notes(found: Found) -> list[str]:
@@ -324,14 +324,14 @@ def _notes(found: Found) -> list[str]:
     return [f"{'note' if found.is_met else 'target not met'}: {found.note}"] if found.note else []
 
 
-def _write(found: Found, out: Path, tables: str) -> list[Path]:
+def _write(found: Found, out: Path, tables: str, set_: list[str] | None) -> list[Path]:
     from elephan.sizing import SizeAnswer, SizeComparison  # noqa: PLC0415 (--help does without NumPy)
 
     if isinstance(found, SizeComparison):
-        return write_comparison(found, out, tables)
+        return write_comparison(found, out, tables, parse_assignments(set_))
     written = found.write(out, tables)
     if isinstance(found, SizeAnswer) and can_draw():
         from elephan.plots.size import draw_size  # noqa: PLC0415 (matplotlib is slow to import)
 
-        written += draw_size(found, out)
+        written += draw_size(found, out, parse_assignments(set_))
     return written

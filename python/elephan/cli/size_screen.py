@@ -226,8 +226,8 @@ def _with_interval(quantity: Mapping[str, float | None] | None, key: str, scale:
     if quantity is None or quantity["mean"] is None or quantity["ci95"] is None:
         return ""
     text = shown(quantity, scale, digits, of=key)
-    # Without random numbers all replications are equal, and an interval has no meaning.
-    return "" if text.endswith("±0") else text
+    # Where all replications are equal there is no interval.
+    return text if "±" in text or "(" in text else ""
 
 
 def buffer_columns(rows: Sequence[Mapping[str, Any]], say: Any = None, decisive: Collection[str] = ()) -> list[Column]:

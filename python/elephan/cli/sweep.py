@@ -180,7 +180,7 @@ def sweep(
                     force=force,
                 )
             with writing(out):
-                written = _write(swept, out, tables)
+                written = _write(swept, out, tables, fixed)
                 if written:
                     note_changes(out, set_)
         except KeyboardInterrupt:
@@ -259,7 +259,7 @@ def _executor(scheduler: str | None) -> AbstractContextManager[Any]:
     return connected(scheduler)
 
 
-def _write(swept: SweepResult, out: Path | None, tables: str) -> list[Path]:
+def _write(swept: SweepResult, out: Path | None, tables: str, changes: Mapping[str, object]) -> list[Path]:
     if out is None or not swept.points:
         return []
     written = swept.write(out, tables)
@@ -268,7 +268,7 @@ def _write(swept: SweepResult, out: Path | None, tables: str) -> list[Path]:
     from elephan.plots.side_by_side import draw_over_time  # noqa: PLC0415 (matplotlib is slow to import)
     from elephan.plots.sweep import draw_sweep  # noqa: PLC0415 (as above)
 
-    return [*written, *draw_sweep(swept, out), *draw_over_time(swept, out)]
+    return [*written, *draw_sweep(swept, out, changes), *draw_over_time(swept, out, changes)]
 
 
 def _summary(swept: SweepResult) -> str:

@@ -85,7 +85,11 @@ def sweep_screen(
     def screen(rows: Sequence[int], without: int = 0) -> list[str]:
         """The screen of some of the points, without the last of the columns."""
         shown_ = chosen[: len(chosen) - without]
-        left = [f"the {len(rows)} of {len(found)} points that differ most: --details"] if len(rows) < len(found) else []
+        left = (
+            [f"the {len(rows)} of {count(len(found), 'point')} that differ most: --details"]
+            if len(rows) < len(found)
+            else []
+        )
         left += [f"no room for {count(without, 'more column')}: --details, --json"] if without else []
         whole = columns is not None or (details and bool(metrics))
         lines, said = _table(swept, shown_, found, rows, whole=whole, differences=differences)
@@ -370,4 +374,4 @@ def _replications(swept: SweepResult) -> str:
         return count(swept.sweep.base.replications, "replication") + (f", {SAME}" if same else "")
     numbers = [point.document["run"]["replications"] for point in swept.points]
     low, high = min(numbers), max(numbers)
-    return f"{low} replications" if low == high else f"{low} to {high} replications"
+    return count(low, "replication") if low == high else f"{low} to {high} replications"

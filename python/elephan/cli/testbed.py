@@ -29,7 +29,7 @@ from elephan.cli.estimate import announce_testbed
 from elephan.cli.help import CommandHelp
 from elephan.cli.run import print_document
 from elephan.scenario import Scenario
-from elephan.units import format_time
+from elephan.units import count, format_time
 
 app = typer.Typer(
     name="testbed",
@@ -75,7 +75,7 @@ def run(
     attempts = attempts or testbed.ATTEMPTS
     if not quiet:
         announce_testbed([read.replace(replications=replications)], attempts)
-    progress = None if quiet or json else lambda done, total: say(f"testbed: {done} of {total} replications")
+    progress = None if quiet or json else lambda done, total: say(f"testbed: {done} of {count(total, 'replication')}")
     tested = testbed.run(read, replications, seed, progress, attempts=attempts)
     if out is not None:
         with writing(out), whole_folder(out) as folder:

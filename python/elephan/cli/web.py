@@ -10,6 +10,7 @@ import typer
 from elephan.cli.common import Interrupted, check_out, say, writing
 from elephan.errors import InputError
 from elephan.extras import require
+from elephan.units import count
 
 EXAMPLE = """Example:  elephan web
           elephan web --no-browser --port 8000
@@ -66,7 +67,7 @@ def web(
         check_out(export, "--export")
         with writing(export, "--export"):
             written = export_site(export, say=say)
-        say(f"wrote {written} files to {export}; open {export / 'index.html'}")
+        say(f"wrote {count(written, 'file')} to {export}; open {export / 'index.html'}")
         return
     from elephan.web import serve  # noqa: PLC0415 (as above)
 

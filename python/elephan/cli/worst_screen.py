@@ -169,6 +169,6 @@ class WorstProgressDisplay:
         if self.last is None or math.isnan(self.last.worst):
             return "interrupted before the first case was run; nothing was written"
         return (
-            f"interrupted: {self.last.done} of about {self.last.total} runs of this attack done, worst value "
+            f"interrupted: {self.last.done} of about {count(self.last.total, 'run')} of this attack done, worst value "
             f"{self.last.worst:.4g}; nothing was written, and the same command finds the same cases again"
         )

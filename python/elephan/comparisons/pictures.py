@@ -55,7 +55,7 @@ def over_time(document: Mapping[str, Any], seen: Mapping[str, SampledRun]) -> tu
         axis, limit = Axis("backlog", "packets", low=0.0), link["buffer_packets"]
         # A buffer far above the backlog would flatten the picture.
         near = limit is not None and limit <= 4 * max(float(np.nanmax(s.y, initial=0.0)) for s in backlog)
-        marks = (Mark(limit, f"buffer, {number(limit)} packets", "y", "wanted"),) if near else ()
+        marks = (Mark(limit, f"buffer, {count(limit, 'packet')}", "y", "wanted"),) if near else ()
         figures.append(Figure("backlog", "Backlog", alt, time, axis, backlog, (*shade, *marks), link="time"))
     return tuple(figures)
 

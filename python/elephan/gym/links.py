@@ -14,7 +14,7 @@ from elephan.gym.actions import MOST, Actions
 from elephan.gym.intervals import OBSERVED, Eye, Interval, features
 from elephan.gym.rewards import reward_of
 from elephan.scenario import Scenario
-from elephan.units import seconds
+from elephan.units import count, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -146,7 +146,9 @@ class Links:
         driven = [_driven(scenario, self.names) for scenario in first]
         counts = [sum(group.flows for group in groups) for groups in driven]
         if len(set(counts)) > 1:
-            message = f"scenarios: {min(counts)} flows are driven on one link, {max(counts)} on another; give as many"
+            message = (
+                f"scenarios: one link has {count(min(counts), 'driven flow')}, another {max(counts)}; give as many"
+            )
             raise InputError(message)
         self.flows = counts[0]
         self.shape = (len(first), self.flows)

@@ -12,6 +12,7 @@ from elephan.errors import InputError
 from elephan.gym.links import LINK, Links
 from elephan.gym.spaces import TOLD, action_space, observation_space
 from elephan.scenario import Scenario
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +92,7 @@ class LinkVectorEnv(VectorEnv[np.ndarray, Any, np.ndarray]):
         else:
             seeds = list(seed)
         if len(seeds) != self.num_envs:
-            message = f"seed: has {len(seeds)} numbers for {self.num_envs} links; give one for each"
+            message = f"seed: has {count(len(seeds), 'number')} for {count(self.num_envs, 'link')}; give one for each"
             raise InputError(message)
         for i, each in enumerate(seeds):
             if each is not None:

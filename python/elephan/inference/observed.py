@@ -129,7 +129,7 @@ def _law(measurement: Measurement, law: str | None, notes: list[str]) -> str:
             "one of them (iperf3 -C cubic)"
         )
         raise InputError(message)
-    notes.append("the file does not state the sender's law: CUBIC is assumed (--law reno, --law bbr)")
+    notes.append("the file does not state the sender's law: CUBIC is assumed (--control reno, --control bbr)")
     return LAWS[0]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from elephan.pictures.table import Cell, Table, cell
 from elephan.pictures.words import number
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,7 @@ def behind(figure: Figure) -> Table:
     heads = ("series", figure.x.title, figure.y.title, *(("low", "high") if ranged else ()))
     each = max(FEWEST, MOST_POINTS // max(1, len(figure.series)))
     rows = [row for series in figure.series for row in _rows(figure, series, each, ranged=ranged)]
-    note = f"{len(rows)} of the {total:,} points of the picture." if total > len(rows) else ""
+    note = f"{len(rows)} of the {count(total, 'point')} of the picture." if total > len(rows) else ""
     return Table(f"Numbers of: {figure.title}", heads, tuple(rows), note)
 
 

@@ -13,7 +13,7 @@ from elephan.plots.style import BLACK, COLOURS, GREY, ORANGE, NotebookFigure, ho
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
@@ -68,7 +68,9 @@ class _SeriesStyle(NamedTuple):
         return {"marker": self.marker, "ms": size, "mfc": face, "mec": self.colour, "color": self.colour}
 
 
-def draw_comparison(comparison: SizeComparison, folder: Path) -> list[Path]:
+def draw_comparison(
+    comparison: SizeComparison, folder: Path, changes: Mapping[str, object] | None = None
+) -> list[Path]:
     """Draw ``comparison.png`` and ``comparison.svg``.
 
     Parameters
@@ -76,6 +78,8 @@ def draw_comparison(comparison: SizeComparison, folder: Path) -> list[Path]:
     comparison : SizeComparison
     folder : Path
         Made if missing.
+    changes : mapping of str to value, optional
+        What ``--set`` has changed, to stand beside the title.
 
     Returns
     -------
@@ -87,7 +91,7 @@ def draw_comparison(comparison: SizeComparison, folder: Path) -> list[Path]:
         If the folder cannot be written.
     """
     with house_style():
-        return save(comparison_figure(comparison), folder, "comparison")
+        return save(comparison_figure(comparison), folder, "comparison", changes=changes)
 
 
 def comparison_figure(comparison: SizeComparison) -> Figure:

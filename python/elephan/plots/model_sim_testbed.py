@@ -10,6 +10,7 @@ from elephan.plots.style import house_style, save, sign
 from elephan.runs.sampled import sampled
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from matplotlib.figure import Figure
@@ -19,15 +20,22 @@ if TYPE_CHECKING:
 NAME = "compare"
 
 
-def draw_model_sim_testbed(compared: ScenarioComparison, folder: Path) -> list[Path]:
+def draw_model_sim_testbed(
+    compared: ScenarioComparison, folder: Path, changes: Mapping[str, object] | None = None
+) -> list[Path]:
     """Draw ``compare`` as PNG and SVG.
+
+    Parameters
+    ----------
+    changes : mapping of str to value, optional
+        What ``--set`` has changed, to stand beside the title.
 
     Raises
     ------
     OSError
         If the folder cannot be written.
     """
-    return save(model_sim_testbed_figure(compared), folder, NAME)
+    return save(model_sim_testbed_figure(compared), folder, NAME, changes=changes)
 
 
 def model_sim_testbed_figure(compared: ScenarioComparison) -> Figure:

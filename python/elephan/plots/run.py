@@ -12,7 +12,7 @@ from elephan.runs.pictures import over_time
 from elephan.runs.sampled import sampled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.figure import Figure
@@ -24,7 +24,7 @@ PANELS = 3 * 300 + 220
 """Total height of the panels of a run whose links do not change [px], for which the figure's size is made."""
 
 
-def draw_run(result: ReplicatedRun, folder: Path) -> list[Path]:
+def draw_run(result: ReplicatedRun, folder: Path, changes: Mapping[str, object] | None = None) -> list[Path]:
     """Draw ``run``, ``distributions`` and ``packets-LINK``, each as PNG and SVG.
 
     Parameters
@@ -33,6 +33,8 @@ def draw_run(result: ReplicatedRun, folder: Path) -> list[Path]:
         Run with sampled series.
     folder : Path
         Made if missing.
+    changes : mapping of str to value, optional
+        What ``--set`` has changed, to stand beside the title.
 
     Returns
     -------
@@ -45,7 +47,9 @@ def draw_run(result: ReplicatedRun, folder: Path) -> list[Path]:
         If the folder cannot be written.
     """
     with house_style():
-        return [path for name, figure in run_figures(result).items() for path in save(figure, folder, name)]
+        return [
+            path for name, figure in run_figures(result).items() for path in save(figure, folder, name, changes=changes)
+        ]
 
 
 def run_figures(result: ReplicatedRun) -> dict[str, Figure]:

@@ -9,6 +9,7 @@ from elephan.plots.pictures import WIDTH, stack
 from elephan.plots.style import house_style, save, sign
 from elephan.results.axes import run_names
 from elephan.runs.side_by_side import chosen, laid_over, named_runs
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,13 +82,18 @@ def sweep_over_time(swept: SweepResult) -> Figure | None:
         return None
     shown = [kept[i] for i in chosen(len(kept))]
     names = run_names([point.labels for point in shown])
-    some = f" ({len(shown)} of {len(kept)} points)" if len(shown) < len(kept) else ""
+    some = f" ({len(shown)} of {count(len(kept), 'point')})" if len(shown) < len(kept) else ""
     runs = {name: point.stored for name, point in zip(names, shown, strict=True)}
     return runs_figure(runs, f"{swept.sweep.title}{some}")
 
 
-def draw_over_time(swept: SweepResult, folder: Path) -> list[Path]:
+def draw_over_time(swept: SweepResult, folder: Path, changes: Mapping[str, object] | None = None) -> list[Path]:
     """Draw ``over-time.png`` and ``over-time.svg``; nothing if fewer than two points have samples.
+
+    Parameters
+    ----------
+    changes : mapping of str to value, optional
+        What ``--set`` has changed, to stand beside the title.
 
     Raises
     ------
@@ -95,4 +101,4 @@ def draw_over_time(swept: SweepResult, folder: Path) -> list[Path]:
         If the folder cannot be written.
     """
     figure = sweep_over_time(swept)
-    return [] if figure is None else save(figure, folder, NAME)
+    return [] if figure is None else save(figure, folder, NAME, changes=changes)

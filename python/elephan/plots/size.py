@@ -13,6 +13,7 @@ from elephan.sizing.pictures import brief
 from elephan.units import count, format_rate, format_time
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from matplotlib.axes import Axes
@@ -24,7 +25,7 @@ HEIGHT = 7.2
 """Height of the figure [in]."""
 
 
-def draw_size(answer: SizeAnswer, folder: Path) -> list[Path]:
+def draw_size(answer: SizeAnswer, folder: Path, changes: Mapping[str, object] | None = None) -> list[Path]:
     """Draw ``size.png`` and ``size.svg``.
 
     Parameters
@@ -32,6 +33,8 @@ def draw_size(answer: SizeAnswer, folder: Path) -> list[Path]:
     answer : SizeAnswer
     folder : Path
         Made if missing.
+    changes : mapping of str to value, optional
+        What ``--set`` has changed, to stand beside the title.
 
     Returns
     -------
@@ -43,7 +46,7 @@ def draw_size(answer: SizeAnswer, folder: Path) -> list[Path]:
         If the folder cannot be written.
     """
     with house_style():
-        return save(size_figure(answer), folder, "size")
+        return save(size_figure(answer), folder, "size", changes=changes)
 
 
 def size_figure(answer: SizeAnswer) -> Figure:
@@ -59,7 +62,7 @@ def size_figure(answer: SizeAnswer) -> Figure:
     """
     link = answer.facts
     of = (
-        f"Link {link['name']}: {format_rate(link['rate_bps'])}, {link['flows']} flows, mean RTT "
+        f"Link {link['name']}: {format_rate(link['rate_bps'])}, {count(link['flows'], 'flow')}, mean RTT "
         f"{format_time(link['mean_rtt_s'])}, BDP {link['bdp_packets']:.0f} packets"
     )
     runs = f"{count(answer.runs, 'run')}, bars: 95 % intervals" if answer.runs else "models only, nothing simulated"

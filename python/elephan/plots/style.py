@@ -6,6 +6,7 @@ import math
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
@@ -14,11 +15,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from elephan import _native
+from elephan.assignments import changed_title
 from elephan.pictures.palette import BLACK, BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 from elephan.runs.files import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
@@ -44,6 +46,7 @@ __all__ = [
     "house_style",
     "legend",
     "legend_of",
+    "retitle",
     "save",
     "sign",
     "title",
@@ -59,6 +62,9 @@ LEGEND = 100
 """Maximum number of characters of a legend's row above a panel."""
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+TITLE = 85
+"""Maximum number of characters in a line of a title; more do not fit the width of a picture."""
 
 PLAIN, FEW = (0.1, 20_000), 150
 """Range of numbers that are written out on a logarithmic axis, and maximum ratio of its ends."""
@@ -202,7 +208,30 @@ def busiest(result: ReplicatedRun) -> list[int]:
     return sorted(np.argsort(-np.asarray(used), kind="stable")[:MOST_LINKS].tolist())
 
 
-def save(figure: Figure, folder: Path, name: str, endings: tuple[str, ...] = (".png", ".svg")) -> list[Path]:
+def retitle(figure: Figure, changes: Mapping[str, object]) -> None:
+    """Write the changes of a scenario beside the title above its figure, see `elephan.assignments.changed_title`.
+
+    Parameters
+    ----------
+    figure : Figure
+        Its first line is the title.
+    changes : mapping of str to value
+        As `elephan.assignments.parse_assignments` returns them. A title among them is the scenario's already.
+    """
+    if not changes or "title" in changes:
+        return
+    head, *rest = figure.get_suptitle().split("\n")
+    lines = [*wrap(changed_title(head, changes, most=len(changes)), TITLE), *rest]
+    figure.suptitle("\n".join(lines), fontsize=9, fontweight="bold", x=0.005, ha="left")
+
+
+def save(
+    figure: Figure,
+    folder: Path,
+    name: str,
+    endings: tuple[str, ...] = (".png", ".svg"),
+    changes: Mapping[str, object] | None = None,
+) -> list[Path]:
     """Write a figure as PNG and SVG, or with other `endings`, each file atomically.
 
     Parameters
@@ -212,6 +241,8 @@ def save(figure: Figure, folder: Path, name: str, endings: tuple[str, ...] = (".
     name : str
         Without ending.
     endings : tuple of str
+    changes : mapping of str to value, optional
+        What ``--set`` has changed, to stand beside the title.
 
     Returns
     -------
@@ -222,6 +253,7 @@ def save(figure: Figure, folder: Path, name: str, endings: tuple[str, ...] = (".
     OSError
         If the folder cannot be written.
     """
+    retitle(figure, changes or {})
     paths = [folder / f"{name}{ending}" for ending in endings]
     with house_style():
         for path in paths:

@@ -54,13 +54,15 @@ class LabelNumbers(NamedTuple):
     """Value at each point; NaN if the point has none."""
 
 
-def draw_sweep(swept: SweepResult, folder: Path) -> list[Path]:
+def draw_sweep(swept: SweepResult, folder: Path, changes: Mapping[str, object] | None = None) -> list[Path]:
     """Draw ``sweep.png`` and ``sweep.svg``; nothing without a numeric label.
 
     Parameters
     ----------
     folder : Path
         Made if missing.
+    changes : mapping of str to value, optional
+        What ``--set`` has changed, to stand beside the title.
 
     Raises
     ------
@@ -69,7 +71,7 @@ def draw_sweep(swept: SweepResult, folder: Path) -> list[Path]:
     """
     with house_style():
         figure = sweep_figure(swept)
-        return [] if figure is None else save(figure, folder, "sweep")
+        return [] if figure is None else save(figure, folder, "sweep", changes=changes)
 
 
 def sweep_figure(swept: SweepResult) -> Figure | None:

@@ -11,7 +11,7 @@ from elephan.reports.sources import origin, set_up
 from elephan.sizing.limit_words import limit_sentence, said
 from elephan.sizing.saved import SavedLimit
 from elephan.sizing.targets import asked_of
-from elephan.units import format_time
+from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +61,10 @@ def page(folder: Path) -> ReportPage:
         provenance=(
             *origin(document["run"]),
             ("replications", str(document["replications"])),
-            ("simulated", f"{document['simulated']['runs']} runs, {document['simulated']['packets']:,} packets"),
+            (
+                "simulated",
+                f"{count(document['simulated']['runs'], 'run')}, {count(document['simulated']['packets'], 'packet')}",
+            ),
             ("time taken", format_time(document["wall_s"])),
         ),
     )

@@ -13,7 +13,7 @@ from elephan.network import counted_flows
 from elephan.pictures.figure import Axis, Figure, Series, colour
 from elephan.pictures.table import Table, cell, measured
 from elephan.pictures.thin import thin
-from elephan.pictures.words import joined, number, plain, row_with_unit, with_unit
+from elephan.pictures.words import joined, plain, row_with_unit, with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.reports.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.reports.testbed_section import parts as testbed_parts
@@ -180,7 +180,7 @@ def _tiles(document: Document, links: Sequence[Document], sharing: int) -> tuple
     if jain["mean"] is not None and sharing > 1:
         found.append(HeadlineNumber("Fairness", with_unit(jain, "", of="jain"), "Jain's index, 1 is fair"))
     if link["buffer_packets"] is not None:
-        found.append(HeadlineNumber("Buffer", f"{number(link['buffer_packets'])} packets", of))
+        found.append(HeadlineNumber("Buffer", count(link["buffer_packets"], "packet"), of))
     return tuple(found)
 
 

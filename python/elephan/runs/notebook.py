@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import display
 from elephan.metrics.quantity import GROUPS, LINKS, shown
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +42,7 @@ def page(document: Mapping[str, Any]) -> str:
         },
     }
     how = (
-        f"{run['replications']} replications of {run['duration_s']:g} s, {run['warmup_s']:g} s of it warm-up; "
+        f"{count(run['replications'], 'replication')} of {run['duration_s']:g} s, {run['warmup_s']:g} s of it warm-up; "
         f"seed {run['seed']}; Jain's index {display.cell(fairness['jain'])}; ± is half of a 95 % interval"
     )
     return display.joined(

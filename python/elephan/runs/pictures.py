@@ -10,7 +10,6 @@ from elephan.metrics import utilization_series
 from elephan.pictures.figure import WARMUP, Axis, Figure, Mark, Series, colour
 from elephan.pictures.lines import MOST_POINTS, average_after, of_flows, points_each, spans
 from elephan.pictures.thin import thin
-from elephan.pictures.words import number
 from elephan.runs.schedules import delay_over_time, rate_over_time
 from elephan.units import count, format_time
 
@@ -137,7 +136,7 @@ def _buffers(document: Document, scenario: Scenario, seen: SampledRun, shown: li
     for link in document["links"]:
         limit = link["buffer_packets"]
         if link["name"] in shown and limit is not None and limit * counts[link["name"]] <= 4 * largest:
-            phrases = f"buffer of {link['name']}" if len(shown) > 1 else f"buffer, {number(limit)} packets"
+            phrases = f"buffer of {link['name']}" if len(shown) > 1 else f"buffer, {count(limit, 'packet')}"
             # With several links, in the colour of the link's own line.
             hue = colour(shown.index(link["name"])) if len(shown) > 1 else ""
             found.append(Mark(limit * counts[link["name"]], phrases, "y", "wanted", colour=hue))

@@ -15,7 +15,6 @@ from elephan.metrics import utilization_series
 from elephan.pictures.figure import COLOURS, WARMUP, Axis, Figure, Mark, Series, colour
 from elephan.pictures.lines import MOST_POINTS, average_after, spans
 from elephan.pictures.thin import thin
-from elephan.pictures.words import number
 from elephan.runs.pictures import DELAYS, FINE, busiest, sampled_delay
 from elephan.runs.sampled import SampledRun, sampled
 from elephan.units import count, format_rate, format_time
@@ -328,7 +327,7 @@ def _buffers(known: Sequence[tuple[NamedRun, SampledRun, str]], link: str, lines
         limit = next((row["buffer_packets"] for row in run.document["links"] if row["name"] == link), None)
         members = next((facts["count"] for facts in run.scenario.links if facts["name"] == link), 1)
         if limit is not None and limit * members <= 4 * largest:
-            found.setdefault(limit * members, []).append((f"{run.name}: {number(limit)} packets", hue))
+            found.setdefault(limit * members, []).append((f"{run.name}: {count(limit, 'packet')}", hue))
     for at, named in found.items():
         if len(named) == len(known) > 1:
             yield Mark(at, f"buffer of all: {named[0][0].rpartition(': ')[2]}", "y", "wanted")

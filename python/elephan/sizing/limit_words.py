@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.units import format_bytes, format_packets, format_rate, format_time
+from elephan.units import count, format_bytes, format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,10 +18,11 @@ def limit_sentence(document: Mapping[str, Any]) -> str:
         return f"No answer for {wanted} with {buffer} at link {document['link']}."
     amount = said(document["find"], document["amount"])
     size = f"{amount} ({_interval(document)})"
+    enough = f"{buffer} {'is' if buffer in ('1 packet', 'this buffer') else 'are'} enough for {wanted}"
     return {
-        "rtt": f"{buffer} are enough for {wanted} up to a mean base RTT of {size}.",
-        "rate": f"{buffer} are enough for {wanted} up to {size} on link {document['link']}.",
-        "flows": f"{buffer} are enough for {wanted} from {size} on.",
+        "rtt": f"{enough} up to a mean base RTT of {size}.",
+        "rate": f"{enough} up to {size} on link {document['link']}.",
+        "flows": f"{enough} from {size} on.",
         "red": f"RED with {buffer} meets {wanted} from min_th = {size} on, with max_th = 3 min_th.",
         "pool": f"Link {document['link']} meets {wanted} from a pool of {size} on.",
         "alpha": f"Link {document['link']} meets {wanted} with {buffer} from alpha = {size} on.",
@@ -45,17 +46,15 @@ def said(find: str, amount: float) -> str:
         return format_time(amount)
     if find in ("pool", "alpha"):
         return format_bytes(amount) if find == "pool" else f"{amount:.3g}"
-    return format_rate(amount) if find == "rate" else f"{amount:,.0f} {'flows' if find == 'flows' else 'packets'}"
+    return format_rate(amount) if find == "rate" else count(round(amount), "flow" if find == "flows" else "packet")
 
 
 def _interval(document: Mapping[str, Any]) -> str:
     if document["interval"] is None:
         return "no interval from one replication"
     low, high = document["interval"]
-    unit = {"flows": " flows", "red": " packets"}.get(document["find"], "")
-    least = said(document["find"], low).removesuffix(unit)
-    return (
-        f"95 %: {least} or more"
-        if high is None
-        else f"95 %: {least} to {said(document['find'], high).removesuffix(unit)}"
-    )
+    ends = [said(document["find"], end) for end in (low, high) if end is not None]
+    if document["find"] in ("flows", "red"):
+        # The unit is beside the amount.
+        ends = [end.split()[0] for end in ends]
+    return f"95 %: {ends[0]} or more" if high is None else f"95 %: {ends[0]} to {ends[1]}"

@@ -18,7 +18,7 @@ from elephan.sizing.suggest import ANSWER, PER_FLOW, SUGGESTED, BufferSuggestion
 from elephan.theory.models import MODELS, bottleneck
 from elephan.theory.models.card import Prediction
 from elephan.theory.models.senders import doubts
-from elephan.units import format_packets
+from elephan.units import count, format_packets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -328,7 +328,7 @@ def suggest_by_model(
     flows = link.flows_per_member
     if buffer >= flows:
         return BufferSuggestion(buffer, "", (), (), {buffer: (ANSWER, SUGGESTED)})
-    less = f"a buffer of {format_packets(buffer)} holds less than one for each of the {flows} flows"
+    less = f"a buffer of {format_packets(buffer)} holds less than one for each of the {count(flows, 'flow')}"
     # Nobody has compared the model with simulations at another buffer than its own.
     if not predictions[chosen].holds(flows):
         return BufferSuggestion(None, "", (less,), (), {buffer: (ANSWER,)})

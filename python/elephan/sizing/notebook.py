@@ -44,7 +44,7 @@ def answer_page(answer: SizeAnswer) -> str:
     """
     document, link = answer.to_json(), answer.facts
     rows: dict[str, object] = {
-        "link": f"{link['name']}: {format_rate(link['rate_bps'])}, {link['flows']} flows, mean base RTT "
+        "link": f"{link['name']}: {format_rate(link['rate_bps'])}, {count(link['flows'], 'flow')}, mean base RTT "
         f"{format_time(link['mean_rtt_s'])}, BDP {link['bdp_packets']:.0f} packets"
     }
     if answer.buffer_packets is not None:

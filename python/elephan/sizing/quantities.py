@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, ScenarioError, UnitError, unknown
-from elephan.units import seconds
+from elephan.units import count, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -170,7 +170,7 @@ def _red(scenario: Scenario, link: int) -> LinkQuantity:
     buffer = max(1, round(scenario.network.links[link].buffer_packets or 1))
     most = buffer // RED_BELOW
     if most < 1:
-        message = f"{scenario.origin}: links[{link}].buffer: {buffer} packets have no room for RED's thresholds"
+        message = f"{scenario.origin}: links[{link}].buffer: no room for RED's thresholds in {count(buffer, 'packet')}"
         raise InputError(message)
     queue = scenario.source["links"][link].get("queue", {})
     kept = LINUX_RED | (queue if isinstance(queue, dict) and queue.get("discipline") == "red" else {})

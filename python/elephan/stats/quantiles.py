@@ -12,6 +12,7 @@ import numpy as np
 
 from elephan.errors import InputError
 from elephan.stats.interval import CONFIDENCE
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,7 +158,9 @@ def bootstrap_quantile(
     """
     units = [np.atleast_1d(np.asarray(unit, dtype=float)) for unit in x]  # type: ignore[union-attr]
     if len(units) < 2 or not 0 < q < 1:
-        message = f"bootstrap: {len(units)} values at q = {q:g}; needs two values or more and q between 0 and 1"
+        message = (
+            f"bootstrap: {count(len(units), 'value')} at q = {q:g}; needs two values or more and q between 0 and 1"
+        )
         raise InputError(message)
     together = np.concatenate(units)
     order = np.argsort(together, kind="stable")

@@ -25,6 +25,7 @@ from elephan.sweeps.axes import (
     size,
 )
 from elephan.sweeps.points import SweepPoint, plan
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -315,7 +316,7 @@ class Sweep:
             return
         message = self._mistake(wrong)
         if len(wrong) < len(points):
-            message += f" ({len(wrong)} of {len(points)} points cannot be read, so none is run)"
+            message += f" ({len(wrong)} of {count(len(points), 'point')} cannot be read, so none is run)"
         raise InputError(message)
 
     def _mistake(self, points: Sequence[SweepPoint]) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.theory.equal_packets import equal_packets
 from elephan.theory.fixed_points import blocking
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -277,7 +278,7 @@ def _smallest(enough: Callable[[int], bool], limit: int) -> int:
     high = 1
     while not enough(high):
         if high >= limit:
-            message = f"target: no buffer of up to {limit} packets is enough"
+            message = f"target: no buffer of up to {count(limit, 'packet')} is enough"
             raise InputError(message)
         high = min(2 * high, limit)
     low = high // 2

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.errors import InputError
 from elephan.runs.outcome import simulate
 from elephan.runs.threads import SimulationThreads, monitor_of_thread
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -201,7 +202,7 @@ class JobQueue:
             self.end(job)
         unfinished = [job for job in self if not job.is_over and not job.is_cancelled]
         if len(unfinished) >= self.running + MOST_WAITING or len([j for j in mine if j.slot != slot]) >= MOST_OF_TAB:
-            message = f"queue: {len(unfinished)} runs wait already; try again when some are done"
+            message = f"queue: {count(len(unfinished), 'run')} waiting already; try again when some are done"
             raise BusyError(message)
         job = Job(work, tab, slot, self)
         self._jobs[job.id] = job

@@ -36,7 +36,7 @@ from elephan.sizing.measuring import sample
 from elephan.sizing.pictures import DRAWN_RULES, answer_pictures, brief, rule_name
 from elephan.sizing.rules import rules
 from elephan.sizing.targets import check_targets, parse_targets, targets_json
-from elephan.units import format_long_time, format_time
+from elephan.units import count, format_long_time, format_time
 from elephan.web.comparing import options_pictures, options_table, page_of_variants, paired_table
 from elephan.web.results import size_key
 from elephan.web.views import figure_views, page_view, table_view
@@ -253,7 +253,7 @@ def limit_work(job: Job, results: Results, scenario: Scenario, target: str, link
 
         def told(progress: Any) -> None:
             of = progress.expected
-            job.send(_progress(f"searching: {progress.done} of about {of} runs", progress.done, of))
+            job.send(_progress(f"searching: {progress.done} of about {count(of, 'run')}", progress.done, of))
 
         results.keep_size(size_id, size_limit(scenario, target, "rtt", link=link, progress=told))
     return size_event(results, size_id)
@@ -301,7 +301,11 @@ class _Curve:
         self._sent_s = time.monotonic()
         points, runs = len(self.curve.buffers), sum(map(self.curve.replications, self.curve.buffers))
         sketched = f"a sketch: {len(self.short)} of {POINTS} buffers with short runs"
-        says = f"{points} buffers measured, {runs} of about {max(runs, self._expected)} runs" if points else sketched
+        says = (
+            f"{count(points, 'buffer')} measured, {runs} of about {count(max(runs, self._expected), 'run')}"
+            if points
+            else sketched
+        )
         done = _progress(says, len(self.short) + runs, POINTS + max(runs, self._expected or SIZED))
         self.job.send(done | {"state": "preliminary", "kind": "size", "figures": figure_views(self.figures())})
 
@@ -371,13 +375,13 @@ def _final(job: Job, results: Results, variants: Mapping[str, Scenario], name: s
         return kept
     started = time.perf_counter()
     settled = settle_warmup(scenario, 1, lambda _: job.check())
-    count, before = settled.replications, list(variants).index(name)
+    each, before = settled.replications, list(variants).index(name)
 
     def told(done: int) -> None:
-        says = f"{name}: {done} of {count} replications"
-        job.send(_progress(says, before * count + done, len(variants) * count))
+        says = f"{name}: {done} of {count(each, 'replication')}"
+        job.send(_progress(says, before * each + done, len(variants) * each))
 
-    outcomes = tuple(job.replications(settled, range(count), done=told))
+    outcomes = tuple(job.replications(settled, range(each), done=told))
     return results.keep(RunResult(settled, outcomes, "window", time.perf_counter() - started), scenario)
 
 

@@ -18,6 +18,7 @@ from elephan.sizing import LARGEST_BDP, size
 from elephan.sizing.measuring import sample
 from elephan.sizing.search import finer
 from elephan.sizing.targets import parse_targets
+from elephan.units import count
 from elephan.worst.search import FEWEST_RUNS, Attack, FoundCase, Harm, SearchState, WorstSearch
 from elephan.worst.unknowns import read_unknowns, usual_unknowns
 
@@ -235,7 +236,7 @@ def size_worst(
     buffer: int | None = nominal.buffer_packets
     while buffer is not None and len(rounds) < ROUNDS:
         here = buffer
-        say(f"attack {len(rounds) + 1} on {here} packets")
+        say(f"attack {len(rounds) + 1} on {count(here, 'packet')}")
         search = WorstSearch(base.with_buffer(index, here), unknowns, harm, workers, base.seed, progress)
         attack = search.attack(runs, [case.point for case in cases])
         rounds.append(WorstRound(here, attack, wanted.meets(attack.worst.value)))
@@ -250,7 +251,8 @@ def size_worst(
     if buffer is None:
         note = f"no buffer up to {LARGEST_BDP:g} BDP survives the cases found"
     elif not rounds[-1].survived:
-        note = f"after {ROUNDS} attacks the search still finds a case that {rounds[-1].buffer} packets do not survive"
+        last = count(rounds[-1].buffer, "packet")
+        note = f"after {ROUNDS} attacks the search still finds a case that {last} cannot survive"
     return WorstSizing(nominal, unknowns, wanted, tuple(rounds), note, matters, time.perf_counter() - begun)
 
 

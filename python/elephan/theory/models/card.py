@@ -17,7 +17,7 @@ from elephan.citations import cite, short
 from elephan.display import ColumnTable, figure, joined, note, table
 from elephan.errors import InputError, UnitError, suggest, unknown
 from elephan.theory.controls import kind
-from elephan.units import bits_per_second, format_quantity, octets, read_range, seconds, share
+from elephan.units import bits_per_second, count, format_quantity, octets, read_range, seconds, share
 
 if TYPE_CHECKING:
     from elephan.display import Figure
@@ -269,7 +269,7 @@ class ModelTable:
 
     def __repr__(self) -> str:
         rows = len(next(iter(self.values.values())))
-        return f"<Table of {self.model.name}: {rows} rows of {', '.join((*self.varied, *self.columns))}>"
+        return f"<Table of {self.model.name}: {count(rows, 'row')} of {', '.join((*self.varied, *self.columns))}>"
 
     def _repr_html_(self) -> str:
         units = {name: self.model.parameters[name].unit for name in self.varied}
