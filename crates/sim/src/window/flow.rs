@@ -265,10 +265,11 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     ) -> Time {
         let Window { horizon, until, is_stopped } = window;
         self.access.release(bucket, until);
-        let mut ack = Ack::NONE;
+        let (mut ack, is_timed) = (Ack::NONE, self.meter.is_timed());
         loop {
-            // Of a run of ACKs it is not known which makes room for a write.
-            if trace.is_none() && !self.is_full() && self.run_short(ring, bucket, headers, window) {
+            // Of a run of ACKs it is not known which makes room for a write, or meets another limit.
+            let alone = is_timed && self.plan.sender.nears_limit();
+            if trace.is_none() && !self.is_full() && !alone && self.run_short(ring, bucket, headers, window) {
                 break;
             }
             let (now, next) = self.next(ring);
@@ -310,7 +311,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                     let limit = self.before_timer(ring).min(horizon).min(self.next_mark);
                     let timeouts = self.plan.sender.counters().timeouts;
                     let (plan, mut wire) = self.plan_and_traced(bucket, headers, until, trace.as_deref_mut());
-                    if plan.sender.take_pace(limit, &mut wire) {
+                    if !alone && plan.sender.take_pace(limit, &mut wire) {
                         continue;
                     }
                     plan.sender.on_timer(now, &mut wire);
@@ -332,6 +333,9 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                     self.stop = Time::NEVER;
                     self.plan.sender.stop();
                 }
+            }
+            if is_timed {
+                self.meter.time(now, &self.plan.sender);
             }
             if acked {
                 self.observer.on_ack(now, &self.plan.sender);
