@@ -59,6 +59,8 @@ def right(answer: Answer, found: dict[str, Any], truth: dict[str, Any], names: t
     values = {"rate": ("rate_bps", truth["rate_bps"]), "rtt": ("rtt_s", truth["rtt_s"])}
     if truth["discipline"] == "drop-tail":
         values |= {"buffer": ("buffer_s", buffer_s), "packets": ("buffer_packets", truth["buffer_packets"])}
+    if truth["discipline"] == "policer":
+        values |= {"burst": ("burst_s", buffer_s)}
     row: dict[str, Any] = {"set": truth["discipline"] in names or _same(truth, names), "names": names}
     for name, (target, value) in values.items():
         one = found[target]
@@ -90,7 +92,7 @@ def main() -> None:
         sys.stdout.write(json.dumps(row) + "\n")
         sys.stdout.flush()
     counted = {}
-    for name in ("buffer", "packets", "rate", "rtt", "set", "beside_right"):
+    for name in ("buffer", "packets", "burst", "rate", "rtt", "set", "beside_right"):
         mine = [row[name] for row in rows if name in row]
         counted[name.removesuffix("_right")] = [sum(mine), len(mine)]
     known = json.loads(asked.out.read_text(encoding="utf-8")) if asked.out.exists() else {}
