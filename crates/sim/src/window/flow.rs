@@ -11,7 +11,7 @@ use super::acks::AckQueue;
 use super::bucket::{Bucket, Window};
 use super::headers::{HeaderLanes, Headers};
 use super::results::FlowResult;
-use super::ring::{Rec, Ring, tag};
+use super::ring::{Rec, Ring};
 use crate::Trace;
 use crate::marks::Marks;
 use crate::meter::{FlowMeter, Tally};
@@ -48,6 +48,7 @@ pub struct TcpFlow<O, C> {
     meter: FlowMeter,
     /// Whether an application writes to it.
     has_writes: bool,
+    is_timed: bool,
     /// Whether packets may arrive in another order than sent, or marked.
     may_differ: bool,
     /// Place, for a sender of a session.
@@ -135,7 +136,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         let data_flags = plan.sender.data_flags();
         let folded = party.return_path.is_empty();
         let place = plan.is_place().then(Box::default);
-        let meter = FlowMeter::new(series && place.is_none());
+        let is_timed = series && place.is_none();
+        let meter = FlowMeter::new(is_timed);
         let mut flow = Self {
             access: AccessPath::new(&mut party, id, lanes, marks),
             start: party.start,
@@ -151,6 +153,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             is_receiver_warm: false,
             meter,
             has_writes,
+            is_timed,
             place,
             observer: O::new(first, None),
             delivered: 0,
@@ -263,12 +266,31 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         marks: &Marks,
         trace: &mut Option<Box<Trace>>,
     ) -> Time {
+        if self.is_timed {
+            self.run_as::<true>(ring, bucket, headers, window, marks, trace)
+        } else {
+            self.run_as::<false>(ring, bucket, headers, window, marks, trace)
+        }
+    }
+
+    /// [`Self::run`]. `TIMED`: the times of what limits the sender are added up.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "twice in the code, and once in all runs without samples")]
+    fn run_as<const TIMED: bool>(
+        &mut self,
+        ring: &mut Ring,
+        bucket: &mut Bucket,
+        headers: &mut Headers,
+        window: Window<'_>,
+        marks: &Marks,
+        trace: &mut Option<Box<Trace>>,
+    ) -> Time {
         let Window { horizon, until, is_stopped } = window;
         self.access.release(bucket, until);
-        let (mut ack, is_timed) = (Ack::NONE, self.meter.is_timed());
+        let mut ack = Ack::NONE;
         loop {
             // Of a run of ACKs it is not known which makes room for a write, or meets another limit.
-            let alone = is_timed && self.plan.sender.nears_limit();
+            let alone = TIMED && self.plan.sender.nears_limit();
             if trace.is_none() && !self.is_full() && !alone && self.run_short(ring, bucket, headers, window) {
                 break;
             }
@@ -334,7 +356,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                     self.plan.sender.stop();
                 }
             }
-            if is_timed {
+            if TIMED {
                 self.meter.time(now, &self.plan.sender);
             }
             if acked {
@@ -464,45 +486,6 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         let mut ack = Ack::NONE;
         while self.plan.receiver.deadline() < at {
             let _ = self.time_receiver(self.plan.receiver.deadline(), marks, &mut ack);
-        }
-    }
-
-    /// Runs a receiver that is not folded over deliveries before `until`; its ACKs go into `bucket`.
-    pub fn run_receiver(
-        &mut self,
-        ring: &mut Ring,
-        bucket: &mut Bucket,
-        headers: &mut Headers,
-        until: Time,
-        marks: &Marks,
-    ) -> Time {
-        let mut ack = Ack::NONE;
-        loop {
-            let limit = if self.is_receiver_warm { until } else { until.min(marks.warmup) };
-            if self.receive_in_order(ring, bucket, limit) {
-                continue;
-            }
-            let record = ring.peek().map_or(Time::NEVER, |rec| rec.time);
-            let timer = self.plan.receiver.deadline();
-            let at = record.min(timer);
-            if at >= until {
-                ring.tidy();
-                return at;
-            }
-            let acknowledged = if record <= timer {
-                ring.pop().is_some_and(|rec| {
-                    #[cfg(test)]
-                    runs::SINGLE.set(runs::SINGLE.get() + 1);
-                    self.take_header(rec.number(), headers);
-                    self.deliver(at, &rec, marks, &mut ack)
-                })
-            } else {
-                self.time_receiver(at, marks, &mut ack)
-            };
-            if acknowledged && let Some(acks) = self.acks.as_deref_mut() {
-                bucket.push(Rec { time: at, tag: tag(self.access.id, acks.next(), Flags::ACK) });
-                acks.push(&ack);
-            }
         }
     }
 
