@@ -89,7 +89,7 @@ def main() -> None:
     asked = parser.parse_args()
     rows: list[dict[str, Any]] = []
     for file in sorted(asked.folder.glob("*.json.gz")):
-        if asked.simulate and int(file.name.split("-")[1][:3]) % 2:
+        if asked.simulate and int(file.name.partition(".")[0][-3:]) % 2:
             continue
         row = judged(file, simulate=asked.simulate)
         rows.append(row)

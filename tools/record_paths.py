@@ -175,7 +175,8 @@ def main() -> None:
     asked.folder.mkdir(parents=True, exist_ok=True)
     for number in range(asked.runs):
         path = drawn(np.random.default_rng([asked.seed, number]), asked.kind)
-        file = asked.folder / f"{asked.seed}-{number:03d}.json.gz"
+        kind = f"{asked.kind}-" if asked.kind else ""
+        file = asked.folder / f"{kind}{asked.seed}-{number:03d}.json.gz"
         if file.exists():
             continue
         for _ in range(3):

@@ -266,32 +266,13 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         marks: &Marks,
         trace: &mut Option<Box<Trace>>,
     ) -> Time {
-        if self.is_timed {
-            self.run_as::<true>(ring, bucket, headers, window, marks, trace)
-        } else {
-            self.run_as::<false>(ring, bucket, headers, window, marks, trace)
-        }
-    }
-
-    /// [`Self::run`]. `TIMED`: the times of what limits the sender are added up.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "twice in the code, and once in all runs without samples")]
-    fn run_as<const TIMED: bool>(
-        &mut self,
-        ring: &mut Ring,
-        bucket: &mut Bucket,
-        headers: &mut Headers,
-        window: Window<'_>,
-        marks: &Marks,
-        trace: &mut Option<Box<Trace>>,
-    ) -> Time {
         let Window { horizon, until, is_stopped } = window;
         self.access.release(bucket, until);
-        let mut ack = Ack::NONE;
+        let (mut ack, is_watched) = (Ack::NONE, trace.is_some() || self.is_timed);
         loop {
             // Of a run of ACKs it is not known which makes room for a write, or meets another limit.
-            let alone = TIMED && self.plan.sender.nears_limit();
-            if trace.is_none() && !self.is_full() && !alone && self.run_short(ring, bucket, headers, window) {
+            let in_rows = !is_watched || trace.is_none() && !self.plan.sender.nears_limit();
+            if in_rows && !self.is_full() && self.run_short(ring, bucket, headers, window) {
                 break;
             }
             let (now, next) = self.next(ring);
@@ -333,7 +314,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                     let limit = self.before_timer(ring).min(horizon).min(self.next_mark);
                     let timeouts = self.plan.sender.counters().timeouts;
                     let (plan, mut wire) = self.plan_and_traced(bucket, headers, until, trace.as_deref_mut());
-                    if !alone && plan.sender.take_pace(limit, &mut wire) {
+                    if in_rows && plan.sender.take_pace(limit, &mut wire) {
                         continue;
                     }
                     plan.sender.on_timer(now, &mut wire);
@@ -356,14 +337,14 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                     self.plan.sender.stop();
                 }
             }
-            if TIMED {
+            if is_watched {
                 self.meter.time(now, &self.plan.sender);
+                if let Some(trace) = trace.as_deref_mut().filter(|_| acked) {
+                    trace.record(now, &self.plan.sender, Some(&ack));
+                }
             }
             if acked {
                 self.observer.on_ack(now, &self.plan.sender);
-                if let Some(trace) = trace {
-                    trace.record(now, &self.plan.sender, Some(&ack));
-                }
                 if self.note_end(now) {
                     break;
                 }
