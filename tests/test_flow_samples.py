@@ -59,7 +59,7 @@ def test_times_add_up_to_those_of_windows_and_responses() -> None:
     assert np.diff(held["busy_s"]) == pytest.approx(0.01)
     assert np.diff(held["rwnd_limited_s"]) == pytest.approx(0.01)
     assert held["busy_s"][-1] - held["rwnd_limited_s"][-1] == pytest.approx(4 * 0.0402, abs=0.001)
-    # An application that pauses half of the time: ten segments of 0.12 ms and a round trip of 40 ms, and a pause of 41 ms
+    # An application that pauses half of the time: ten segments of 0.12 ms and a round trip of 40 ms, pauses of 41 ms
     # in the mean. Whole responses have their time, and one that is under way a part of it.
     traffic = 'traffic = { kind = "request-response", size = "14 kB", law = "constant", think = "41 ms" }'
     asked = _sampled('tcp = { header = "52 B", initial_window = 10 }\n' + traffic, record=record)

@@ -31,7 +31,7 @@ from elephan.inference.statistics import LONGEST_S, base, statistics
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    Floats = NDArray[Any]
 
 CHUNK = 500
 HIDDEN = (108, 72)
@@ -247,8 +247,9 @@ def trained(x: Floats, mean: Floats, scale: Floats, parts: tuple[Any, ...], seed
     y, counts = y.astype(np.float32), counts.astype(np.float32)
     rng = np.random.default_rng(seed)
     sizes = [x.shape[1], *HIDDEN, OF_INTERVALS + len(DISCIPLINES) + len(BESIDE)]
-    weights = [one.astype(np.float32) for one in initial(rng, sizes)]
-    first, second = ([np.zeros_like(w) for w in weights] for _ in range(2))
+    weights: list[Floats] = [one.astype(np.float32) for one in initial(rng, sizes)]
+    first: list[Floats] = [np.zeros_like(w) for w in weights]
+    second: list[Floats] = [np.zeros_like(w) for w in weights]
     steps = EPOCHS * (len(x) // BATCH)
     step = 0
     for epoch in range(EPOCHS):
@@ -271,9 +272,7 @@ def trained(x: Floats, mean: Floats, scale: Floats, parts: tuple[Any, ...], seed
     return weights
 
 
-def calibrated(
-    raw: Floats, parts: tuple[Any, ...], group: NDArray[np.int64], held: float
-) -> tuple[Floats, Floats]:
+def calibrated(raw: Floats, parts: tuple[Any, ...], group: NDArray[np.int64], held: float) -> tuple[Floats, Floats]:
     """Return the widening of the intervals by group, and the thresholds of the sets."""
     y, counts, kind, beside = parts
     widening = np.zeros((GROUPS, len(TARGETS)))

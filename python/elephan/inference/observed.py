@@ -33,6 +33,9 @@ UNUSED = 1.6
 A sender that its window limits has 1, and loses some percent in recoveries. London to Sydney behind a receive window of
 3 MiB has 2.1."""
 
+INITIAL_WINDOW = 10
+"""Initial window of RFC 6928 [segments]."""
+
 STILL = 0.8
 """Share of the time for which a window stays the same from which, without losses, the path does not limit its sender.
 
@@ -242,7 +245,9 @@ def host_limit(found: Observation, flow: MeasuredFlow) -> str:
     late = slice(min(samples.rtt_s.size // 4, int(3 / samples.interval_s)), None)
     window = float(np.median(samples.cwnd_segments[late] * MSS_B * 8 / samples.rtt_s[late]))
     goodput = float(delivered[late].mean()) * 8 / samples.interval_s
-    if window < UNUSED * goodput:
+    # Windows below the initial one were cut by losses, and timeouts leave them unused.
+    cut = episodes(samples).at.size > 0 and float(np.median(samples.cwnd_segments[late])) < INITIAL_WINDOW
+    if window < UNUSED * goodput or cut:
         return ""
     in_flight = goodput / 8 * float(np.median(samples.rtt_s[late]))
     advertised = flow.columns.get("rwnd_bytes")

@@ -271,7 +271,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         let (mut ack, is_watched) = (Ack::NONE, trace.is_some() || self.is_timed);
         loop {
             // Of a run of ACKs it is not known which makes room for a write, or meets another limit.
-            let in_rows = !is_watched || trace.is_none() && !self.plan.sender.nears_limit();
+            let in_rows = !is_watched || self.may_take_rows(trace.is_some());
             if in_rows && !self.is_full() && self.run_short(ring, bucket, headers, window) {
                 break;
             }
@@ -338,10 +338,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                 }
             }
             if is_watched {
-                self.meter.time(now, &self.plan.sender);
-                if let Some(trace) = trace.as_deref_mut().filter(|_| acked) {
-                    trace.record(now, &self.plan.sender, Some(&ack));
-                }
+                self.watch(now, acked.then_some(&ack), trace);
             }
             if acked {
                 self.observer.on_ack(now, &self.plan.sender);
@@ -352,6 +349,23 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
         ring.tidy();
         self.next(ring).0.saturating_add(self.access.link.first_link_delay()).min(self.access.due())
+    }
+
+    /// Notes what happened at `now` to a flow with a trace, or with sums of times.
+    #[cold]
+    #[inline(never)]
+    fn watch(&mut self, now: Time, ack: Option<&Ack>, trace: &mut Option<Box<Trace>>) {
+        self.meter.time(now, &self.plan.sender);
+        if let (Some(trace), Some(ack)) = (trace, ack) {
+            trace.record(now, &self.plan.sender, Some(ack));
+        }
+    }
+
+    /// Whether nothing is missed where ACKs of such a flow are taken in rows.
+    #[cold]
+    #[inline(never)]
+    fn may_take_rows(&self, is_traced: bool) -> bool {
+        !is_traced && !self.plan.sender.nears_limit()
     }
 
     /// Whether a place's transfer has ended with the ACK at `now`.
