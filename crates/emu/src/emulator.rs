@@ -5,8 +5,8 @@
 
 use crate::packet;
 use crate::record::{Counters, Drop, Record, Sample};
-use base::{Cause, Flags, Span, Time};
-use queue::{AnyQueue, Fates, Link, Packet};
+use base::{Bytes, Cause, Flags, Span, Stream, Time};
+use queue::{AnyQueue, Fates, Link, Packet, TokenBucket};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -56,6 +56,17 @@ pub struct Emulator {
     next_sample: Time,
     begun_bytes: u64,
     record: Record,
+    policer: Option<TokenBucket>,
+    jitter: Option<Jitter>,
+}
+
+/// Exponential delay of each packet behind the link, which keeps their order.
+#[derive(Debug)]
+struct Jitter {
+    mean: Span,
+    chance: Stream,
+    /// Time at which the last packet was through.
+    last: Time,
 }
 
 /// Bytes of the packets that are on the way, each in a slot of its own.
@@ -122,7 +133,21 @@ impl Emulator {
             next_sample: Time::ZERO,
             begun_bytes: 0,
             record,
+            policer: None,
+            jitter: None,
         }
+    }
+
+    /// Drops what `policer` does not let pass, before the link.
+    #[must_use]
+    pub fn policed(self, policer: TokenBucket) -> Self {
+        Self { policer: Some(policer), ..self }
+    }
+
+    /// Delays each packet behind the link by exponential draws of `chance` with this mean; packets stay in order.
+    #[must_use]
+    pub fn jittered(self, mean: Span, chance: Stream) -> Self {
+        Self { jitter: Some(Jitter { mean, chance, last: Time::ZERO }), ..self }
     }
 
     /// Takes a packet from a client at `now`, which must not be before the last call's.
@@ -138,8 +163,12 @@ impl Emulator {
             self.record.counters.arrived += 1;
             self.record.flows[flow as usize].arrived += 1;
         }
-        let Self { link, slots, record, measured: period, .. } = self;
-        let began = link.offer(packet, &mut FateRecorder { slots, record, measured: period });
+        let Self { link, slots, record, measured: period, policer, .. } = self;
+        let mut fates = FateRecorder { slots, record, measured: period };
+        if policer.as_mut().is_some_and(|bucket| !bucket.take(now, Bytes(u64::from(packet.size)))) {
+            return fates.dropped(&packet, Cause::Forced, now);
+        }
+        let began = link.offer(packet, &mut fates);
         self.count_begun(began, now);
         if measured {
             let waiting = self.link.backlog().packets;
@@ -164,7 +193,12 @@ impl Emulator {
                 if packet.flags.has(Flags::CE) {
                     packet::mark(&mut self.slots.list[packet.token as usize]);
                 }
-                self.propagate(step.at + self.delays[packet.flow as usize].forward, Direction::Forward, packet.token);
+                let through = self.jitter.as_mut().map_or(step.at, |jitter| {
+                    let late = Span::from_secs(jitter.chance.exponential(jitter.mean.as_secs()));
+                    jitter.last = jitter.last.max(step.at + late);
+                    jitter.last
+                });
+                self.propagate(through + self.delays[packet.flow as usize].forward, Direction::Forward, packet.token);
             }
             self.count_begun(step.began, step.at);
         }
@@ -317,6 +351,39 @@ mod tests {
         };
         let often: Vec<u64> = (0..200).map(|i| 10 * i).collect();
         assert_eq!(run(&often), run(&[2000]));
+    }
+
+    #[test]
+    fn a_policer_drops_beyond_its_burst_and_jitter_keeps_the_order() {
+        // A burst of three packets, and then one in 1.2 ms.
+        let policer = TokenBucket::new(Rate(10_000_000), Bytes(4500));
+        let mut emulator = emulator("drop-tail", 100, vec![delays(Span::ZERO, Span::ZERO)]).policed(policer);
+        for i in 0..50_u8 {
+            emulator.forward(at(u64::from(i) * 240), 0, &[i; 1500]);
+        }
+        let passed: Vec<u8> = delivered(&mut emulator, at(20_000)).iter().map(|found| found.1).collect();
+        assert_eq!(passed, [0, 1, 2, 5, 10, 15, 20, 25, 30, 35, 40, 45]);
+        assert_eq!(emulator.into_record().counters.drops, [0, 0, 38, 0, 0]);
+
+        let chance = Stream::new(1, 0, ("link", 0), "jitter");
+        let mut emulator =
+            self::emulator("drop-tail", 9, vec![delays(Span::ZERO, Span::ZERO)]).jittered(Span::millis(1), chance);
+        let mut late = Span::ZERO;
+        for i in 0..200_u64 {
+            // Alone on their way: the mean is that of the draws.
+            let sent = at(i * 100_000);
+            emulator.forward(sent, 0, &[i as u8; 1500]);
+            emulator.advance(sent + Span::micros(120));
+            late = late + (emulator.next() - sent - Span::micros(120));
+            assert_eq!(delivered(&mut emulator, sent + Span::millis(99)).len(), 1);
+        }
+        // The standard error of the mean of 200 is 7 %.
+        assert!((late.as_secs() / 200.0 - 1e-3).abs() < 3e-4, "{late:?}");
+        for i in 0..100_u8 {
+            emulator.forward(at(30_000_000 + u64::from(i) * 200), 0, &[i; 1500]);
+        }
+        let order: Vec<u8> = delivered(&mut emulator, at(31_000_000)).iter().map(|found| found.1).collect();
+        assert_eq!(order, (0..100).collect::<Vec<_>>());
     }
 
     #[test]

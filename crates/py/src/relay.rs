@@ -12,7 +12,8 @@ use emu::tun::Tun;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use queue::{AnyQueue, Link};
+use queue::{AnyQueue, Link, TokenBucket};
+use scenario::Jitter;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -72,9 +73,16 @@ impl Bottleneck {
             limit: Span::from_secs(limit_s),
         };
         let scenario = scenario::from_canonical(&self.canonical).map_err(from_scenario)?;
-        let bottleneck = link(&scenario, self.replication);
+        let (bottleneck, replication) = (link(&scenario, self.replication), self.replication);
+        let (policer, jitter) = (scenario.links[0].policer.clone(), scenario.links[0].jitter);
         let relayed = py.detach(|| {
-            let emulator = Emulator::new(bottleneck, delays, config.measured.clone(), Span::from_secs(every_s));
+            let mut emulator = Emulator::new(bottleneck, delays, config.measured.clone(), Span::from_secs(every_s));
+            if let Some(bucket) = &policer {
+                emulator = emulator.policed(TokenBucket::new(bucket.rate, bucket.burst));
+            }
+            if let Some(Jitter::Exponential(mean)) = jitter {
+                emulator = emulator.jittered(mean, Stream::new(scenario.seed, replication, ("link", 0), "jitter"));
+            }
             let (client, server) = &self.devices;
             let stop = &self.stop;
             // A thread of its own, because it may get a priority.

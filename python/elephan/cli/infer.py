@@ -256,13 +256,13 @@ def _record(answer: Answer) -> list[str]:
     from elephan.inference import coverage  # noqa: PLC0415 (as above)
 
     record = coverage()
-    if not record.get("runs"):
+    if not record.get("network"):
         return []
     way = "simulated" if answer.nearby is not None and answer.nearby.intervals else "network"
     held = record.get(way, record["network"])
     buffer, rate, queue = (f"{held[name][0]} of {held[name][1]}" for name in ("buffer", "rate", "set"))
     return [
-        f"On {record['runs']} real paths the true buffer was within its interval in {buffer}, the rate in {rate}; "
+        f"On {held['runs']} real paths the true buffer was within its interval in {buffer}, the rate in {rate}; "
         f"the queue was among those named in {queue}"
     ]
 

@@ -225,6 +225,8 @@ class _Local:
         self.measured = region.samples.first(longest)
         self.packets = 0.0
         self.network = level(self.level)
+        rtt = region.intervals["rtt_s"]
+        self.rtt_s = rtt.median if rtt.low == rtt.high else None
         self.observed = self.summary(self.measured)
         self.paths: list[PathModel] = []
         self.summaries: list[Floats] = []
@@ -236,10 +238,10 @@ class _Local:
 
     def summary(self, samples: Samples) -> Floats:
         """Return the outputs of the network, in units, and some statistics."""
-        values = statistics(samples, self.law)
+        values = statistics(samples, self.law, (None, self.rtt_s, None))
         raw = self.network.raw(values)
         width = len(TARGETS) * 5
-        medians = raw[2:width:5] + np.log(bases_of(base(samples.first(LONGEST_S))))
+        medians = raw[2:width:5] + np.log(bases_of(base(samples.first(LONGEST_S), self.rtt_s)))
         return np.concatenate([medians, np.log(raw[width:] + 0.02) * 0.3, self.network.standard(values)[8:60] * 0.15])
 
     def draw(self, rng: Generator, number: int) -> PathModel:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.inference.paths import BESIDE, DISCIPLINES, LAWS
-from elephan.inference.statistics import base, statistics
+from elephan.inference.statistics import LONGEST_S, base, statistics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -135,13 +135,15 @@ SMALL_BDP = 0.15
 """Predicted buffer below which calibration is a group of its own [BDP]."""
 
 
-def group_of(raw: Floats, is_bbr: Any, bases: Floats) -> NDArray[np.int64]:
+def group_of(raw: Floats, is_bbr: Any, bases: Floats, rtt_known: Any = False) -> NDArray[np.int64]:
     """Return the group whose calibration holds: by the predicted traffic beside, the law, and a small predicted buffer.
+
+    Where the base round-trip time is known, the groups are others.
 
     Parameters
     ----------
     raw : ndarray, shape (..., outputs)
-    is_bbr : bool or ndarray of bool
+    is_bbr, rtt_known : bool or ndarray of bool
     bases : ndarray, shape (..., targets)
         Of `bases_of`.
     """
@@ -149,11 +151,12 @@ def group_of(raw: Floats, is_bbr: Any, bases: Floats) -> NDArray[np.int64]:
     middle = [i * len(QUANTILES) + 2 for i in (TARGETS.index("buffer_s"), TARGETS.index("rtt_s"))]
     ratio = np.log(bases[..., 2] / bases[..., 1]) + raw[..., middle[0]] - raw[..., middle[1]]
     small = np.asarray(ratio < np.log(SMALL_BDP), dtype=int)
-    found: NDArray[np.int64] = (small * len(BESIDE) + beside) * 2 + np.asarray(is_bbr, dtype=int)
+    half = np.asarray(rtt_known, dtype=int) * 2 + small
+    found: NDArray[np.int64] = (half * len(BESIDE) + beside) * 2 + np.asarray(is_bbr, dtype=int)
     return found
 
 
-GROUPS = 4 * len(BESIDE)
+GROUPS = 8 * len(BESIDE)
 """Number of groups with their own calibration."""
 
 
@@ -194,7 +197,7 @@ def estimate(
     values = statistics(samples, law, known)
     network = level(name)
     raw = network.raw(values)
-    theory = base(samples.first(30.0))
+    theory = base(samples.first(LONGEST_S), known[1])
     return interpreted(network, raw, theory, law, float((np.abs(network.standard(values)) > 5.0).mean()), known)
 
 
@@ -208,7 +211,7 @@ def interpreted(
 ) -> Estimate:
     """Return outputs in units, widened by their calibration."""
     bases = bases_of(theory)
-    group = int(group_of(raw, law == LAWS[2], bases))
+    group = int(group_of(raw, law == LAWS[2], bases, known[1] is not None))
     intervals = {}
     for i, target in enumerate(TARGETS):
         quantiles = raw[i * len(QUANTILES) : (i + 1) * len(QUANTILES)]

@@ -33,6 +33,14 @@ UNUSED = 1.6
 A sender that its window limits has 1, and loses some percent in recoveries. London to Sydney behind a receive window of
 3 MiB has 2.1."""
 
+INITIAL_WINDOW = 10
+"""Initial window of RFC 6928 [segments]."""
+
+STILL = 0.8
+"""Share of the time for which a window stays the same from which, without losses, the path does not limit its sender.
+
+A window that the path limits grows in every round trip without losses."""
+
 LIMITED = 0.3
 """Share of the time with data that the host may limit the sender."""
 
@@ -199,9 +207,18 @@ def _checked(found: Observation, flow: MeasuredFlow) -> Observation:
     lost = episodes(samples).at.size > 0
     if not lost and theory.queue_s < max(0.002, 0.02 * theory.rtt_s):
         return _bound(found, seen, "no loss and no queue; the path was never full, or something else limits the sender")
+    if not lost and found.law != "bbr" and (still := _still(samples)) > STILL:
+        limits = f"the window stays the same for {100 * still:.0f} % of the time: the host limits the sender"
+        return _bound(found, seen, f"no loss; {limits}, and the queue grew to {format_time(seen)}")
     if not lost:
         return _bound(found, seen, f"no loss; the queue grew to {format_time(seen)}, and the buffer is not full there")
     return found
+
+
+def _still(samples: Samples) -> float:
+    """Return the share of the time after the first seconds in which the window has its most frequent value."""
+    late = samples.cwnd_segments[min(samples.rtt_s.size // 4, round(3 / samples.interval_s)) :]
+    return float(np.unique(late, return_counts=True)[1].max() / late.size)
 
 
 def _bound(found: Observation, seen_s: float, why: str) -> Observation:
@@ -228,7 +245,9 @@ def host_limit(found: Observation, flow: MeasuredFlow) -> str:
     late = slice(min(samples.rtt_s.size // 4, int(3 / samples.interval_s)), None)
     window = float(np.median(samples.cwnd_segments[late] * MSS_B * 8 / samples.rtt_s[late]))
     goodput = float(delivered[late].mean()) * 8 / samples.interval_s
-    if window < UNUSED * goodput:
+    # Windows below the initial one were cut by losses, and timeouts leave them unused.
+    cut = episodes(samples).at.size > 0 and float(np.median(samples.cwnd_segments[late])) < INITIAL_WINDOW
+    if window < UNUSED * goodput or cut:
         return ""
     in_flight = goodput / 8 * float(np.median(samples.rtt_s[late]))
     advertised = flow.columns.get("rwnd_bytes")

@@ -44,6 +44,9 @@ SLOW_BPS = 1.2e8
 LEAD_S = 3.0
 """Time for which competing traffic runs before the measured flow starts [s]."""
 
+STARTS_S = ((0.0, LEAD_S), (LEAD_S - 0.2, LEAD_S + 0.2), (0.0, LEAD_S + 6.0))
+"""First and last starts of competing flows [s]."""
+
 
 @dataclass(frozen=True)
 class Hosts:
@@ -205,7 +208,7 @@ def draw(rng: Generator) -> PathModel:
     True
     """
     low, high = RATE_BPS
-    rate = log_uniform(rng, low, SLOW_BPS) if rng.random() < 0.88 else log_uniform(rng, SLOW_BPS, high)
+    rate = log_uniform(rng, low, SLOW_BPS) if rng.random() < 0.82 else log_uniform(rng, SLOW_BPS, high)
     rtt = log_uniform(rng, *RTT_S)
     discipline = str(rng.choice(DISCIPLINES, p=[SHARES[name] for name in DISCIPLINES]))
     law = str(rng.choice(LAWS, p=[0.55, 0.15, 0.3]))
@@ -246,7 +249,8 @@ def draw_hosts(rng: Generator) -> Hosts:
     return Hosts(
         pacing=str(rng.choice(['"none"', '"linux"'], p=[0.65, 0.35])),
         burst=str(rng.choice(['"linux"', '"none"', several], p=[0.4, 0.4, 0.2])),
-        window=str(rng.choice(['"none"', '"linux"', '{ max = "32 MiB" }'], p=[0.75, 0.1, 0.15])),
+        # Linux's own limit, 6 MiB, binds where rate times delay is large.
+        window=str(rng.choice(['"none"', '"linux"', '{ max = "32 MiB" }'], p=[0.4, 0.4, 0.2])),
         offload=str(rng.choice(['"none"', "{ segments = 44 }"], p=[0.75, 0.25])),
         delayed_ack=int(rng.choice([1, 2], p=[0.4, 0.6])),
         send_jitter_s=log_uniform(rng, 1e-6, 3e-4),
@@ -256,7 +260,7 @@ def draw_hosts(rng: Generator) -> Hosts:
 
 def draw_beside(rng: Generator, path: PathModel, kind: str | None = None) -> dict[str, Any]:
     """Draw the competing traffic of a path: the fields `beside` and `kind`."""
-    kind = kind or str(rng.choice(BESIDE, p=[0.5, 0.33, 0.17]))
+    kind = kind or str(rng.choice(BESIDE, p=[0.45, 0.4, 0.15]))
     if kind == "none":
         return {"beside": (), "kind": kind}
     if kind == "datagrams":
@@ -264,7 +268,9 @@ def draw_beside(rng: Generator, path: PathModel, kind: str | None = None) -> dic
         lines = ['name = "beside"', 'path = ["bottleneck"]', f'rtt = "{path.rtt_s * 1e6:.0f} us"']
         lines.append(f'traffic = {{ kind = "poisson", rate = "{rate:.0f} bit/s" }}')
         return {"beside": ("\n".join(lines),), "kind": kind}
-    count = int(rng.integers(1, 4)) if rng.random() < 0.6 else int(log_uniform(rng, 4, 60))
+    count = int(rng.integers(1, 4)) if rng.random() < 0.5 else int(log_uniform(rng, 4, 60))
+    # Before the measured flow, with it (as parallel streams and most experiments start), or also after it.
+    first_s, last_s = STARTS_S[int(rng.choice(len(STARTS_S), p=[0.45, 0.35, 0.2]))]
     kinds = int(rng.integers(1, 3)) if count > 1 else 1
     first = count if kinds == 1 else int(rng.integers(1, count))
     groups = []
@@ -272,10 +278,9 @@ def draw_beside(rng: Generator, path: PathModel, kind: str | None = None) -> dic
         law = str(rng.choice(["cubic", "reno", "bbr1"], p=[0.55, 0.2, 0.25]))
         # No loop of the network is shorter than the link's own delays.
         rtt = path.rtt_s if rng.random() < 0.6 else path.rtt_s * log_uniform(rng, 1.0, 4.0)
-        latest = LEAD_S if rng.random() < 0.75 else LEAD_S + 6.0
         lines = [f'name = "beside{number}"', 'path = ["bottleneck"]', f"count = {of_group}"]
-        lines += [f'rtt = "{rtt * 1e6:.0f} us"', f'start = {{ from = "0 s", to = "{latest:g} s" }}']
-        lines += [f'tcp = {{ profile = "linux", receive_window = "none", burst = {path.hosts.burst} }}']
+        lines += [f'rtt = "{rtt * 1e6:.0f} us"', f'start = {{ from = "{first_s:g} s", to = "{last_s:g} s" }}']
+        lines += [f'tcp = {{ profile = "linux", receive_window = {path.hosts.window}, burst = {path.hosts.burst} }}']
         lines.append(f'control = {{ law = "{law}" }}')
         groups.append("\n".join(lines))
     return {"beside": tuple(groups), "kind": kind}

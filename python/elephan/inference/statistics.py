@@ -1,7 +1,7 @@
 """Statistics of a measurement: numbers without units, from which a network learns corrections of simple estimates.
 
 The simple estimates (`Base`) are those of theory: the rate is the best seconds', the base round-trip time the
-smallest, the buffer the largest less the smallest round-trip time.
+smallest or the known one, the buffer the largest round-trip time less that.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ LONGEST_S = 30.0
 NOISE_S = 2e-4
 """Round-trip time differences below this are the hosts' noise [s]."""
 
+STARTS = np.array([0, 1, 2, 3, 5, 8, 12, 18, 25])
+"""Intervals at the start whose queue is looked at."""
+
 CUT = 0.9
 """Share of a window that is left after a reduction, where no retransmissions are counted."""
 
@@ -39,7 +42,7 @@ class Base:
     rate_bps : float [bit/s]
         On the wire.
     rtt_s, queue_s : float [s]
-        Smallest round-trip time, and the largest less the smallest.
+        Base round-trip time, known or the smallest, and the largest less that.
     """
 
     rate_bps: float
@@ -68,10 +71,10 @@ class Episodes:
     retransmits: NDArray[Any]
 
 
-def base(samples: Samples) -> Base:
-    """Return the estimates by theory."""
+def base(samples: Samples, rtt_s: float | None = None) -> Base:
+    """Return the estimates by theory, with a known base round-trip time [s] if there is one."""
     rtt = samples.rtt_s
-    least = float(rtt.min())
+    least = float(rtt.min()) if rtt_s is None else min(rtt_s, float(rtt.max()))
     return Base(_rate(samples), least, max(float(rtt.max()) - least, NOISE_S))
 
 
@@ -161,7 +164,7 @@ def statistics(
     ndarray, shape (statistics,)
     """
     samples = samples.first(LONGEST_S)
-    least = base(samples)
+    least = base(samples, known[1])
     rtt, cwnd = samples.rtt_s, np.maximum(samples.cwnd_segments, 1.0)
     queue = rtt - least.rtt_s
     share = queue / least.queue_s
@@ -181,6 +184,7 @@ def statistics(
         *_quantiles(share[after], (0.02, 0.1, 0.5, 0.9, 0.98)),
         _log(float(queue[after].max()) / least.queue_s, 1e-3),
         _log(float(queue[after].min()) / least.queue_s, 1e-3),
+        _log(float(rtt.min()) / least.rtt_s),
         _log(float(rtt[after].min()) / least.rtt_s),
         float((queue < 0.1 * least.queue_s).mean()),
         float((queue > 0.9 * least.queue_s).mean()),
@@ -200,6 +204,7 @@ def statistics(
         float(np.diff(rtt[after]).mean() / least.queue_s),
         float((np.diff(rtt[after]) > 0).mean()),
         float((np.diff(cwnd) == 0).mean()),
+        *_shape(share, cwnd, after),
         *_losses(samples, least),
         *[float(law == name) for name in LAWS],
         *_facts(known, least),
@@ -207,6 +212,22 @@ def statistics(
     values = np.array(found)
     finite: Floats = np.clip(np.nan_to_num(values, nan=0.0, posinf=20.0, neginf=-20.0), -20.0, 20.0)
     return finite
+
+
+def _shape(share: Floats, cwnd: Floats, after: slice) -> list[float]:
+    """Return how the queue fills at the start, and its distribution later, in logarithms of its largest."""
+    begin = share[np.minimum(STARTS, share.size - 1)]
+    late, last = share[after], cwnd[after]
+    return [
+        *[_log(value, 1e-2) for value in begin.tolist()],
+        *[_log(value, 1e-2) for value in _quantiles(late, (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 1.0))],
+        float(late.std()),
+        float(((late - late.mean()) ** 3).mean() / max(float(late.std()) ** 3, 1e-6)),
+        _autocorrelation(late, 2),
+        _autocorrelation(late, 10),
+        *[_log(value) for value in _quantiles(last, (0.05, 0.5, 0.95))],
+        float((last == np.median(last)).mean()),
+    ]
 
 
 def _line(rtt: Floats, cwnd: Floats, least: Base) -> list[float]:
@@ -280,6 +301,5 @@ def _facts(known: tuple[float | None, float | None, bool | None], least: Base) -
         0.0 if rate is None else 1.0,
         0.0 if rate is None else _log(rate / least.rate_bps),
         0.0 if rtt is None else 1.0,
-        0.0 if rtt is None else _log(rtt / least.rtt_s),
         0.0 if alone is None else (1.0 if alone else -1.0),
     ]

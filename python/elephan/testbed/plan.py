@@ -363,8 +363,13 @@ def _conditions(scenario: Scenario) -> Iterator[tuple[bool, str, str]]:
     link = resolved["links"][0]
     yield link["loss"] is not None, "links[0].loss", "nothing is lost on purpose; leave loss out"
     yield scenario.links[0]["rate_changes"], "links[0].rate", "the link has one rate; give it a rate such as its mean"
-    yield scenario.links[0]["delay_varies"], "links[0].delay", "the link has one delay; give it one, and no jitter"
-    for key in ("policer", "shaper", "batch_ps", "pool"):
+    # Only exponential jitter is drawn by the relay.
+    jitter = link.get("jitter_ps")
+    jitters = isinstance(jitter, dict) and "exponential_ps" in jitter and isinstance(link["delay_ps"], int)
+    varies = scenario.links[0]["delay_varies"] and not jitters
+    yield varies, "links[0].delay", 'the link has one delay; give it one, and no jitter but { exponential = "1 ms" }'
+    yield link.get("reorder") is not None, "links[0].reorder", "packets stay in order; leave reorder out"
+    for key in ("shaper", "batch_ps", "pool"):
         yield key in link, f"links[0].{key.removesuffix('_ps')}", "there is none; leave it out"
     flows = resolved["flows"]
     for name in ("packet_bytes", "tcp"):
