@@ -12,6 +12,8 @@ from elephan import _native
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from elephan.scenario import Scenario
+
 INFINITE_SSTHRESH = 0x7FFF_FFFF
 """Value of Linux's ``tcpi_snd_ssthresh`` without a slow-start threshold."""
 
@@ -66,8 +68,8 @@ class Connection:
 
     Parameters
     ----------
-    canonical : str
-        Canonical form of a scenario whose first group is the sender.
+    scenario : Scenario
+        Its first group is the sender.
     mss : int [bytes]
         Payload of a full segment.
     times : tuple of int [ps]
@@ -78,10 +80,10 @@ class Connection:
         Whether a last partial segment is sent without waiting (``TCP_NODELAY``).
     """
 
-    def __init__(self, canonical: str, mss: int, times: tuple[int, int], window: int, *, nodelay: bool) -> None:
+    def __init__(self, scenario: Scenario, mss: int, times: tuple[int, int], window: int, *, nodelay: bool) -> None:
         self.mss, self.nodelay = mss, nodelay
         self.sent: deque[Sent] = deque()
-        self._tcp = _native.TcpSender(canonical)
+        self._tcp = _native.TcpSender(scenario.canonical, scenario.own_laws or None)
         # End of each segment by its number, one past its last byte: the handshake is segment 0 and ends before byte 1.
         self._ends = [1]
         self._closed = True

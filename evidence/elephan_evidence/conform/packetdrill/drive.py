@@ -407,7 +407,7 @@ class Driver:
         self.sender = _sender(scenario)
         times = (self.handshake.opened, self.now)
         try:
-            self.connection = Connection(scenario.canonical, mss, times, window, nodelay=self.nodelay)
+            self.connection = Connection(scenario, mss, times, window, nodelay=self.nodelay)
         except InputError:
             raise
         except ValueError as error:
