@@ -133,12 +133,12 @@ impl Rack {
         }
     }
 
-    /// Notes that a segment, sent again since, was only late: the first one not acknowledged before this ACK, `una`.
+    /// Notes that a segment, sent again since, was only late: the first one of those that this ACK acknowledges.
     #[cold]
-    pub fn see_late(&mut self, una: u64) {
+    pub fn see_late(&mut self, (first, una): (u64, u64)) {
         let highest = self.runs.top().map_or(una, |top| top.1);
         if let Some(adapting) = self.adapting.as_deref_mut() {
-            adapting.see(highest.saturating_sub(una));
+            adapting.see(highest - first);
         }
     }
 

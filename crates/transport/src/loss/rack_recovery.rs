@@ -83,8 +83,8 @@ impl Loss for RackRecovery {
         self.rack.expect_reordering();
     }
 
-    fn see_late(&mut self, una: u64) {
-        self.rack.see_late(una);
+    fn see_late(&mut self, acked: (u64, u64)) {
+        self.rack.see_late(acked);
     }
 
     fn grows_by_sacks(&self) -> bool {

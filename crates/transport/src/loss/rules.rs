@@ -210,8 +210,8 @@ pub trait Loss: Sized {
         true
     }
 
-    /// Notes that the segment at `una`, sent again since, was only late (Linux: `tcp_try_undo_partial`).
-    fn see_late(&mut self, _una: u64) {}
+    /// Notes that the first segment of those now acknowledged, which was sent again, was only late (Linux: `tcp_try_undo_partial`).
+    fn see_late(&mut self, _acked: (u64, u64)) {}
 
     /// Whether segments that an ACK SACKs grow the window although it acknowledges none, as more than three were seen to be
     /// overtaken (Linux: `tcp_may_raise_cwnd`).

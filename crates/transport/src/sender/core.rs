@@ -165,6 +165,9 @@ impl<C: CongestionControl> Core<C> {
         }
         let mut segments = Segments::new(now, &mut self.departures, &mut self.optional);
         info.report = loss.on_ack(&self.state, &mut segments, ack, info.acked);
+        if NOTICES {
+            info.report.delivered += self.delivered_in_vain(ack);
+        }
         self.report_lost();
         if let Some(times) = stamped {
             self.sample_stamped(&mut info, ack, &times);

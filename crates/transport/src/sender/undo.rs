@@ -12,7 +12,7 @@ use super::stamped::AckTimes;
 use crate::departures::Departure;
 use crate::loss::rules::{AckInfo, Loss, Next, Segments};
 use crate::state::Phase;
-use crate::{Ack, Wire};
+use crate::{Ack, Rto, Wire};
 use base::Time;
 use law::{CongestionControl, Signal};
 
@@ -101,6 +101,15 @@ impl<C: CongestionControl> Core<C> {
         }
     }
 
+    /// Number of segments that `ack` reports as duplicates and that count as delivered: under Linux's rules a spurious retransmission
+    /// does, unless more duplicates were reported than segments sent again (`tcp_dsack_seen`).
+    #[cold]
+    pub(super) fn delivered_in_vain(&mut self, ack: &Ack) -> u32 {
+        let (is_linux, resent) = (self.state.rtt.options().rule() == Rto::Linux, self.counters.retransmitted);
+        let counts = self.undo().is_some_and(|undo| is_linux && undo.counts.duplicates <= resent);
+        ack.duplicate().filter(|_| counts).map_or(0, |(start, end)| (end - start) as u32)
+    }
+
     /// Undoes the last reduction, if the ACK of [`Self::note_evidence`] proves it spurious.
     #[cold]
     pub(super) fn try_undo<L: Loss>(&mut self, loss: &mut L, info: &AckInfo) {
@@ -129,7 +138,8 @@ impl<C: CongestionControl> Core<C> {
         let all_duplicates = resent > 0 && undo.duplicates >= resent;
         let is_delayed = info.acked > 0 && undo.is_delayed;
         if self.state.phase == Phase::Recovery && is_delayed && !self.state.seq.is_recovered() {
-            loss.see_late(self.state.seq.una() - u64::from(info.acked));
+            let una = self.state.seq.una();
+            loss.see_late((una - u64::from(info.acked), una));
         }
         let mut segments = Segments::new(info.now, &mut self.departures, &mut self.optional);
         match self.state.phase {

@@ -292,6 +292,6 @@ fn the_degree_of_reordering_is_that_of_linux() {
     let mut sent = Departures::default();
     (0..10).for_each(|seq| sent.sent(seq, Time(1000 + seq)));
     assert_eq!(sack(&mut late, &mut sent, (4, 9)), 3);
-    late.see_late(2);
+    late.see_late((2, 3));
     assert_eq!(late.reordering(), 7);
 }
