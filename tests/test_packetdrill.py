@@ -197,11 +197,11 @@ def test_controls_of_quic_stacks_may_be_the_sender(tmp_path: Path) -> None:
     quinn = judged(tmp_path, WINDOW, control="quinn/cubic").difference
     assert reno is not None
     assert quinn is not None
-    assert (reno.line, quinn.line) == (14, 9)
+    assert (reno.line, quinn.line) == (15, 10)
     assert "cwnd 10, 9 outstanding" in quinn.actual
     s2n = judged(tmp_path, WINDOW, control="s2n/cubic").difference
     assert s2n is not None
-    assert (s2n.line, s2n.actual) == (15, "tcpi_snd_cwnd is 7"), "0.7 of 11: the ACK that shows a loss does not count"
+    assert (s2n.line, s2n.actual) == (16, "tcpi_snd_cwnd is 7"), "0.7 of 11: the ACK that shows a loss does not count"
     for line, why in (
         (".2 < . 1:1(0) ack 2001 win 10", "a receive window that limits"),
         (".2 < E. 1:1(0) ack 2001 win 514", "a congestion echo"),
@@ -482,7 +482,7 @@ def test_a_sender_takes_nothing_that_cannot_be() -> None:
 def test_the_command_answers_first(elephan: Command) -> None:
     done = elephan("conform", "tcp", OWN)
     assert done.code == 1
-    assert done.out.startswith("8 scripts: 6 agree, 1 differs, 1 cannot be expressed.")
+    assert done.out.startswith("9 scripts: 7 agree, 1 differs, 1 cannot be expressed.")
     assert "differs.pkt:11 differs\n   expected 1:1001 at 3.1 s; found 1:1001 at 0.4 s" in done.out
     assert len(done.out.splitlines()) <= 15
     details = elephan("conform", "tcp", OWN, "--details")
