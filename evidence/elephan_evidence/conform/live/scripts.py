@@ -22,11 +22,11 @@ from elephan_evidence.conform.packetdrill.drive import Driver, StopError
 from elephan_evidence.conform.packetdrill.script import SECOND, Packet, read_script
 
 if TYPE_CHECKING:
-    from elephan_evidence.conform.packetdrill.judged import JudgedScript
     from collections.abc import Callable
     from pathlib import Path
 
     from elephan_evidence.conform.packetdrill import TcpConformance
+    from elephan_evidence.conform.packetdrill.judged import JudgedScript
     from elephan_evidence.conform.packetdrill.script import Call, Event, Script, Shell
 
 PORT = 8080
