@@ -20,7 +20,7 @@ from elephan_evidence.conform.packetdrill.replay import is_recording, replay
 from elephan_evidence.conform.packetdrill.script import read_script
 
 if TYPE_CHECKING:
-    from elephan_evidence.conform.packetdrill.drive import Verdict
+    from elephan_evidence.conform.packetdrill.judged import Verdict
 
 RECORDED = sorted((Path(__file__).resolve().parent / "data" / "recorded").glob("*.pkt"))
 ADDRESSES = ("192.0.2.2", "192.0.2.1")

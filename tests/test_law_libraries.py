@@ -320,3 +320,17 @@ def test_the_command_line_takes_libraries(library: Path, tmp_path: Path, command
     done = command("run", scenario, "--law", f"mine={library}")
     assert done.code == 2
     assert done.err.count("\n") == 1
+
+
+def test_a_library_may_be_the_sender_of_a_packetdrill_script(library: Path, command: Command) -> None:
+    script = ROOT / "tests" / "data" / "packetdrill" / "fast-retransmit.pkt"
+    found = {}
+    for law in ("reno", f"mine={library}:reno", f"mine={library}:cubic"):
+        done = command("conform", "tcp", script, "--law", law, "--json")
+        judged = json.loads(done.out)["scripts"][0]
+        assert judged["sender"].pop("law") == law.partition("=")[0]
+        found[law.rpartition(":")[2]] = [done.code, judged["verdict"], judged["segments"], judged["difference"]]
+        found.setdefault("built-in", found["reno"])
+    assert found["reno"] == found["built-in"]
+    # The null: another law of the same library.
+    assert (found["built-in"][1], found["cubic"][1]) == ("agrees", "differs")

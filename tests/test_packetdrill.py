@@ -12,6 +12,7 @@ import pytest
 
 from conftest import Command
 from elephan import _native
+from elephan.catalog.elsewhere import program_elsewhere
 from elephan.errors import InputError
 from elephan.scenario import EXAMPLE, Scenario
 from elephan_evidence.conform.packetdrill import JudgedScript, conform_scripts, judge_script
@@ -22,7 +23,7 @@ from elephan_evidence.conform.packetdrill.script import SECOND, Call, Packet, Sh
 
 DATA = Path(__file__).resolve().parent / "data"
 OWN = DATA / "packetdrill"
-AGREE = ["ecn", "fast-retransmit", "initial-window", "no-sack", "small-writes", "tail"]
+AGREE = ["ecn", "fast-retransmit", "frto", "initial-window", "no-sack", "small-writes", "tail"]
 
 OPEN = """
 0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
@@ -140,6 +141,93 @@ def test_a_law_compiled_for_the_kernel_does_not_hear_of_the_handshake() -> None:
     assert (found.segments, found.difference.actual) == (13, "tcpi_snd_ssthresh is 8")
 
 
+OWN_LAW = """class Slow:
+    def __init__(self, gain=1.0):
+        self.cwnd, self.gain = 4.0, gain
+
+    def on_ack(self, ack):
+        self.cwnd += self.gain * ack.acked
+
+    def on_loss(self, event):
+        self.cwnd = max(self.cwnd * 0.25, 1.0)
+"""
+
+
+def test_a_law_in_python_may_be_the_sender(tmp_path: Path, elephan: Command) -> None:
+    law = tmp_path / "slow.py"
+    law.write_text(OWN_LAW, encoding="utf-8")
+    text = ".1 write(4, ..., 10000) = 10000\n.1 > . 1:4001(4000) ack 1\n.2 < . 1:1(0) ack 2001 win 514\n"
+    text += ".2 > P. 4001:{end}({length}) ack 1\n.2 %{{ assert tcpi_snd_cwnd == {cwnd} }}%\n"
+    six = script(tmp_path, OPEN + text.format(end=8001, length=4000, cwnd=6))
+    done = elephan("conform", "tcp", six, "--law", f"mine={law}:Slow", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["scripts"][0]["sender"]["law"] == "mine"
+    # Four segments, and two for each of the two acknowledged ones.
+    eight = script(tmp_path, OPEN + text.format(end=10001, length=6000, cwnd=8))
+    faster = ["--set", 'flows[0].control={law="mine", gain=2.0}']
+    assert elephan("conform", "tcp", eight, "--law", f"mine={law}:Slow", *faster).code == 0
+    assert elephan("conform", "tcp", eight, "--law", f"mine={law}:Slow").code == 1
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(OWN_LAW.replace("self.gain * ack.acked", "ack.bytes"), encoding="utf-8")
+    done = elephan("conform", "tcp", eight, "--law", f"mine={wrong}:Slow")
+    assert (done.code, done.out) == (2, "")
+    assert "law mine: Slow.on_ack (wrong.py, line 6): " in done.err
+
+
+WINDOW = """.1 write(4, ..., 30000) = 30000
+.1 > P. 1:10001(10000) ack 1
+.1 %{ assert tcpi_snd_cwnd == 10 }%
+.2 < . 1:1(0) ack 1 win 514 <sack 1001:2001,nop,nop>
+.2 > . 10001:12001(2000) ack 1
+.201 < . 1:1(0) ack 1 win 514 <sack 1001:4001,nop,nop>
+.201 > . 1:1001(1000) ack 1
+.201 %{ assert tcpi_snd_cwnd == 9; assert tcpi_snd_ssthresh == 9 }%
+.201 %{ assert tcpi_ca_state == TCP_CA_Recovery }%
+"""
+"""Of a window of 13 a loss leaves 9.1 (RFC 8312, 4.5)."""
+
+
+@pytest.mark.skipif(program_elsewhere() is None, reason="make quic builds elephan-quic")
+def test_controls_of_quic_stacks_may_be_the_sender(tmp_path: Path) -> None:
+    found = judged(tmp_path, WINDOW, control="noq/cubic")
+    assert (found.verdict, found.segments, found.assertions) == ("agrees", 13, 3)
+    assert found.left_out == ((17, "%{ }%: this sender has no tcpi_ca_state"),)
+    # The nulls: NewReno gives up a half, and quinn sends nine of the ten segments.
+    reno = judged(tmp_path, WINDOW, control="noq/reno").difference
+    quinn = judged(tmp_path, WINDOW, control="quinn/cubic").difference
+    assert reno is not None
+    assert quinn is not None
+    assert (reno.line, quinn.line) == (15, 10)
+    assert "cwnd 10, 9 outstanding" in quinn.actual
+    s2n = judged(tmp_path, WINDOW, control="s2n/cubic").difference
+    assert s2n is not None
+    assert (s2n.line, s2n.actual) == (16, "tcpi_snd_cwnd is 7"), "0.7 of 11: the ACK that shows a loss does not count"
+    for line, why in (
+        (".2 < . 1:1(0) ack 2001 win 10", "a receive window that limits"),
+        (".2 < E. 1:1(0) ack 2001 win 514", "a congestion echo"),
+        (".2 < . 1:1(0) ack 2001 win 514\n.2 write(4, ..., 1500) = 1500", "write: a short segment"),
+    ):
+        stopped = judged(tmp_path, "".join(WINDOW.splitlines(keepends=True)[:3]) + line, control="noq/cubic").stopped
+        assert stopped is not None
+        assert stopped[1].startswith(why)
+
+
+@pytest.mark.skipif(program_elsewhere() is None, reason="make quic builds elephan-quic")
+def test_controls_of_quic_stacks_are_refused_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^--law quinn/bird: there is no such law; it is one of quinn/cubic"):
+        judged(tmp_path, WINDOW, control="quinn/bird")
+    with pytest.raises(InputError, match=r"^--set flows\[0\].recovery: noq/reno has its own transport"):
+        judged(tmp_path, WINDOW, control="noq/reno", recovery="prr")
+    with pytest.raises(InputError, match=r"a recorded connection of TCP, which noq/reno cannot replay"):
+        conform_scripts([DATA / "recorded"], {"flows[0].control": "noq/reno"})
+
+
+def test_controls_of_quic_stacks_need_their_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("elephan.catalog.elsewhere.program_elsewhere", lambda: None)
+    with pytest.raises(InputError, match=r"^--law quinn/reno: needs elephan-quic\. .*make quic"):
+        judged(tmp_path, WINDOW, control="quinn/reno")
+
+
 def test_settings_of_the_host_choose_the_sender(tmp_path: Path) -> None:
     (tmp_path / "defaults.sh").write_text(
         "#!/bin/bash\n# comment\nsysctl -q net.ipv4.tcp_slow_start_after_idle=0 # kept\nip link\n"
@@ -242,7 +330,7 @@ def test_code_is_evaluated_and_not_run() -> None:
         ("assert 2 ** 9 == 512", "Pow is not evaluated"),
         ("assert 1 / 0", "division by zero"),
         ("assert tcpi_nothing == 1", "there is no tcpi_nothing here"),
-        ("assert tcpi_lost == 1", "there is no tcpi_lost under this recovery"),
+        ("assert tcpi_lost == 1", "this sender has no tcpi_lost"),
         ("assert ]", "is no Python"),
         ("(" * 9999, "is no Python"),
     ):
@@ -339,7 +427,7 @@ def test_short_segments_wait_and_records_end() -> None:
     canonical = (
         Scenario.from_text(EXAMPLE).replace({"flows[0].tcp": {"profile": "linux", "receive_window": "none"}}).canonical
     )
-    connection = Connection(canonical, 1000, (0, SECOND // 10), 10**6, nodelay=False)
+    connection = Connection(_native.TcpSender(canonical), 1000, (0, SECOND // 10), 10**6, nodelay=False)
 
     def sent() -> list[tuple[int, int]]:
         connection.advance(0)
@@ -394,7 +482,7 @@ def test_a_sender_takes_nothing_that_cannot_be() -> None:
 def test_the_command_answers_first(elephan: Command) -> None:
     done = elephan("conform", "tcp", OWN)
     assert done.code == 1
-    assert done.out.startswith("8 scripts: 6 agree, 1 differs, 1 cannot be expressed.")
+    assert done.out.startswith("9 scripts: 7 agree, 1 differs, 1 cannot be expressed.")
     assert "differs.pkt:11 differs\n   expected 1:1001 at 3.1 s; found 1:1001 at 0.4 s" in done.out
     assert len(done.out.splitlines()) <= 15
     details = elephan("conform", "tcp", OWN, "--details")

@@ -135,6 +135,7 @@ impl<C: CongestionControl + Send + Sync + 'static> Controller for Elephan<C> {
             rtt: srtt,
             srtt,
             min_rtt,
+            floor: 2.0,
         });
     }
 

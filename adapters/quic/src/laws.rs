@@ -4,6 +4,7 @@
 
 use crate::inside::{ElephanFactory, UnpacedFactory};
 use crate::network::{Epoch, Flow};
+use crate::script::{self, DATAGRAM, MOST_SEGMENTS, Scripted};
 use crate::simulate::{Choice, Outcome, as_it_is, in_elephan, simulate};
 use crate::stack::Setup;
 use crate::{noq, quinn, s2n};
@@ -161,6 +162,25 @@ impl Law {
                 "cubic" => Either::First(s2n::Cubic::cubic(datagram, stream)),
                 _ => Either::Second(s2n::Bbr::bbr(datagram, stream)),
             }),
+        }
+    }
+
+    /// A sender that a script drives; `None` for a law that needs a scenario.
+    #[must_use]
+    pub fn scripted(&self) -> Option<Box<dyn Scripted>> {
+        let (stack, controller) = self.name.split_once('/')?;
+        let setup = Setup {
+            datagram: DATAGRAM,
+            offload: Choice::default().offload,
+            ack_every: None,
+            send_window: u64::from(MOST_SEGMENTS) * u64::from(DATAGRAM),
+            streams: Some(MOST_SEGMENTS),
+            stream: (1, 0, 0),
+        };
+        match stack {
+            "quinn" => Some(quinn::scripted(&setup, Epoch::new(), quinn::controller(controller)?)),
+            "noq" => Some(noq::scripted(&setup, Epoch::new(), Arc::new(UnpacedFactory(noq::controller(controller)?)))),
+            _ => Some(script::s2n(controller)),
         }
     }
 

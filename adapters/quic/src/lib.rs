@@ -7,5 +7,6 @@ pub mod network;
 pub mod noq;
 pub mod quinn;
 pub mod s2n;
+pub mod script;
 pub mod simulate;
 pub mod stack;

@@ -1,6 +1,7 @@
 //! `elephan-quic`: runs a scenario of elephan with the congestion controls of QUIC stacks, and says which there are.
 
 use elephan_quic::laws::{LAWS, Law, version};
+use elephan_quic::script;
 use elephan_quic::simulate::Choice;
 use serde_json::{Value as Json, json};
 use std::io::Read;
@@ -8,9 +9,10 @@ use std::process::ExitCode;
 
 const HELP: &str = "\
 elephan-quic list
+elephan-quic script --law quinn/cubic
 elephan-quic run SCENARIO --law quinn/cubic [--replication N] [--offload N] [--ack-every N] [--unpaced]
 
-Prints one JSON document. SCENARIO is a file, or - for what comes on standard input: one link, bulk flows.
+run prints one JSON document; script answers each line of standard input with one. SCENARIO is a file, or - for what comes on standard input: one link, bulk flows.
   --law NAME         one of those that `elephan-quic list` shows; it takes the place of the scenario's
   --replication N    from 0 (default)
   --offload N        datagrams that leave at once at most, 1 to 64 (default 10: segmentation offload, as on Linux)
@@ -21,7 +23,9 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match answer(&words) {
         Ok(text) => {
-            println!("{text}");
+            if !text.is_empty() {
+                println!("{text}");
+            }
             ExitCode::SUCCESS
         }
         Err(why) => {
@@ -39,9 +43,21 @@ fn answer(words: &[String]) -> Result<String, String> {
             Ok(json!({ "adapter": "elephan-quic", "version": version("elephan-quic"), "laws": laws }).to_string())
         }
         ["run", file, options @ ..] => run(file, options).map(|found| found.to_string()),
+        ["script", options @ ..] => drive(options),
         [] | ["-h" | "--help", ..] => Ok(HELP.into()),
-        [other, ..] => Err(format!("elephan-quic: there is no \"{other}\"; it is list or run")),
+        [other, ..] => Err(format!("elephan-quic: there is no \"{other}\"; it is list, run or script")),
     }
+}
+
+/// Drives a sender by the lines of standard input, each of which is answered when it came.
+fn drive(options: &[&str]) -> Result<String, String> {
+    let name = match options {
+        ["--law", name] => name,
+        _ => return Err("elephan-quic script: --law must be given, and nothing else".into()),
+    };
+    let sender = Law::named(name).and_then(Law::scripted);
+    let mut sender = sender.ok_or_else(|| format!("--law: a script cannot drive \"{name}\""))?;
+    script::drive(&mut *sender, std::io::stdin().lock(), std::io::stdout().lock()).map(|()| String::new())
 }
 
 fn run(file: &str, options: &[&str]) -> Result<Json, String> {

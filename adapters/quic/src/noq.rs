@@ -7,6 +7,7 @@
 
 use crate::handshake::{Handshake, TAG, digest};
 use crate::network::{Epoch, Flow};
+use crate::script::Scripted;
 use crate::stack::{OnWire, Setup};
 use bytes::BytesMut;
 use noq_proto as proto;
@@ -58,6 +59,10 @@ mod shim {
         connection.congestion_state(PathId::ZERO).map_or(0, proto::congestion::Controller::window)
     }
 
+    pub fn ssthresh(connection: &Connection) -> Option<u64> {
+        connection.congestion_state(PathId::ZERO)?.metrics().ssthresh
+    }
+
     pub fn srtt(connection: &Connection) -> Duration {
         connection.rtt(PathId::ZERO).unwrap_or_default()
     }
@@ -83,6 +88,16 @@ pub fn controller(law: &str) -> Option<Arc<dyn ControllerFactory + Send + Sync>>
 /// A flow of this stack.
 #[must_use]
 pub fn flow(setup: &Setup, epoch: Epoch, factory: Arc<dyn ControllerFactory + Send + Sync>) -> Box<dyn Flow> {
+    Box::new(pair(setup, epoch, factory))
+}
+
+/// A connection of this stack that a script drives.
+#[must_use]
+pub fn scripted(setup: &Setup, epoch: Epoch, factory: Arc<dyn ControllerFactory + Send + Sync>) -> Box<dyn Scripted> {
+    Box::new(pair::Driven::new(pair(setup, epoch, factory)))
+}
+
+fn pair(setup: &Setup, epoch: Epoch, factory: Arc<dyn ControllerFactory + Send + Sync>) -> pair::Pair {
     let wire = Arc::new(setup.wire());
     let mut transport = TransportConfig::default();
     transport
@@ -98,6 +113,9 @@ pub fn flow(setup: &Setup, epoch: Epoch, factory: Arc<dyn ControllerFactory + Se
         let mut frequency = proto::AckFrequencyConfig::default();
         frequency.ack_eliciting_threshold(VarInt::from_u32(every - 1));
         transport.ack_frequency_config(Some(frequency));
+    }
+    if let Some(streams) = setup.streams {
+        transport.max_concurrent_uni_streams(VarInt::from_u32(streams)).pad_to_mtu(true);
     }
     let transport = Arc::new(transport);
     let endpoint = |end: u64| {
@@ -119,7 +137,7 @@ pub fn flow(setup: &Setup, epoch: Epoch, factory: Arc<dyn ControllerFactory + Se
         proto::Endpoint::new(endpoint(1), None, false),
         proto::Endpoint::new(endpoint(2), Some(Arc::new(server)), false),
     );
-    Box::new(pair::Pair::new(epoch, ends, client, setup.offload))
+    pair::Pair::new(epoch, ends, client, setup.offload)
 }
 
 /// Identifiers of connections: eight bytes that count up.

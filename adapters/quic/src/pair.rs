@@ -10,6 +10,10 @@ use proto::{Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, Event, S
 use std::net::SocketAddr;
 use std::time::Instant;
 
+#[path = "driven.rs"]
+mod driven;
+pub use driven::Driven;
+
 /// Data that the application writes at once; one buffer for all.
 static CHUNK: [u8; 1 << 16] = [0; 1 << 16];
 
@@ -118,6 +122,13 @@ impl Pair {
             stream: None,
             delivered: 0,
         }
+    }
+
+    /// Hands over every datagram that either end may send, without data of the application.
+    fn exchange(&mut self, now: Time, out: &mut dyn FnMut(Direction, &[u8])) {
+        let now = self.epoch.instant(now);
+        self.client.send(now, self.offload, &mut |_, datagram| out(Direction::Forward, datagram));
+        self.server.send(now, self.offload, &mut |_, datagram| out(Direction::Backward, datagram));
     }
 
     /// The client writes until the stream takes no more.

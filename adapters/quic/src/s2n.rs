@@ -111,6 +111,7 @@ pub struct S2n<C> {
     marked: u64,
     /// The window after the last reduction.
     threshold: f64,
+    is_paced: bool,
 }
 
 /// CUBIC (RFC 8312) with hybrid slow start.
@@ -168,7 +169,14 @@ where
             lost: 0,
             marked: 0,
             threshold: f64::INFINITY,
+            is_paced: true,
         }
+    }
+
+    /// The same without its pace: segments leave when the window lets them.
+    #[must_use]
+    pub fn unpaced(self) -> Self {
+        Self { is_paced: false, ..self }
     }
 
     /// Tells the controller which segments were sent since the last report, so that it counts `in_flight` segments.
@@ -293,7 +301,7 @@ where
     }
 
     fn pacing_rate(&self) -> Option<f64> {
-        Some(self.pace.bytes_per_s / f64::from(self.datagram))
+        self.is_paced.then(|| self.pace.bytes_per_s / f64::from(self.datagram))
     }
 
     fn burst(&self) -> u32 {

@@ -186,7 +186,7 @@ pub fn simulate(
         return Err(why);
     }
     let drawn = sim::simulate(scenario, replication, sim::Options::default()).map_err(|error| error.to_string())?;
-    let port = scenario.port(0);
+    let port = scenario.use_of(0).port();
     let discipline =
         scenario.links[0].queue.build(&port, Stream::new(scenario.seed, replication, ("link", 0), "queue"));
     let link = Link::new(port.rate, discipline.map_err(|error| format!("links[0].queue.{error}"))?);
@@ -199,6 +199,7 @@ pub fn simulate(
             offload: choice.offload,
             ack_every: choice.ack_every,
             send_window: 1 << 26,
+            streams: None,
             stream: (scenario.seed, replication, number as u64),
         };
         flows.push((each.start, flow(&setup, epoch, group)));

@@ -16,6 +16,8 @@ pub struct Setup {
     pub ack_every: Option<u32>,
     /// Bytes that the client's stack buffers at most.
     pub send_window: u64,
+    /// Streams that a script opens, each of which fills a datagram; `None` for one stream without end.
+    pub streams: Option<u32>,
     /// Seed, replication and number of the flow: what the stack draws follows from them.
     pub stream: (u64, u32, u64),
 }

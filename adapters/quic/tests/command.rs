@@ -19,7 +19,7 @@ fn list_has_a_version_for_each_law() {
 fn bad_input_is_one_line_that_names_the_place() {
     let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/testbed-senders.toml");
     for (words, said) in [
-        (&["birds"][..], "elephan-quic: there is no \"birds\"; it is list or run"),
+        (&["birds"][..], "elephan-quic: there is no \"birds\"; it is list, run or script"),
         (&["run", scenario], "--law: must be given, such as --law quinn/cubic"),
         (&["run", scenario, "--law"], "--law: must be followed by a value"),
         (&["run", scenario, "--law", "quinn/bird"], "--law: there is no \"quinn/bird\"; it is one of quinn/cubic,"),

@@ -39,7 +39,7 @@ mod _native {
     use monitor::interruptible;
     use pyo3::prelude::*;
     use pyo3::types::PyDict;
-    use std::sync::{Mutex, PoisonError};
+    use std::sync::{Arc, Mutex, PoisonError};
 
     #[pymodule_export]
     use cards::catalog;
@@ -197,8 +197,11 @@ mod _native {
             if own.is_empty() {
                 return sim::simulate_monitored(&scenario, replication, options, monitor).map_err(from_build);
             }
-            let failures = own::Failures::new(&failed, monitor);
-            let mut parts = own::OwnParts { laws: &own, failures: &failures };
+            let end = |failure| {
+                own::keep_first(&failed, failure);
+                monitor.stop();
+            };
+            let mut parts = own::OwnParts { laws: &own, failures: Arc::new(end) };
             sim::simulate_parts(&scenario, replication, options, monitor, &mut parts).map_err(from_build)
         });
         if let (Some(failure), Some(laws)) = (failed.into_inner().unwrap_or_else(PoisonError::into_inner), laws) {

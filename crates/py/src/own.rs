@@ -5,7 +5,7 @@
 use crate::libraries;
 use crate::own_samples::{LawAck, LawEvent, LawFlow, LawRestart, LawRound};
 use abi::{Fault, LibraryControl};
-use base::{RunMonitor, Span, Time};
+use base::{Span, Time};
 use law::{AckSample, CongestionControl, CongestionEvent, Control, Either, Held, Needs, Restart, Signal, Step};
 use pyo3::PyClass;
 use pyo3::exceptions::PyTypeError;
@@ -20,8 +20,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A law that is not elephan's.
 #[derive(FromPyObject)]
 pub enum OwnLaw {
-    Python(PythonLaw),
+    Python(#[pyo3(from_py_with = shared)] Arc<PythonLaw>),
     Library(LibraryLaw),
+}
+
+fn shared(law: &Bound<'_, PyAny>) -> PyResult<Arc<PythonLaw>> {
+    law.extract().map(Arc::new)
 }
 
 impl OwnLaw {
@@ -83,31 +87,47 @@ impl Failure {
     }
 }
 
-/// First failure of the laws of one run, which then ends the run.
-pub struct Failures<'a> {
-    first: &'a Mutex<Option<Failure>>,
-    monitor: &'a RunMonitor,
-}
+/// Receiver of the failures of the laws of one run.
+pub type Failures<'a> = Arc<dyn Fn(Failure) + Send + Sync + 'a>;
 
-impl<'a> Failures<'a> {
-    pub fn new(first: &'a Mutex<Option<Failure>>, monitor: &'a RunMonitor) -> Self {
-        Self { first, monitor }
-    }
-
-    fn put(&self, failure: Failure) {
-        self.first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
-        self.monitor.stop();
-    }
+/// Keeps the first failure.
+pub fn keep_first(first: &Mutex<Option<Failure>>, failure: Failure) {
+    first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
 }
 
 /// Controls of runs in which the caller has a hand: what the scenario names, classes in Python, laws of libraries, windows held from
 /// outside. One type for all, as the engine is compiled for each type by itself.
 pub type OwnControl<'a> = Either<Control, Either<Either<PythonControl<'a>, LibraryControl<'a>>, Held>>;
 
-/// The laws of a run: the caller's for groups that name one, the built-in ones for all others.
+/// The control of a flow: the caller's if its group names one, otherwise the built-in one.
+///
+/// # Errors
+/// [`BuildError::NotHere`] for a law that is not among `laws`.
+pub fn control<'a>(laws: &OwnLaws, flow: &FlowSite<'_>, failures: &Failures<'a>) -> Result<OwnControl<'a>, BuildError> {
+    let Some(own) = &flow.plan().control.own else { return Ok(Either::First(flow.built_in())) };
+    let control = match laws.get(&own.name).filter(|law| law.source() == own.source) {
+        Some(OwnLaw::Python(law)) => {
+            let (law, failures) = (Arc::clone(law), Arc::clone(failures));
+            let maker = Maker { law, failures, flow: LawFlow::of(flow), parameters: own.parameters.clone() };
+            Some(Either::First(PythonControl::new(Arc::new(maker), flow)))
+        }
+        Some(OwnLaw::Library(_)) => {
+            let (law, failures) = (own.name.clone(), Arc::clone(failures));
+            let report = move |fault: Fault| {
+                failures(Failure { law: law.clone(), method: fault.method, reason: Err(fault.reason) });
+            };
+            libraries::control(&own.source, flow, &own.parameters, Arc::new(report)).map(Either::Second)
+        }
+        None => None,
+    };
+    let missing = || BuildError::NotHere { group: flow.group_index, law: own.name.clone() };
+    control.map(|control| Either::Second(Either::First(control))).ok_or_else(missing)
+}
+
+/// The laws of a run.
 pub struct OwnParts<'a> {
     pub laws: &'a OwnLaws,
-    pub failures: &'a Failures<'a>,
+    pub failures: Failures<'a>,
 }
 
 impl<'a> Parts for OwnParts<'a> {
@@ -115,24 +135,7 @@ impl<'a> Parts for OwnParts<'a> {
     type Queue = NoOwn;
 
     fn control(&mut self, flow: &FlowSite<'_>) -> Result<Self::Control, BuildError> {
-        let Some(own) = &flow.plan().control.own else { return Ok(Either::First(flow.built_in())) };
-        let failures = self.failures;
-        let control = match self.laws.get(&own.name).filter(|law| law.source() == own.source) {
-            Some(OwnLaw::Python(law)) => {
-                let maker = Maker { law, failures, flow: LawFlow::of(flow), parameters: own.parameters.clone() };
-                Some(Either::First(PythonControl::new(Arc::new(maker), flow)))
-            }
-            Some(OwnLaw::Library(_)) => {
-                let law = own.name.clone();
-                let report = move |fault: Fault| {
-                    failures.put(Failure { law: law.clone(), method: fault.method, reason: Err(fault.reason) });
-                };
-                libraries::control(&own.source, flow, &own.parameters, Arc::new(report)).map(Either::Second)
-            }
-            None => None,
-        };
-        let missing = || BuildError::NotHere { group: flow.group_index, law: own.name.clone() };
-        control.map(|control| Either::Second(Either::First(control))).ok_or_else(missing)
+        control(self.laws, flow, &self.failures)
     }
 
     fn queue(&mut self, _link: &LinkSite<'_>) -> Option<NoOwn> {
@@ -142,8 +145,8 @@ impl<'a> Parts for OwnParts<'a> {
 
 /// Arguments for making the instance of a flow.
 struct Maker<'a> {
-    law: &'a PythonLaw,
-    failures: &'a Failures<'a>,
+    law: Arc<PythonLaw>,
+    failures: Failures<'a>,
     flow: LawFlow,
     parameters: serde_json::Map<String, serde_json::Value>,
 }
@@ -233,7 +236,7 @@ impl<'a> PythonControl<'a> {
     #[cold]
     fn fail(&mut self, method: &'static str, reason: Result<PyErr, String>) {
         self.law = None;
-        self.maker.failures.put(Failure { law: self.maker.law.name.clone(), method, reason });
+        (self.maker.failures)(Failure { law: self.maker.law.name.clone(), method, reason });
     }
 
     /// Calls `method` with the argument that `make` creates, and reads the window.

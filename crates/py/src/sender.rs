@@ -1,10 +1,13 @@
 //! One TCP sender without a network: writes and ACKs in at given times, segments out. The caller keeps the time.
 
-use crate::error::{bad_sender, from_scenario, wrong_control};
+use crate::error::{bad_sender, from_build, from_scenario, wrong_control};
+use crate::own::{self, Failure, OwnControl, OwnLaws};
 use base::{Flags, Time};
-use law::{CongestionControl, Control};
+use law::CongestionControl;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use sim::FlowSite;
+use std::sync::{Arc, Mutex, PoisonError};
 use transport::{Ack, Phase, Sender, Wire};
 
 /// A segment that left: time [ps], number, whether it was sent before, whether it can be marked (ECT).
@@ -19,13 +22,16 @@ impl Wire for Sent {
     }
 }
 
-/// The sender of the first group of a canonical scenario, of which only `control`, `recovery` and `tcp` count. Segments are
-/// numbered from 0, times in picoseconds must not fall.
+/// The sender of the first group of a canonical scenario, of which only `control`, `recovery` and `tcp` count; `laws` are those of
+/// the caller that it may name. Segments are numbered from 0, times in picoseconds must not fall.
 #[pyclass(module = "elephan._native")]
 pub struct TcpSender {
-    sender: Sender<Control>,
+    sender: Sender<OwnControl<'static>>,
     /// The control of the connection once it is open: that of the handshake is another one.
-    control: Option<Control>,
+    control: Option<OwnControl<'static>>,
+    /// The first failure of a law of the caller, and those laws.
+    failed: Arc<Mutex<Option<Failure>>>,
+    laws: Option<Py<PyDict>>,
     sent: Sent,
     now: Time,
 }
@@ -43,6 +49,10 @@ impl TcpSender {
 
     /// Checks a control that is a program: it may have a fault.
     fn checked(&self) -> PyResult<()> {
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let (Some(failure), Some(laws)) = (failed, &self.laws) {
+            return Err(Python::attach(|py| failure.raised(py, laws.bind(py))));
+        }
         self.sender.control().fault().map_or(Ok(()), |reason| Err(wrong_control(&reason)))
     }
 }
@@ -50,19 +60,28 @@ impl TcpSender {
 #[pymethods]
 impl TcpSender {
     #[new]
-    fn new(canonical: &str) -> PyResult<Self> {
+    #[pyo3(signature = (canonical, laws = None))]
+    fn new(canonical: &str, laws: Option<Bound<'_, PyDict>>) -> PyResult<Self> {
         let scenario = scenario::from_canonical(canonical).map_err(from_scenario)?;
         let group = &scenario.groups[0];
-        if group.control.own.is_some() || !group.traffic.is_tcp() {
-            return Err(bad_sender("canonical: the first group must send TCP under a law that is built in"));
+        if !group.traffic.is_tcp() {
+            return Err(bad_sender("canonical: the first group must send TCP"));
         }
         let options = group.tcp.with_mss(group.mss());
-        let [first, control] = [group.built_in_control(), group.built_in_control()];
-        let sender = Sender::new(first, group.recovery, &options, 0).expecting_writes(&options);
+        let own: OwnLaws = laws.as_ref().map(|laws| laws.extract()).transpose()?.unwrap_or_default();
+        let failed = Arc::new(Mutex::new(None));
+        let keep = Arc::clone(&failed);
+        let failures: own::Failures<'static> = Arc::new(move |failure| own::keep_first(&keep, failure));
+        let flow = FlowSite::new(&scenario, (0, 0, 0), (group.min_rtt(&scenario), Time::ZERO));
+        let control = own::control(&own, &flow, &failures).map_err(from_build)?;
+        let sender = Sender::new(control.clone(), group.recovery, &options, 0).expecting_writes(&options);
         // There is no path here that could reorder.
         let sender =
             if options.notices_duplicates(false) { sender.expecting_reordering(options.undoes(false)) } else { sender };
-        Ok(Self { sender, control: Some(control), sent: Sent::default(), now: Time::ZERO })
+        let laws = laws.map(Bound::unbind);
+        let made = Self { sender, control: Some(control), failed, laws, sent: Sent::default(), now: Time::ZERO };
+        made.checked()?;
+        Ok(made)
     }
 
     /// The handshake, before anything else: the SYN, or what answers it, left at `opened_ps` as segment 0 and is acknowledged now.

@@ -75,7 +75,9 @@ pub struct FlowSite<'a> {
 }
 
 impl<'a> FlowSite<'a> {
-    pub(crate) fn new(
+    /// The flow of that group, place and replication, with this round-trip time and start.
+    #[must_use]
+    pub fn new(
         scenario: &'a Scenario,
         (group_index, index, replication): (usize, u32, u32),
         (base_rtt, start): (Span, Time),

@@ -222,6 +222,13 @@ impl SequenceSpace {
         self.marks.is_past(Mark::Recovery, self.una)
     }
 
+    /// Whether a segment was sent that had not been when the last recovery began.
+    #[inline]
+    #[must_use]
+    pub fn has_sent_past_recovery(&self) -> bool {
+        self.marks.is_past(Mark::Recovery, self.high)
+    }
+
     /// Notes that a congestion echo, or an equivalent, counted.
     pub fn mark_echo(&mut self) {
         self.mark(Mark::Echo);

@@ -26,6 +26,7 @@ from elephan.cli.common import (
     writing,
 )
 from elephan.cli.progress import ProgressLine
+from elephan.own_laws import declare
 from elephan.units import format_time
 from elephan_evidence.cli.conform_tcp import SCRIPTS, refuse_options, show_random, show_scripts
 
@@ -77,7 +78,12 @@ def conform(
         ),
     ] = None,
     law: Annotated[
-        str | None, typer.Option("--law", metavar="NAME", help="The law of the sender of tcp scripts.")
+        str | None,
+        typer.Option(
+            "--law",
+            metavar="NAME|NAME=FILE",
+            help="The law of the sender of tcp scripts: cubic, mine=mine.py:Mine, mine=libmine.so, quinn/cubic.",
+        ),
     ] = None,
     set_: Annotated[
         list[str] | None,
@@ -120,7 +126,13 @@ def conform(
     """
     if suite == SCRIPTS:
         refuse_options(SCRIPTS, {"--list": list_, "--workers": workers, "--pages": pages})
-        changes = parse_assignments(set_, **{"flows[0].control": law})
+        changes = parse_assignments(set_)
+        if law is not None and "=" in law:
+            declare([law])
+            # With parameters, a law of the user's is named by --set.
+            changes = {"flows[0].control": law.partition("=")[0]} | changes
+        elif law is not None:
+            changes["flows[0].control"] = law
         if random is None:
             refuse_options(f"{SCRIPTS} without --random", {"--out": out})
             show_scripts(cases or [], changes, live=live, details=details, quiet=quiet, json=json)

@@ -198,7 +198,9 @@ def _about(script: Mapping[str, Any]) -> list[str]:
     sender, differs, stopped = script["sender"], script["difference"], script["stopped"]
     lines = [f"{script['script']}: {script['verdict']}"]
     if sender["law"]:
-        named = f"{sender['law']}, recovery {sender['recovery']}, rto {sender['rto']}"
+        # A controller of a QUIC stack has a version, and the stack's own recovery.
+        ours = f"recovery {sender['recovery']}, rto {sender['rto']}" if sender["recovery"] else str(sender["variant"])
+        named = f"{sender['law']}, {ours}"
         lines.append(f"   {script['segments']} segments, {script['assertions']} assertions agree; {named}")
     if differs:
         lines.append(f"   line {differs['line']}: expected {differs['expected']}; found {differs['actual']}")

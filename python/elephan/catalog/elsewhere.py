@@ -42,6 +42,12 @@ class Elsewhere:
     problem: str = ""
 
 
+def program_elsewhere() -> str | None:
+    """Return the path of ``elephan-quic``; None if it is not installed."""
+    beside = str(Path(sys.executable).parent)
+    return shutil.which(PROGRAM) or shutil.which(PROGRAM, path=beside)
+
+
 def laws_elsewhere() -> Elsewhere:
     """Ask ``elephan-quic`` for its laws.
 
@@ -50,8 +56,7 @@ def laws_elsewhere() -> Elsewhere:
     Elsewhere
         Empty if the program is not installed.
     """
-    beside = str(Path(sys.executable).parent)
-    program = shutil.which(PROGRAM) or shutil.which(PROGRAM, path=beside)
+    program = program_elsewhere()
     if program is None:
         return Elsewhere()
     try:

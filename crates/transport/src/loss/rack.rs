@@ -111,22 +111,48 @@ impl Rack {
     #[inline(never)]
     fn adapt(&mut self, departures: &Departures, ack: &Ack, (una, nxt): (u64, u64)) {
         let highest = self.runs.top().map_or(una, |top| top.1);
-        let is_late = |(start, end): (u64, u64)| {
+        let first_late = |(start, end): (u64, u64)| {
             let mut seq = start;
             while seq < end.min(highest) {
                 match self.runs.find(seq) {
                     Some(run) => seq = run.1,
-                    None if departures.get(seq).is_some_and(|departure| !departure.again()) => return true,
+                    None if departures.get(seq).is_some_and(|departure| !departure.again()) => return Some(seq),
                     None => seq += 1,
                 }
             }
-            false
+            None
         };
         let blocks = ack.blocks().iter().map(|&(start, end)| (start.max(ack.cum), end));
-        let seen = std::iter::once((una, ack.cum)).chain(blocks).any(is_late);
+        let late = std::iter::once((una, ack.cum)).chain(blocks.clone()).filter_map(first_late).min();
+        let highest = blocks.map(|block| block.1).fold(highest.max(ack.cum), u64::max);
         if let Some(adapting) = self.adapting.as_deref_mut() {
-            adapting.seen |= seen;
+            if let Some(seq) = late {
+                adapting.see(highest - seq);
+            }
             adapting.on_ack(ack, nxt);
+        }
+    }
+
+    /// Notes that a segment, sent again since, was only late: the first one of those that this ACK acknowledges.
+    #[cold]
+    pub fn see_late(&mut self, (first, una): (u64, u64)) {
+        let highest = self.runs.top().map_or(una, |top| top.1);
+        if let Some(adapting) = self.adapting.as_deref_mut() {
+            adapting.see(highest - first);
+        }
+    }
+
+    /// Most segments that were seen to be overtaken by, in Linux's `tp->reordering`; the usual three at least.
+    pub fn reordering(&self) -> u32 {
+        self.adapting.as_deref().map_or(DUP_THRESH, |adapting| adapting.reordering)
+    }
+
+    /// Forgets how many were overtaken, where a timeout shows a loss although as many were SACKed (Linux: `tcp_enter_loss`).
+    #[cold]
+    pub fn forget_reordering(&mut self) {
+        let sacked = self.sacked;
+        if let Some(adapting) = self.adapting.as_deref_mut().filter(|adapting| sacked >= adapting.reordering) {
+            adapting.reordering = DUP_THRESH;
         }
     }
 

@@ -7,8 +7,8 @@ use super::rack::Rack;
 use super::rules::{AckInfo, Begin, Extension, Loss, Next, RecoveryCard, Report, Restart, Segments, Verdict};
 use crate::departures::Departures;
 use crate::sequence::SequenceSpace;
-use crate::state::SenderState;
-use crate::{Ack, DupThresh, Recovery};
+use crate::state::{Phase, SenderState};
+use crate::{Ack, DUP_THRESH, DupThresh, Recovery};
 use base::{Span, Time};
 use law::CongestionControl;
 
@@ -81,6 +81,14 @@ impl Loss for RackRecovery {
 
     fn expect_reordering(&mut self) {
         self.rack.expect_reordering();
+    }
+
+    fn see_late(&mut self, acked: (u64, u64)) {
+        self.rack.see_late(acked);
+    }
+
+    fn grows_by_sacks(&self) -> bool {
+        self.rack.reordering() > DUP_THRESH
     }
 
     fn has_resent(&mut self, segments: &mut Segments<'_>) -> bool {
@@ -175,6 +183,9 @@ impl Loss for RackRecovery {
         let now = segments.now;
         let (departures, outcomes) = segments.split();
         self.pending = false;
+        if state.phase == Phase::Open {
+            self.rack.forget_reordering();
+        }
         self.rack.on_timeout(departures, now, (state.seq.una(), state.seq.nxt()), |seq| outcomes.lost(seq));
         Restart::Next
     }
@@ -277,7 +288,6 @@ impl Loss for RackRecovery {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Phase;
     use crate::testing::Driven;
 
     fn driven(data_end: u64) -> Driven<RackRecovery> {

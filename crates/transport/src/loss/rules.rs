@@ -210,6 +210,15 @@ pub trait Loss: Sized {
         true
     }
 
+    /// Notes that the first segment of those now acknowledged, which was sent again, was only late (Linux: `tcp_try_undo_partial`).
+    fn see_late(&mut self, _acked: (u64, u64)) {}
+
+    /// Whether segments that an ACK SACKs grow the window although it acknowledges none, as more than three were seen to be
+    /// overtaken (Linux: `tcp_may_raise_cwnd`).
+    fn grows_by_sacks(&self) -> bool {
+        false
+    }
+
     /// Forgets what is lost, as the recovery proved spurious: detection begins again.
     fn forgive<C: CongestionControl>(&mut self, _: &SenderState<C>, _: &mut Segments<'_>) {}
 

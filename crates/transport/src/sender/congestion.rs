@@ -3,10 +3,10 @@
 //! Source: RFC 5681, Section 3.2; RFC 3168, Section 6.1.2; Linux 6.12, `tcp_enter_cwr` (facts, not text).
 
 use super::core::Core;
-use crate::Wire;
 use crate::loss::prr::Prr;
 use crate::loss::rules::{AckInfo, Begin, Loss, Segments, Verdict};
 use crate::state::Phase;
+use crate::{Rto, Wire};
 use base::Time;
 use law::{CongestionControl, CongestionEvent, Signal};
 
@@ -63,7 +63,13 @@ impl<C: CongestionControl> Core<C> {
         }
         match self.state.phase {
             Phase::Open if info.acked > 0 => self.grow(loss, info, self.gained(info)),
-            Phase::Open => {}
+            Phase::Open => {
+                // The ACK that begins a recovery does not grow the window, as in Linux (`tcp_cong_control`).
+                let grows = info.report.sacked > 0 && verdict.begins.is_none() && loss.grows_by_sacks();
+                if grows && self.state.rtt.options().rule() == Rto::Linux {
+                    self.grow(loss, info, self.gained(info));
+                }
+            }
             Phase::Reduction if self.state.seq.is_past_mark() => self.state.phase = Phase::Open,
             Phase::Recovery if verdict.ends => self.leave_recovery(),
             Phase::Reduction | Phase::Recovery => self.count_delivered(loss, info.report.delivered, safe),

@@ -165,6 +165,9 @@ impl<C: CongestionControl> Core<C> {
         }
         let mut segments = Segments::new(now, &mut self.departures, &mut self.optional);
         info.report = loss.on_ack(&self.state, &mut segments, ack, info.acked);
+        if NOTICES {
+            info.report.delivered += self.delivered_in_vain(ack);
+        }
         self.report_lost();
         if let Some(times) = stamped {
             self.sample_stamped(&mut info, ack, &times);
@@ -209,7 +212,9 @@ impl<C: CongestionControl> Core<C> {
             self.validate_after_ack(loss, &info, phase_before);
         }
         let high = self.state.seq.high();
-        self.fill(loss, now, wire);
+        if !(NOTICES && self.tests_timeout(&info) && self.send_test(loss, now, wire)) {
+            self.fill(loss, now, wire);
+        }
         self.arm_timers(loss, now, info.acked > 0 || self.state.seq.high() > high);
     }
 
@@ -291,7 +296,7 @@ impl<C: CongestionControl> Core<C> {
         self.arm_timers(loss, now, self.state.seq.high() > high);
     }
 
-    fn on_timeout(&mut self, loss: &mut impl Loss, now: Time, wire: &mut impl Wire) {
+    fn on_timeout<L: Loss>(&mut self, loss: &mut L, now: Time, wire: &mut impl Wire) {
         self.counters.timeouts += 1;
         self.state.ecn.hold(false);
         self.state.timers.set_reorder(Time::NEVER);
@@ -299,7 +304,11 @@ impl<C: CongestionControl> Core<C> {
         let mut segments = Segments::new(now, &mut self.departures, &mut self.optional);
         let restart = loss.on_timeout(&self.state, &mut segments);
         self.report_lost();
-        if self.state.seq.on_timeout() {
+        let is_first = self.state.seq.on_timeout();
+        if L::USES_DEPARTURES && self.may_undo() {
+            self.begin_frto(!is_first || !self.state.phase.repairs());
+        }
+        if is_first {
             self.reduce(loss, now, Signal::Timeout);
         } else {
             self.state.control.collapse();

@@ -19,6 +19,8 @@ pub struct Undo<C> {
     pub(super) duplicates: u64,
     /// Whether it followed from a timeout that an original may prove spurious.
     pub(super) by_timeout: bool,
+    /// Whether F-RTO tests the last timeout.
+    pub(super) tests_timeout: bool,
     /// Contents of the present ACK: the segment at `una` is a late original; an original from before the timeout arrived.
     pub(super) is_delayed: bool,
     pub(super) is_original: bool,
@@ -77,6 +79,7 @@ impl<C> Undo<C> {
             resent: 0,
             duplicates: 0,
             by_timeout: false,
+            tests_timeout: false,
             is_delayed: false,
             is_original: false,
             counts: Spurious::default(),

@@ -4,16 +4,15 @@
 //! first retransmission), RFC 5682, Section 3 (an original arrives after a timeout); RFC 4015 and RFC 9438, Section 4.9, for what is
 //! restored. Linux 6.12, `tcp_try_undo_recovery`, `tcp_try_undo_partial`, `tcp_try_undo_dsack`, `tcp_process_loss` and
 //! `tcp_undo_cwnd_reduction` (facts, not text) for when each of them counts.
-//! Differs from Linux: F-RTO needs RACK, and sends no new segments in the place of retransmissions (step 2.b); a probe that was sent
-//! after the recovery counts as one of its retransmissions.
+//! Differs from Linux: F-RTO needs RACK; a probe that was sent after the recovery counts as one of its retransmissions.
 
 use super::core::Core;
 use super::kept::{Kept, Spurious, Undo};
 use super::stamped::AckTimes;
-use crate::Ack;
 use crate::departures::Departure;
-use crate::loss::rules::{AckInfo, Loss, Segments};
+use crate::loss::rules::{AckInfo, Loss, Next, Segments};
 use crate::state::Phase;
+use crate::{Ack, Rto, Wire};
 use base::Time;
 use law::{CongestionControl, Signal};
 
@@ -102,6 +101,15 @@ impl<C: CongestionControl> Core<C> {
         }
     }
 
+    /// Number of segments that `ack` reports as duplicates and that count as delivered: under Linux's rules a spurious retransmission
+    /// does, unless more duplicates were reported than segments sent again (`tcp_dsack_seen`).
+    #[cold]
+    pub(super) fn delivered_in_vain(&mut self, ack: &Ack) -> u32 {
+        let (is_linux, resent) = (self.state.rtt.options().rule() == Rto::Linux, self.counters.retransmitted);
+        let counts = self.undo().is_some_and(|undo| is_linux && undo.counts.duplicates <= resent);
+        ack.duplicate().filter(|_| counts).map_or(0, |(start, end)| (end - start) as u32)
+    }
+
     /// Undoes the last reduction, if the ACK of [`Self::note_evidence`] proves it spurious.
     #[cold]
     pub(super) fn try_undo<L: Loss>(&mut self, loss: &mut L, info: &AckInfo) {
@@ -129,6 +137,10 @@ impl<C: CongestionControl> Core<C> {
         let resent = self.counters.retransmitted - undo.resent;
         let all_duplicates = resent > 0 && undo.duplicates >= resent;
         let is_delayed = info.acked > 0 && undo.is_delayed;
+        if self.state.phase == Phase::Recovery && is_delayed && !self.state.seq.is_recovered() {
+            let una = self.state.seq.una();
+            loss.see_late((una - u64::from(info.acked), una));
+        }
         let mut segments = Segments::new(info.now, &mut self.departures, &mut self.optional);
         match self.state.phase {
             Phase::Open | Phase::Reduction => all_duplicates,
@@ -138,6 +150,39 @@ impl<C: CongestionControl> Core<C> {
             }
             Phase::Loss => all_duplicates || is_delayed || L::USES_DEPARTURES && undo.is_original,
         }
+    }
+
+    /// Begins F-RTO after a timeout (Linux, `tcp_enter_loss`: in no recovery, or when the timer expires again).
+    #[cold]
+    pub(super) fn begin_frto(&mut self, begins: bool) {
+        if let Some(undo) = self.undo().filter(|undo| undo.is_on) {
+            undo.tests_timeout = begins;
+        }
+    }
+
+    /// Whether the first ACK after a timeout releases new segments in the place of retransmissions (RFC 5682, step 2.b): ACKs of
+    /// originals then show that the timeout was spurious, and SACKs of the new ones that it was not (Linux: `tcp_process_loss`).
+    #[cold]
+    pub(super) fn tests_timeout(&mut self, info: &AckInfo) -> bool {
+        let (in_loss, has_new) = (self.state.phase == Phase::Loss, self.state.has_new());
+        let tested = self.state.seq.has_sent_past_recovery();
+        let Some(undo) = self.undo().filter(|undo| undo.tests_timeout) else { return false };
+        undo.tests_timeout = in_loss && if tested { info.report.sacked == 0 } else { info.acked == 0 || has_new };
+        undo.tests_timeout && !tested && info.acked > 0
+    }
+
+    /// Sends new segments, as many as the window lets. Returns whether any was sent.
+    #[cold]
+    pub(super) fn send_test(&mut self, loss: &mut impl Loss, now: Time, wire: &mut impl Wire) -> bool {
+        let (room, mut sent) = (loss.room(&self.state), 0);
+        while sent < room && self.state.has_new() && self.may_send(now, room - sent) {
+            self.send(loss, now, Next::InOrder, wire);
+            sent += 1;
+        }
+        if let Some(undo) = self.undo() {
+            undo.tests_timeout &= sent > 0;
+        }
+        sent > 0
     }
 
     /// Restores the control to what it was `before` a reduction, and ends the recovery.
@@ -220,10 +265,44 @@ mod tests {
         assert!(driven.cwnd() >= 10 && !driven.recovery.has_lost());
     }
 
-    #[test]
-    fn a_timeout_that_repairs_a_loss_stays() {
+    /// The same, and the retransmission was acknowledged; what that released.
+    fn tested() -> (Driven<RackRecovery>, Vec<(u64, bool)>) {
         let mut driven = timed_out();
-        driven.ack(150, 2, &[]);
+        let released = driven.ack(150, 2, &[]);
         assert_eq!((driven.core.state.phase, driven.spurious()), (Phase::Loss, (0, 0, 0)));
+        (driven, released)
+    }
+
+    #[test]
+    fn the_first_ack_after_a_timeout_releases_new_segments() {
+        // RFC 5682, step 2.b. A probe was sent as segment 11 before the timeout.
+        let (mut driven, released) = tested();
+        assert_eq!(released, [(12, false), (13, false)]);
+        // Step 3.b: an original arrives. RACK takes those that left with it for lost, as the retransmission came before them.
+        driven.ack(1, 3, &[]);
+        assert_eq!((driven.spurious(), driven.core.state.phase), ((0, 0, 1), Phase::Recovery));
+    }
+
+    #[test]
+    fn sacks_of_the_new_segments_show_that_the_timeout_was_not_spurious() {
+        // RFC 5682, step 3.a.
+        let (mut driven, _) = tested();
+        let released = driven.ack(150, 2, &[(12, 13)]);
+        assert_eq!((driven.core.state.phase, driven.spurious()), (Phase::Loss, (0, 0, 0)));
+        assert_eq!(released[0], (2, true));
+        assert!(driven.ack(10, 3, &[(12, 13)]).iter().all(|sent| sent.1), "it is not tested again");
+    }
+
+    #[test]
+    fn without_new_data_the_first_ack_releases_a_retransmission() {
+        let mut recovery = RackRecovery::new(Recovery::Rack, true);
+        recovery.expect_reordering();
+        let mut driven = Driven::new(recovery, 10);
+        driven.core.expect_duplicates(true);
+        driven.ack(100, 1, &[]);
+        while driven.core.state.phase != Phase::Loss {
+            driven.time_out();
+        }
+        assert_eq!(driven.ack(150, 2, &[])[0], (2, true));
     }
 }

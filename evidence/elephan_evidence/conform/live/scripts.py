@@ -18,7 +18,7 @@ from elephan.errors import InputError
 from elephan_evidence.conform.live.host import LOCAL, REMOTE, LiveHost, kernel_version, tcp_info
 from elephan_evidence.conform.live.wire import LIMIT, SYN, Segment
 from elephan_evidence.conform.packetdrill.connection import CONSTANTS, MICROSECOND, Sent
-from elephan_evidence.conform.packetdrill.drive import Driver, JudgedScript, StopError
+from elephan_evidence.conform.packetdrill.drive import Driver, StopError
 from elephan_evidence.conform.packetdrill.script import SECOND, Packet, read_script
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from elephan_evidence.conform.packetdrill import TcpConformance
+    from elephan_evidence.conform.packetdrill.judged import JudgedScript
     from elephan_evidence.conform.packetdrill.script import Call, Event, Script, Shell
 
 PORT = 8080

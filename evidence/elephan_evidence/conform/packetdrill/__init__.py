@@ -5,7 +5,8 @@
 1
 """
 
-from elephan_evidence.conform.packetdrill.drive import Difference, JudgedScript, judge_script
+from elephan_evidence.conform.packetdrill.drive import judge_script
+from elephan_evidence.conform.packetdrill.judged import Difference, JudgedScript
 from elephan_evidence.conform.packetdrill.scripts import TcpConformance, conform_scripts
 
 __all__ = ["Difference", "JudgedScript", "TcpConformance", "conform_scripts", "judge_script"]

@@ -113,7 +113,7 @@ def _value(node: ast.expr, names: _Names) -> Any:
     if isinstance(node, ast.Name):
         value = names[node.id]
         if value is None:
-            message = f"there is no {node.id} under this recovery"
+            message = f"this sender has no {node.id}"
             raise NotEvaluatedError(message)
         return value
     if isinstance(node, ast.Compare):

@@ -7,16 +7,20 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from elephan import _native
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from elephan._native import TcpSender
+    from elephan_evidence.conform.packetdrill.quic import QuicSender
 
 INFINITE_SSTHRESH = 0x7FFF_FFFF
 """Value of Linux's ``tcpi_snd_ssthresh`` without a slow-start threshold."""
 
 STATES = {"open": 0, "disorder": 1, "reduction": 2, "recovery": 3, "loss": 4}
 """Values of ``tcpi_ca_state`` by the sender's phase."""
+
+UNKNOWN = "unknown"
+"""Phase of a sender that has none of `STATES`."""
 
 CONSTANTS = {
     **dict(
@@ -61,13 +65,17 @@ class PartialAckError(Exception):
     """Raised for an ACK or a SACK block that ends within a segment."""
 
 
+class NotExpressibleError(Exception):
+    """Raised for what a sender has no notion of; the message says what."""
+
+
 class Connection:
     """A connection after its handshake, which counts as a segment of its own and gives the first RTT sample.
 
     Parameters
     ----------
-    canonical : str
-        Canonical form of a scenario whose first group is the sender.
+    sender : TcpSender or QuicSender
+        A sender that has sent nothing.
     mss : int [bytes]
         Payload of a full segment.
     times : tuple of int [ps]
@@ -78,10 +86,12 @@ class Connection:
         Whether a last partial segment is sent without waiting (``TCP_NODELAY``).
     """
 
-    def __init__(self, canonical: str, mss: int, times: tuple[int, int], window: int, *, nodelay: bool) -> None:
+    def __init__(
+        self, sender: TcpSender | QuicSender, mss: int, times: tuple[int, int], window: int, *, nodelay: bool
+    ) -> None:
         self.mss, self.nodelay = mss, nodelay
         self.sent: deque[Sent] = deque()
-        self._tcp = _native.TcpSender(canonical)
+        self._tcp = sender
         # End of each segment by its number, one past its last byte: the handshake is segment 0 and ends before byte 1.
         self._ends = [1]
         self._closed = True
@@ -222,22 +232,23 @@ class Connection:
             self.expire()
 
     def _collect(self, cause: str) -> None:
-        phase = str(self._tcp.state()["phase"])
+        phase = self._tcp.state()["phase"] or UNKNOWN
         for at, number, again, marked in self._tcp.take_sent():
             start, end = self._ends[number - 1], self._ends[number]
             self.sent.append(Sent(at, start, end, again, marked, cause, phase))
 
     def phase(self) -> str:
         """Return the sender's phase."""
-        phase = str(self._tcp.state()["phase"])
+        phase: str = self._tcp.state()["phase"] or UNKNOWN
         return "disorder" if phase == "open" and self._duplicates else phase
 
     def info(self) -> dict[str, Any]:
-        """Return the available fields of ``tcp_info``; None for those that the sender's recovery does not keep."""
+        """Return the available fields of ``tcp_info``; None for those that the sender does not keep."""
         state = self._tcp.state()
+        timeouts = None if state["timeouts"] is None else state["timeouts"] - self._timeouts_before
         return {
             **CONSTANTS,
-            "tcpi_ca_state": STATES[self.phase()],
+            "tcpi_ca_state": STATES.get(self.phase()),
             "tcpi_snd_cwnd": int(state["cwnd"]),
             "tcpi_snd_ssthresh": INFINITE_SSTHRESH if state["ssthresh"] is None else int(state["ssthresh"]),
             "tcpi_snd_mss": self.mss,
@@ -245,12 +256,17 @@ class Connection:
             "tcpi_sacked": state["sacked"],
             "tcpi_lost": state["lost"],
             "tcpi_retrans": state["resent"],
-            "tcpi_retransmits": state["timeouts"] - self._timeouts_before,
-            "tcpi_backoff": state["timeouts"] - self._timeouts_before,
+            "tcpi_retransmits": timeouts,
+            "tcpi_backoff": timeouts,
             "tcpi_total_retrans": state["retransmitted"],
             "tcpi_delivered": state["delivered"],
-            "tcpi_rto": state["rto_ps"] // MICROSECOND,
-            "tcpi_rtt": state["srtt_ps"] // MICROSECOND,
-            "tcpi_rttvar": state["rttvar_ps"] // MICROSECOND,
-            "tcpi_min_rtt": state["min_rtt_ps"] // MICROSECOND,
+            **{
+                f"tcpi_{name}": None if state[key] is None else state[key] // MICROSECOND
+                for name, key in (
+                    ("rto", "rto_ps"),
+                    ("rtt", "srtt_ps"),
+                    ("rttvar", "rttvar_ps"),
+                    ("min_rtt", "min_rtt_ps"),
+                )
+            },
         }

@@ -9,13 +9,22 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from elephan import _native
 from elephan.errors import InputError
 from elephan.scenario import Scenario
 from elephan_evidence.conform.packetdrill.code import Assertions, FailedAssertionError, NotEvaluatedError
-from elephan_evidence.conform.packetdrill.connection import MICROSECOND, Connection, PartialAckError, Sent
+from elephan_evidence.conform.packetdrill.connection import (
+    MICROSECOND,
+    Connection,
+    NotExpressibleError,
+    PartialAckError,
+    Sent,
+)
 from elephan_evidence.conform.packetdrill.host import ECN_OFF, Host
+from elephan_evidence.conform.packetdrill.judged import Difference, JudgedScript, Verdict
+from elephan_evidence.conform.packetdrill.quic import QuicSender, check_law, is_quic
 from elephan_evidence.conform.packetdrill.rules import rule
 from elephan_evidence.conform.packetdrill.script import SECOND, Call, Code, OtherPacket, Packet, Shell, read_script
 
@@ -26,9 +35,6 @@ if TYPE_CHECKING:
     from elephan_evidence.conform.packetdrill.script import Event, Script, TcpOptions, When
 
     Blocks = tuple[tuple[int, int], ...]
-
-Verdict = Literal["agrees", "differs", "not expressible"]
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 CONTROL = "flows[0].control: "
 """Prefix of messages about a law that failed."""
@@ -49,6 +55,9 @@ LONGEST = 24 * 3600 * SECOND
 
 MOST_SEGMENTS = 100_000
 """Maximum number of segments in all writes of a script: a mistyped number must not fill the memory."""
+
+LEAST_RTT = 10_000
+"""Least round-trip time without queues of a sender's scenario [µs]."""
 
 DEFAULT_MTU = 1500
 DEFAULT_MSS = 536
@@ -72,83 +81,6 @@ IGNORED = (
 """System calls that affect no data segment."""
 
 IGNORED_OPTIONS = ("SO_REUSEADDR", "SO_SNDBUF", "SO_RCVBUF", "SO_LINGER", "IP_TOS", "IP_MTU_DISCOVER", "TCP_QUICKACK")
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The first place where a sender deviates from its script.
-
-    Parameters
-    ----------
-    line : int
-    expected, actual : str
-    rule : str
-        The sender's rule for it: of an RFC, or a function of Linux.
-    """
-
-    line: int
-    expected: str
-    actual: str
-    rule: str
-
-
-@dataclass(frozen=True)
-class JudgedScript:
-    """Verdict on a script, and the first difference.
-
-    Parameters
-    ----------
-    path : Path
-    verdict : {"agrees", "differs", "not expressible"}
-    difference : Difference, optional
-    stopped : tuple of (int, str), optional
-        First line that cannot be expressed, and the reason.
-    left_out : tuple of (int, str)
-        Ignored lines, and the reasons.
-    segments, assertions : int
-        Number of segments and assertions that agree.
-    sender : dict of str
-        ``law``, ``variant``, ``slow_start``, ``recovery`` and ``rto`` of the sender, as in a scenario file; None before
-        the connection is open, and for a law without it.
-    compared : dict of str to bool, optional
-        For a recorded connection: whether ``segments``, ``snd_ssthresh``, ``snd_cwnd`` and ``ca_state`` agree.
-    live : JudgedScript, optional
-        The running kernel under the same script.
-    """
-
-    path: Path
-    verdict: Verdict
-    difference: Difference | None
-    stopped: tuple[int, str] | None
-    left_out: tuple[tuple[int, str], ...]
-    segments: int
-    assertions: int
-    sender: dict[str, str | None]
-    compared: dict[str, bool] | None = None
-    live: JudgedScript | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the entry of the document of ``elephan conform tcp --json``."""
-        differs, stopped = self.difference, self.stopped
-        return {
-            "script": str(self.path),
-            "verdict": self.verdict,
-            "difference": differs and vars(differs),
-            "stopped": stopped and {"line": stopped[0], "why": stopped[1]},
-            "left_out": [{"line": line, "why": why} for line, why in self.left_out],
-            "segments": self.segments,
-            "assertions": self.assertions,
-            "sender": self.sender,
-            "compared": self.compared,
-            "live": self.live and self.live.place(),
-        }
-
-    def place(self) -> dict[str, Any]:
-        """Return the verdict, the line that decides it, and what is said of that line."""
-        differs, (line, why) = self.difference, self.stopped or (None, None)
-        if differs:
-            line, why = differs.line, f"expected {differs.expected}; found {differs.actual}"
-        return {"verdict": self.verdict, "line": line, "why": why, "segments": self.segments}
 
 
 class StopError(Exception):
@@ -219,6 +151,7 @@ class Driver:
         self.nodelay = False
         self.stamps: dict[int, bool] = {}
         self.scale = 0
+        self.quic: QuicSender | None = None
         self.tolerance = int(self._option("tolerance_usecs", TOLERANCE) * MICROSECOND)
         self.tolerance_share = self._option("tolerance_percent", TOLERANCE_PERCENT) / 100
         self.mtu = int(self._option("mtu", DEFAULT_MTU))
@@ -247,6 +180,9 @@ class Driver:
             stopped = (stop.line, stop.why)
         except _EndError:
             pass
+        finally:
+            if self.quic is not None:
+                self.quic.close()
         if difference is None and stopped is None and not any(self.checked):
             stopped = (self.script.events[-1].line, "nothing of it is about a sender of data")
         verdict: Verdict = "differs" if difference else "not expressible" if stopped else "agrees"
@@ -330,6 +266,8 @@ class Driver:
                 f"{self.script.path}:{event.line}: writes {event.result} bytes; {MOST_SEGMENTS} segments are the most"
             )
             raise InputError(message)
+        if self.quic is not None and event.result % self.connection.mss:
+            raise StopError(event.line, f"{event.name}: a short segment; a segment is a full datagram of QUIC here")
         ends_record = any("MSG_EOR" in argument for argument in event.arguments)
         self.connection.write(self.now, event.result, ends_record=ends_record)
         self._check_window(event)
@@ -403,16 +341,33 @@ class Driver:
         mss = min(theirs.mss or DEFAULT_MSS, self.mtu - HEADERS) - (TIMESTAMP_BYTES if stamped else 0)
         if mss < 1:
             raise StopError(line, f"segments of {mss} bytes")
-        scenario = self._scenario(mss, stamped=stamped, selective=selective, marks=marks)
-        self.sender = _sender(scenario)
         times = (self.handshake.opened, self.now)
         try:
-            self.connection = Connection(scenario.canonical, mss, times, window, nodelay=self.nodelay)
+            sender = self._quic_sender() or self._tcp_sender(mss, stamped=stamped, selective=selective, marks=marks)
+            self.connection = Connection(sender, mss, times, window, nodelay=self.nodelay)
         except InputError:
             raise
         except ValueError as error:
             message = f"{self.script.path}: its sender: {error}"
             raise InputError(message) from None
+
+    def _quic_sender(self) -> QuicSender | None:
+        """Return the controller of a QUIC stack, if the changes name one: ``quinn/cubic``."""
+        law = self.changes.get(CONTROL.removesuffix(": "))
+        if not isinstance(law, str) or not is_quic(law):
+            return None
+        others = sorted(self.changes.keys() - {CONTROL.removesuffix(": ")})
+        if others:
+            message = f"--set {others[0]}: {law} has its own transport, which cannot be changed"
+            raise InputError(message)
+        self.sender = self.sender | {"law": law, "variant": check_law(law)}
+        self.quic = QuicSender(law)
+        return self.quic
+
+    def _tcp_sender(self, mss: int, *, stamped: bool, selective: bool, marks: bool) -> _native.TcpSender:
+        scenario = self._scenario(mss, stamped=stamped, selective=selective, marks=marks)
+        self.sender = _sender(scenario)
+        return _native.TcpSender(scenario.canonical, scenario.own_laws or None)
 
     def _scenario(self, mss: int, *, stamped: bool, selective: bool, marks: bool) -> Scenario:
         """Build the sender's scenario from the handshake and the host's settings."""
@@ -420,7 +375,9 @@ class Driver:
         tcp = self.host.tcp() | {"header": f"{header} B", "timestamps": stamped, "receive_window": "none"}
         if marks and self.host.sysctl("tcp_ecn", "2") != ECN_OFF:
             tcp["ecn"] = "on"
-        flow: dict[str, Any] = {"path": ["path"], "rtt": "10 ms", "packet": f"{mss + header} B", "tcp": tcp}
+        # Laws of users may ask for the round-trip time of the path: that of the handshake.
+        rtt = max((self.now - self.handshake.opened) // MICROSECOND, LEAST_RTT)
+        flow: dict[str, Any] = {"path": ["path"], "rtt": f"{rtt} us", "packet": f"{mss + header} B", "tcp": tcp}
         flow["traffic"] = {"kind": "request-response"}
         if self.host.law is not None:
             flow["control"] = self.host.law
@@ -452,6 +409,8 @@ class Driver:
                 duplicate=duplicate,
                 window=(packet.window or 0) << self.scale,
             )
+        except NotExpressibleError as error:
+            raise StopError(packet.line, str(error)) from None
         except PartialAckError:
             raise StopError(packet.line, "acknowledges a part of a segment; segments are whole here") from None
         except InputError:

@@ -12,8 +12,11 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from elephan.errors import InputError
 from elephan_evidence.conform.packetdrill.connection import INFINITE_SSTHRESH, MICROSECOND, STATES
-from elephan_evidence.conform.packetdrill.drive import TOLERANCE, Difference, Driver, JudgedScript, StopError, Verdict
+from elephan_evidence.conform.packetdrill.drive import TOLERANCE, Driver, StopError
+from elephan_evidence.conform.packetdrill.judged import Difference, JudgedScript, Verdict
+from elephan_evidence.conform.packetdrill.quic import is_quic
 from elephan_evidence.conform.packetdrill.script import SECOND, Call, Code, Packet, read_script
 
 if TYPE_CHECKING:
@@ -191,6 +194,9 @@ class Replay(Driver):
     """A sender on its way through a recording."""
 
     def __init__(self, path: Path, changes: Mapping[str, object]) -> None:
+        if is_quic(law := changes.get("flows[0].control")):
+            message = f"{path}: a recorded connection of TCP, which {law} cannot replay; give a script"
+            raise InputError(message)
         with path.open(encoding="utf-8") as script:
             head = RECORDED.match(script.readline())
         assert head is not None, "a recording"

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from elephan.errors import InputError
 from elephan.profiles import VERSION
 from elephan.runs.files import provenance
-from elephan_evidence.conform.packetdrill.drive import VERDICTS, JudgedScript, Verdict, judge_script
+from elephan_evidence.conform.packetdrill.drive import judge_script
+from elephan_evidence.conform.packetdrill.judged import VERDICTS, JudgedScript, Verdict
 from elephan_evidence.conform.packetdrill.replay import KINDS, is_recording, judge_recording
 
 if TYPE_CHECKING:

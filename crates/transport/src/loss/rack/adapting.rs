@@ -1,7 +1,7 @@
 //! Adaptation of RACK's window to reordering, where it is to be expected (RFC 8985, Section 6.2, step 4).
 
-use crate::Ack;
 use crate::sequence::NO_SEGMENT;
+use crate::{Ack, DUP_THRESH};
 use base::Span;
 
 /// Reordering seen, and the width of the window for it (Section 6.2, step 4).
@@ -9,6 +9,8 @@ use base::Span;
 pub(super) struct Adapting {
     /// `RACK.reordering_seen`.
     pub(super) seen: bool,
+    /// Segments that overtook another, at most (Linux: `tp->reordering`).
+    pub(super) reordering: u32,
     /// `RACK.reo_wnd_mult`, in quarters of the smallest round-trip time.
     quarters: u32,
     /// `RACK.reo_wnd_persist`: recoveries until the window is narrow again.
@@ -19,11 +21,18 @@ pub(super) struct Adapting {
 
 impl Default for Adapting {
     fn default() -> Self {
-        Self { seen: false, quarters: 1, persist: PERSIST, round: NO_SEGMENT }
+        Self { seen: false, reordering: DUP_THRESH, quarters: 1, persist: PERSIST, round: NO_SEGMENT }
     }
 }
 
 impl Adapting {
+    /// Notes that `segments` have overtaken one.
+    #[cold]
+    pub(super) fn see(&mut self, segments: u64) {
+        self.seen = true;
+        self.reordering = self.reordering.max(segments.min(MOST_REORDERING) as u32);
+    }
+
     #[cold]
     pub(super) fn on_ack(&mut self, ack: &Ack, nxt: u64) {
         if ack.cum >= self.round {
@@ -49,6 +58,8 @@ impl Adapting {
     }
 }
 
+/// Most segments that count as overtaking another (Linux: `sysctl_tcp_max_reordering`).
+const MOST_REORDERING: u64 = 300;
 /// Recoveries for which a wider window persists.
 const PERSIST: u32 = 16;
 /// Widest window, as in Linux, in quarters of the smallest round-trip time; the smoothed one limits it before.

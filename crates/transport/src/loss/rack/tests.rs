@@ -265,3 +265,33 @@ fn the_window_widens_by_a_quarter_for_each_round_trip_with_duplicates_and_persis
     rack.end_recovery();
     assert_eq!(rack.patience(times), Span(25));
 }
+
+#[test]
+fn the_degree_of_reordering_is_that_of_linux() {
+    // Linux, `tcp_check_sack_reordering`: from the first late segment to the end of the highest SACKed one.
+    let mut rack = Rack::new();
+    rack.expect_reordering();
+    let mut sent = Departures::default();
+    (0..400).for_each(|seq| sent.sent(seq, Time(1000 + seq)));
+    let sack = |rack: &mut Rack, sent: &mut Departures, block| {
+        let ack = Ack::new(0, &[block], false);
+        rack.note_order(sent, &ack, (0, 400));
+        rack.update(sent, Time(2000), 0, &ack, MIN_RTT, |_, _| {});
+        rack.reordering()
+    };
+    assert_eq!(sack(&mut rack, &mut sent, (3, 4)), 3, "nothing is late");
+    assert_eq!(sack(&mut rack, &mut sent, (2, 3)), 3, "two are no more than the usual three");
+    assert_eq!(sack(&mut rack, &mut sent, (7, 8)), 3);
+    assert_eq!(sack(&mut rack, &mut sent, (4, 5)), 4);
+    assert_eq!(sack(&mut rack, &mut sent, (399, 400)), 4);
+    assert_eq!(sack(&mut rack, &mut sent, (8, 9)), 300, "392, of which 300 count");
+    rack.forget_reordering();
+    assert_eq!(rack.reordering(), 300, "fewer are SACKed");
+    let mut late = Rack::new();
+    late.expect_reordering();
+    let mut sent = Departures::default();
+    (0..10).for_each(|seq| sent.sent(seq, Time(1000 + seq)));
+    assert_eq!(sack(&mut late, &mut sent, (4, 9)), 3);
+    late.see_late((2, 3));
+    assert_eq!(late.reordering(), 7);
+}
