@@ -73,11 +73,11 @@ impl LawSpec {
             }
             Self::Reno(p) if p.variant == whole::Variant::Linux => {
                 reno::Reno::new(p)?;
-                return windowed(whole::Whole::reno(p)?.into());
+                return windowed(whole::Whole::reno(p.decrease).into());
             }
             Self::Scalable(p) if p.variant == whole::Variant::Linux => {
                 scalable::Scalable::new(p)?;
-                return windowed(whole::Whole::scalable(p).into());
+                return windowed(whole::Whole::scalable(p.increase, p.decrease, p.per_ack).into());
             }
             _ => {}
         }

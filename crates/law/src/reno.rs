@@ -47,6 +47,9 @@ impl Law for Reno {
         if p.increase <= 0.0 {
             return Err(ParamError::new("increase", "must be above 0"));
         }
+        if p.variant == Variant::Linux && (p.increase - 1.0).abs() > 1e-12 {
+            return Err(ParamError::new("increase", "must be 1 with variant = \"linux\""));
+        }
         if p.decrease <= 0.0 || p.decrease >= 1.0 {
             return Err(ParamError::new("decrease", "must lie strictly between 0 and 1"));
         }

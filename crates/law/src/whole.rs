@@ -3,9 +3,9 @@
 //! Source: Linux 6.12, `net/ipv4/tcp_cong.c` (`tcp_cong_avoid_ai`, `tcp_reno_ssthresh`) and `tcp_scalable.c`. Windows of few segments
 //! differ most from real-valued ones: Scalable does not reduce a window below eight segments.
 
-use crate::{AckSample, CongestionEvent, WindowLaw, reno, scalable};
+use crate::{AckSample, CongestionEvent, WindowLaw};
+use base::Value;
 use base::param::ParamType;
-use base::{ParamError, Value};
 
 /// Whether a law follows its source in real numbers, or Linux in whole ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,21 +75,16 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// Reno.
-    ///
-    /// # Errors
-    /// An increase that Linux does not have.
-    pub fn reno(p: &reno::Params) -> Result<Self, ParamError> {
-        if (p.increase - 1.0).abs() > 1e-12 {
-            return Err(ParamError::new("increase", "must be 1 with variant = \"linux\""));
-        }
-        Ok(Self::new(u32::MAX, Kept::Share(1.0 - p.decrease), false))
+    /// Reno, which gives up the share `decrease` of its window.
+    #[must_use]
+    pub fn reno(decrease: f64) -> Self {
+        Self::new(u32::MAX, Kept::Share(1.0 - decrease), false)
     }
 
-    /// Scalable.
+    /// Scalable, which grows by `increase` for each segment, or for each ACK, and gives up the share `decrease`.
     #[must_use]
-    pub fn scalable(p: &scalable::Params) -> Self {
-        Self::new((libm::round(1.0 / p.increase) as u32).max(1), Kept::AllBut(p.decrease), p.per_ack)
+    pub fn scalable(increase: f64, decrease: f64, per_ack: bool) -> Self {
+        Self::new((libm::round(1.0 / increase) as u32).max(1), Kept::AllBut(decrease), per_ack)
     }
 
     fn new(most: u32, kept: Kept, per_ack: bool) -> Self {
@@ -122,7 +117,7 @@ mod tests {
     use base::{Span, Time};
 
     fn scalable(increase: f64, per_ack: bool) -> Whole {
-        Whole::scalable(&scalable::Params { increase, per_ack, ..scalable::Params::default() })
+        Whole::scalable(increase, 0.125, per_ack)
     }
 
     fn kept(law: &mut Whole, cwnd: f64) -> f64 {
@@ -141,7 +136,7 @@ mod tests {
     #[test]
     fn windows_are_cut_as_whole_numbers() {
         // max(cwnd >> 1, 2) and max(cwnd - (cwnd >> 3), 2).
-        let mut reno = Whole::reno(&reno::Params::default()).unwrap();
+        let mut reno = Whole::reno(0.5);
         assert_eq!([100.0, 7.0, 5.9, 3.0, 2.0].map(|w| kept(&mut reno, w)), [50.0, 3.0, 2.0, 2.0, 2.0]);
         let mut law = scalable(0.01, false);
         assert_eq!([100.0, 17.0, 8.0, 7.9, 2.0].map(|w| kept(&mut law, w)), [88.0, 15.0, 7.0, 7.0, 2.0]);
@@ -149,7 +144,7 @@ mod tests {
 
     #[test]
     fn windows_grow_by_whole_segments() {
-        let mut reno = Whole::reno(&reno::Params::default()).unwrap();
+        let mut reno = Whole::reno(0.5);
         assert_eq!((after(&mut reno, 10.0, 4), after(&mut reno, 10.0, 1)), (10.0, 11.0), "ten segments");
         // 200 segments: two times 100; in Linux before 5.7, 100 ACKs: two times 50.
         assert_eq!(after(&mut scalable(0.01, false), 500.0, 100), 502.0);
@@ -163,7 +158,7 @@ mod tests {
     fn what_was_counted_is_forgotten_at_a_cut_and_worth_one_segment_when_the_pace_rises() {
         let mut counter = Counter::default();
         assert_eq!((counter.grow(10, 100, 99), counter.grow(10, 5, 1)), (10, 11));
-        let mut reno = Whole::reno(&reno::Params::default()).unwrap();
+        let mut reno = Whole::reno(0.5);
         after(&mut reno, 10.0, 4);
         kept(&mut reno, 10.0);
         assert_eq!(reno.counter, Counter::default());

@@ -65,10 +65,6 @@ class PartialAckError(Exception):
     """Raised for an ACK or a SACK block that ends within a segment."""
 
 
-class NotExpressibleError(Exception):
-    """Raised for what a sender has no notion of; the message says what."""
-
-
 class Connection:
     """A connection after its handshake, which counts as a segment of its own and gives the first RTT sample.
 

@@ -18,7 +18,6 @@ from elephan_evidence.conform.packetdrill.code import Assertions, FailedAssertio
 from elephan_evidence.conform.packetdrill.connection import (
     MICROSECOND,
     Connection,
-    NotExpressibleError,
     PartialAckError,
     Sent,
 )
@@ -26,7 +25,16 @@ from elephan_evidence.conform.packetdrill.host import ECN_OFF, Host
 from elephan_evidence.conform.packetdrill.judged import Difference, JudgedScript, Verdict
 from elephan_evidence.conform.packetdrill.quic import QuicSender, check_law, is_quic
 from elephan_evidence.conform.packetdrill.rules import rule
-from elephan_evidence.conform.packetdrill.script import SECOND, Call, Code, OtherPacket, Packet, Shell, read_script
+from elephan_evidence.conform.packetdrill.script import (
+    SECOND,
+    Call,
+    Code,
+    NotExpressibleError,
+    OtherPacket,
+    Packet,
+    Shell,
+    read_script,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.catalog.elsewhere import HOW_TO_GET, PROGRAM, laws_elsewhere, program_elsewhere
 from elephan.errors import InputError
-from elephan_evidence.conform.packetdrill.connection import NotExpressibleError
+from elephan_evidence.conform.packetdrill.script import NotExpressibleError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

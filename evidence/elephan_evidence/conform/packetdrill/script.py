@@ -38,6 +38,10 @@ BLANK = re.compile(r"\s+|//[^\n]*|#[^\n]*")
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
+class NotExpressibleError(Exception):
+    """Raised for what a sender has no notion of; the message says what."""
+
+
 @dataclass(frozen=True)
 class When:
     """Time at which an event happens or is expected.
