@@ -52,24 +52,6 @@ def test_a_receive_window_below_the_path_limits_and_the_application_does_where_i
     assert np.isnan(bulk["delivery_rate_bps"]).all(), "the law takes no rate samples"
 
 
-def test_times_add_up_to_those_of_windows_and_responses() -> None:
-    record = 'every = "10 ms"'
-    # Slow start from 2 to 20 segments takes four round trips; the window is then that of the receiver all the time.
-    held = _sampled('tcp = { header = "52 B", receive_window = 20, initial_window = 2 }', record=record)
-    assert np.diff(held["busy_s"]) == pytest.approx(0.01)
-    assert np.diff(held["rwnd_limited_s"]) == pytest.approx(0.01)
-    assert held["busy_s"][-1] - held["rwnd_limited_s"][-1] == pytest.approx(4 * 0.0402, abs=0.001)
-    # An application that pauses half of the time: ten segments of 0.12 ms and a round trip of 40 ms, pauses of 41 ms
-    # in the mean. Whole responses have their time, and one that is under way a part of it.
-    traffic = 'traffic = { kind = "request-response", size = "14 kB", law = "constant", think = "41 ms" }'
-    asked = _sampled('tcp = { header = "52 B", initial_window = 10 }\n' + traffic, record=record)
-    whole = asked["delivered_segments"] // 10
-    assert (asked["busy_s"] >= whole * 0.0412 - 1e-9).all()
-    assert (asked["busy_s"] <= (whole + 1) * 0.0412 + 1e-9).all()
-    assert 0.3 < asked["busy_s"][-1] / 6 < 0.7
-    assert not asked["rwnd_limited_s"].any()
-
-
 def test_the_pacing_rate_is_a_factor_times_window_over_round_trip_and_the_delivery_rate_that_of_the_path() -> None:
     fixed = 'control = { law = "constant-rate", increase = 1e-9, decrease = 1e-9 }\n'
     paced = _sampled(

@@ -277,10 +277,6 @@ fn samples<'py>(py: Python<'py>, out: &Outcome) -> PyResult<Bound<'py, PyDict>> 
         f.series.as_ref().map_or(&[], |s| &s.delivered)
     })?;
     matrix(&dict, "retrans_segments", &out.flows, (per_flow, 0), |f| f.series.as_ref().map_or(&[], |s| &s.retrans))?;
-    matrix(&dict, "busy_s", &out.flows, (per_flow, f64::NAN), |f| f.series.as_ref().map_or(&[], |s| &s.busy))?;
-    matrix(&dict, "rwnd_limited_s", &out.flows, (per_flow, f64::NAN), |f| {
-        f.series.as_ref().map_or(&[], |s| &s.rwnd_limited)
-    })?;
     let known = |&rate: &f32| if rate > 0.0 { rate } else { f32::NAN };
     let shape = (per_flow, f32::NAN);
     mapped(

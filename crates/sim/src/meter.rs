@@ -7,9 +7,9 @@ use crate::marks::Marks;
 use crate::plan::{LinkPlan, TcpPlan};
 use crate::probe::Probe;
 use crate::{ByCause, FlowOutcome, FlowSeries, LinkOutcome, PacketTrace};
-use base::{RunMonitor, Span, Time};
+use base::{RunMonitor, Time};
 use law::CongestionControl;
-use transport::{Counters, SendLimit, Sender, Spurious};
+use transport::{Counters, Sender, Spurious};
 
 /// Counts of a link before some instant. Service begun before the instant counts, service begun at it does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -122,35 +122,8 @@ struct Noted {
     cwnd_count: u64,
     srtt_sum: f64,
     srtt_count: u64,
-    /// Every sample, if asked for, and the times of which they show the sum.
-    series: Option<Box<(FlowSeries, BusyTimes)>>,
-}
-
-/// Times for which a sender had data that were not acknowledged, and for which the receive window held it back.
-///
-/// Source: Linux 6.12, `tcp_chrono_start` and `tcp_chrono_stop` (`net/ipv4/tcp_output.c`): the time of a limit is part of the busy time.
-#[derive(Clone, Copy, Debug, Default)]
-struct BusyTimes {
-    /// Time up to which the sums are complete.
-    since: Time,
-    is_busy: bool,
-    is_rwnd_limited: bool,
-    busy: Span,
-    rwnd_limited: Span,
-}
-
-impl BusyTimes {
-    /// Adds the time until `now`, in which nothing changed.
-    fn advance(&mut self, now: Time) {
-        let span = now - self.since;
-        self.since = now;
-        if self.is_busy {
-            self.busy = self.busy + span;
-        }
-        if self.is_rwnd_limited {
-            self.rwnd_limited = self.rwnd_limited + span;
-        }
-    }
+    /// Every sample, if asked for.
+    series: Option<Box<FlowSeries>>,
 }
 
 /// Time at which the receiver had all of a finite transfer: `NEVER` before, which is half the size of an option.
@@ -243,23 +216,7 @@ impl FlowMeter {
 
     /// Whether a sample of the sender as it is now may add anything.
     pub fn is_sampled<C: CongestionControl>(&self, sender: &Sender<C>) -> bool {
-        has_window(sender) || self.is_timed()
-    }
-
-    /// Whether times are added up, so that [`Self::time`] has to be called after every change of what limits the sender.
-    #[inline]
-    pub fn is_timed(&self) -> bool {
-        self.noted.as_deref().is_some_and(|noted| noted.series.is_some())
-    }
-
-    /// Notes what limits the sender from `now` on.
-    #[cold]
-    pub fn time<C: CongestionControl>(&mut self, now: Time, sender: &Sender<C>) {
-        if let Some((_, times)) = self.noted.as_mut().and_then(|noted| noted.series.as_deref_mut()) {
-            times.advance(now);
-            times.is_busy = has_window(sender);
-            times.is_rwnd_limited = times.is_busy && sender.limit() == Some(SendLimit::Rwnd);
-        }
+        has_window(sender) || self.noted.as_deref().is_some_and(|noted| noted.series.is_some())
     }
 
     /// Samples the sender, before anything else happens at `at`.
@@ -274,10 +231,7 @@ impl FlowMeter {
                 noted.srtt_count += 1;
             }
         }
-        if let Some((series, times)) = self.noted.as_mut().and_then(|noted| noted.series.as_deref_mut()) {
-            times.advance(at);
-            series.busy.push(times.busy.as_secs());
-            series.rwnd_limited.push(times.rwnd_limited.as_secs());
+        if let Some(series) = self.noted.as_mut().and_then(|noted| noted.series.as_mut()) {
             series.cwnd.push(cwnd as f32);
             series.srtt.push(srtt as f32);
             series.rttvar.push(sender.rtt().deviation().as_secs() as f32);
@@ -364,7 +318,7 @@ impl Tally {
             cwnd_mean: mean(noted.cwnd_sum, noted.cwnd_count),
             srtt_mean_s: mean(noted.srtt_sum, noted.srtt_count),
             delays,
-            series: noted.series.map(|series| Box::new(series.0)),
+            series: noted.series,
             finished,
         }
     }

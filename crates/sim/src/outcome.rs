@@ -298,10 +298,6 @@ pub struct FlowSeries {
     /// Pacing rate in payload bit/s: `pacing_rate` of `ss`; zero before the first round-trip sample, and of a sender that neither spaces
     /// segments nor sends bursts.
     pub pacing_rate: Vec<f32>,
-    /// Time with data not acknowledged since the start, in seconds: `busy` of `ss`.
-    pub busy: Vec<f64>,
-    /// Part of it in which the receive window limited the sender: `rwnd_limited` of `ss`.
-    pub rwnd_limited: Vec<f64>,
     /// Limit of the sender; `None` before its first segment and when its transfer is complete.
     pub limit: Vec<Option<SendLimit>>,
 }

@@ -279,7 +279,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
                 self.with_tcp(now, f, |tcp, out| due = tcp.start(now, out));
                 self.start_at(due, f);
             }
-            Event::Stop(f) => self.with_sender(now, f, |sender, _| sender.stop()),
+            Event::Stop(f) => self.endpoints[f].tcp().sender.stop(),
             Event::Emit(f) => {
                 let ends = &mut self.endpoints[f];
                 let seq = self.first_number + ends.datagrams_sent;
@@ -307,10 +307,6 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
     fn with_tcp(&mut self, now: Time, f: usize, call: impl FnOnce(&mut TcpPlan<C>, &mut Outbox)) {
         let mut out = Outbox::default();
         call(self.endpoints[f].tcp(), &mut out);
-        let Endpoints { meter, plan, .. } = &mut self.endpoints[f];
-        if let FlowPlan::Tcp(_, tcp) = plan {
-            meter.time(now, &tcp.sender);
-        }
         if let Some(trace) = &mut self.endpoints[f].trace {
             out.1.iter().for_each(|&seq| trace.retransmit(now, seq));
         }

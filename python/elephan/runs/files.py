@@ -165,8 +165,6 @@ COUNTERS = {
     "retrans_segments": "uint32",
     "delivery_rate_bps": "float32",
     "pacing_rate_bps": "float32",
-    "busy_s": "float64",
-    "rwnd_limited_s": "float64",
     **dict.fromkeys(("cwnd_limited", "rwnd_limited", "app_limited", "pacing_limited"), "uint8"),
 }
 """Samples of TCP senders beside window and smoothed round-trip time, and their types in files; a testbed has some."""

@@ -38,10 +38,8 @@ class ReplicationOutcome:
         ``time_s`` with shape (samples,); if the series were kept, ``cwnd_segments`` and ``srtt_s`` with shape
         (flows, samples), NaN for datagrams; of simulated TCP, as ``ss`` shows them, also ``rttvar_s``, ``min_rtt_s``,
         the counters ``delivered_segments`` and ``retrans_segments`` since the start, ``delivery_rate_bps`` (NaN of laws
-        that take no rate samples) and ``pacing_rate_bps`` (NaN of senders without pacing and bursts); ``busy_s`` (time
-        with data not acknowledged since the start) and ``rwnd_limited_s`` (part of it in which the receive window
-        limits the sender); what limits the sender at that instant, 0 or 1: ``cwnd_limited``, ``rwnd_limited``,
-        ``app_limited``, ``pacing_limited``; and
+        that take no rate samples) and ``pacing_rate_bps`` (NaN of senders without pacing and bursts); what limits the
+        sender at that instant, 0 or 1: ``cwnd_limited``, ``rwnd_limited``, ``app_limited``, ``pacing_limited``; and
         ``backlog_packets`` and ``begun_bytes`` (what began service until then, since the start) with shape (links,
         samples). Without any TCP flow the first two have shape (flows, 0).
     histograms : dict of str to list of ndarray

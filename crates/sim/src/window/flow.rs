@@ -11,7 +11,7 @@ use super::acks::AckQueue;
 use super::bucket::{Bucket, Window};
 use super::headers::{HeaderLanes, Headers};
 use super::results::FlowResult;
-use super::ring::{Rec, Ring};
+use super::ring::{Rec, Ring, tag};
 use crate::Trace;
 use crate::marks::Marks;
 use crate::meter::{FlowMeter, Tally};
@@ -48,7 +48,6 @@ pub struct TcpFlow<O, C> {
     meter: FlowMeter,
     /// Whether an application writes to it.
     has_writes: bool,
-    is_timed: bool,
     /// Whether packets may arrive in another order than sent, or marked.
     may_differ: bool,
     /// Place, for a sender of a session.
@@ -136,8 +135,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         let data_flags = plan.sender.data_flags();
         let folded = party.return_path.is_empty();
         let place = plan.is_place().then(Box::default);
-        let is_timed = series && place.is_none();
-        let meter = FlowMeter::new(is_timed);
+        let meter = FlowMeter::new(series && place.is_none());
         let mut flow = Self {
             access: AccessPath::new(&mut party, id, lanes, marks),
             start: party.start,
@@ -153,7 +151,6 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             is_receiver_warm: false,
             meter,
             has_writes,
-            is_timed,
             place,
             observer: O::new(first, None),
             delivered: 0,
@@ -268,11 +265,10 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     ) -> Time {
         let Window { horizon, until, is_stopped } = window;
         self.access.release(bucket, until);
-        let (mut ack, is_watched) = (Ack::NONE, trace.is_some() || self.is_timed);
+        let mut ack = Ack::NONE;
         loop {
-            // Of a run of ACKs it is not known which makes room for a write, or meets another limit.
-            let in_rows = !is_watched || self.may_take_rows(trace.is_some());
-            if in_rows && !self.is_full() && self.run_short(ring, bucket, headers, window) {
+            // Of a run of ACKs it is not known which makes room for a write.
+            if trace.is_none() && !self.is_full() && self.run_short(ring, bucket, headers, window) {
                 break;
             }
             let (now, next) = self.next(ring);
@@ -314,7 +310,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                     let limit = self.before_timer(ring).min(horizon).min(self.next_mark);
                     let timeouts = self.plan.sender.counters().timeouts;
                     let (plan, mut wire) = self.plan_and_traced(bucket, headers, until, trace.as_deref_mut());
-                    if in_rows && plan.sender.take_pace(limit, &mut wire) {
+                    if plan.sender.take_pace(limit, &mut wire) {
                         continue;
                     }
                     plan.sender.on_timer(now, &mut wire);
@@ -337,11 +333,11 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                     self.plan.sender.stop();
                 }
             }
-            if is_watched {
-                self.watch(now, acked.then_some(&ack), trace);
-            }
             if acked {
                 self.observer.on_ack(now, &self.plan.sender);
+                if let Some(trace) = trace {
+                    trace.record(now, &self.plan.sender, Some(&ack));
+                }
                 if self.note_end(now) {
                     break;
                 }
@@ -349,23 +345,6 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
         ring.tidy();
         self.next(ring).0.saturating_add(self.access.link.first_link_delay()).min(self.access.due())
-    }
-
-    /// Notes what happened at `now` to a flow with a trace, or with sums of times.
-    #[cold]
-    #[inline(never)]
-    fn watch(&mut self, now: Time, ack: Option<&Ack>, trace: &mut Option<Box<Trace>>) {
-        self.meter.time(now, &self.plan.sender);
-        if let (Some(trace), Some(ack)) = (trace, ack) {
-            trace.record(now, &self.plan.sender, Some(ack));
-        }
-    }
-
-    /// Whether nothing is missed where ACKs of such a flow are taken in rows.
-    #[cold]
-    #[inline(never)]
-    fn may_take_rows(&self, is_traced: bool) -> bool {
-        !is_traced && !self.plan.sender.nears_limit()
     }
 
     /// Whether a place's transfer has ended with the ACK at `now`.
@@ -481,6 +460,45 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         let mut ack = Ack::NONE;
         while self.plan.receiver.deadline() < at {
             let _ = self.time_receiver(self.plan.receiver.deadline(), marks, &mut ack);
+        }
+    }
+
+    /// Runs a receiver that is not folded over deliveries before `until`; its ACKs go into `bucket`.
+    pub fn run_receiver(
+        &mut self,
+        ring: &mut Ring,
+        bucket: &mut Bucket,
+        headers: &mut Headers,
+        until: Time,
+        marks: &Marks,
+    ) -> Time {
+        let mut ack = Ack::NONE;
+        loop {
+            let limit = if self.is_receiver_warm { until } else { until.min(marks.warmup) };
+            if self.receive_in_order(ring, bucket, limit) {
+                continue;
+            }
+            let record = ring.peek().map_or(Time::NEVER, |rec| rec.time);
+            let timer = self.plan.receiver.deadline();
+            let at = record.min(timer);
+            if at >= until {
+                ring.tidy();
+                return at;
+            }
+            let acknowledged = if record <= timer {
+                ring.pop().is_some_and(|rec| {
+                    #[cfg(test)]
+                    runs::SINGLE.set(runs::SINGLE.get() + 1);
+                    self.take_header(rec.number(), headers);
+                    self.deliver(at, &rec, marks, &mut ack)
+                })
+            } else {
+                self.time_receiver(at, marks, &mut ack)
+            };
+            if acknowledged && let Some(acks) = self.acks.as_deref_mut() {
+                bucket.push(Rec { time: at, tag: tag(self.access.id, acks.next(), Flags::ACK) });
+                acks.push(&ack);
+            }
         }
     }
 

@@ -376,14 +376,6 @@ impl<C: CongestionControl> Sender<C> {
         each_ref!(&self.loss, loss => self.core.limit(loss))
     }
 
-    /// Whether the receive window, or the end of the data, may limit it within a round trip.
-    #[must_use]
-    pub fn nears_limit(&self) -> bool {
-        let state = &self.core.state;
-        let reach = state.seq.outstanding().max(state.control.cwnd() as u32).saturating_mul(2);
-        state.receive_window <= reach || state.seq.unsent() <= u64::from(reach)
-    }
-
     /// Whether all data that the application offered is acknowledged.
     #[must_use]
     pub fn is_done(&self) -> bool {

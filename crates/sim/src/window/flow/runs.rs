@@ -2,14 +2,13 @@
 //! after the other would give. Which rows a sender can take is its own decision (`Sender::row`).
 
 use super::TcpFlow;
-use crate::marks::Marks;
 use crate::observer::Observer;
 use crate::plan::FlowControl;
 use crate::window::bucket::{Bucket, Window};
 use crate::window::headers::Headers;
 use crate::window::ring::{Rec, Ring, tag, until_wrap};
 use base::{Flags, PacketNumber, Span, Time};
-use transport::{Ack, Receiver};
+use transport::Receiver;
 
 impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     /// Takes as many ACKs as possible on the fast paths. Returns whether a place's transfer has ended.
@@ -152,45 +151,6 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             }
             if self.note_end(last) {
                 return true;
-            }
-        }
-    }
-
-    /// Runs a receiver that is not folded over deliveries before `until`; its ACKs go into `bucket`.
-    pub fn run_receiver(
-        &mut self,
-        ring: &mut Ring,
-        bucket: &mut Bucket,
-        headers: &mut Headers,
-        until: Time,
-        marks: &Marks,
-    ) -> Time {
-        let mut ack = Ack::NONE;
-        loop {
-            let limit = if self.is_receiver_warm { until } else { until.min(marks.warmup) };
-            if self.receive_in_order(ring, bucket, limit) {
-                continue;
-            }
-            let record = ring.peek().map_or(Time::NEVER, |rec| rec.time);
-            let timer = self.plan.receiver.deadline();
-            let at = record.min(timer);
-            if at >= until {
-                ring.tidy();
-                return at;
-            }
-            let acknowledged = if record <= timer {
-                ring.pop().is_some_and(|rec| {
-                    #[cfg(test)]
-                    SINGLE.set(SINGLE.get() + 1);
-                    self.take_header(rec.number(), headers);
-                    self.deliver(at, &rec, marks, &mut ack)
-                })
-            } else {
-                self.time_receiver(at, marks, &mut ack)
-            };
-            if acknowledged && let Some(acks) = self.acks.as_deref_mut() {
-                bucket.push(Rec { time: at, tag: tag(self.access.id, acks.next(), Flags::ACK) });
-                acks.push(&ack);
             }
         }
     }
