@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from elephan.runs.files import write_text
 from elephan_evidence.answers import answers, find
 from elephan_evidence.answers.answer import Repeat
-from elephan_evidence.answers.repeats import FOUND, command, value
+from elephan_evidence.answers.repeats import FOUND, command, here, value
 from elephan_evidence.answers.values import Bounds
 
 
@@ -24,10 +24,21 @@ def _run(words: list[str]) -> str:
     return next(line for line in done.stderr.splitlines() if line.startswith("utilization"))
 
 
-def _repeat(repeat: Repeat, per: float, workers: int) -> Bounds:
-    runs = [command(repeat, seed) for seed in range(1, repeat.seeds + 1)]
+def _repeat(repeat: Repeat, run: str, workers: int) -> Bounds:
+    runs = [command(run, seed) for seed in range(1, repeat.seeds + 1)]
     with ThreadPoolExecutor(workers) as pool:
-        return Bounds(*(float(f"{each / per:.4g}") for each in value(repeat, list(pool.map(_run, runs)))))
+        return value(repeat, list(pool.map(_run, runs)))
+
+
+def _both(repeat: Repeat, per: float, workers: int) -> dict[str, list[list[float]]]:
+    def rounded(*all_bounds: Bounds) -> list[list[float]]:
+        return [[float(f"{each / per:.4g}") for each in bounds] for bounds in all_bounds]
+
+    there = _repeat(repeat, repeat.run, workers)
+    if repeat.alike is None:
+        return {"there": rounded(there)}
+    alike = _repeat(repeat, repeat.alike.run, workers) if repeat.alike.run else there
+    return {"there": rounded(there), "alike": rounded(here(repeat, workers), alike)}
 
 
 def main() -> int:
@@ -43,13 +54,13 @@ def main() -> int:
     for each in chosen:
         for repeat in each.repeats:
             assert each.picture is not None
-            now = _repeat(repeat, each.picture.per, asked.workers)
-            before = found.get(each.id, {}).get(repeat.point)
-            changed = before != list(now)
+            now = _both(repeat, each.picture.per, asked.workers)
+            changed = found.get(each.id, {}).get(repeat.point) != now
             differs |= changed
-            sys.stdout.write(f"{each.id}: {repeat.point}: {now.text()}{' (changed)' if changed else ''}\n")
+            values = "; ".join(f"{name} {Bounds(*one).text()}" for name, all_of in now.items() for one in all_of)
+            sys.stdout.write(f"{each.id}: {repeat.point}: {values}{' (changed)' if changed else ''}\n")
             sys.stdout.flush()
-            found.setdefault(each.id, {})[repeat.point] = list(now)
+            found.setdefault(each.id, {})[repeat.point] = now
             if asked.bless:
                 write_text(FOUND, json.dumps(found, indent=1, sort_keys=True) + "\n")
     return 1 if differs and not asked.bless else 0

@@ -356,9 +356,20 @@ def test_a_repeated_value_is_read_from_what_ns2_prints() -> None:
         repeats.value(replace(asked, quantity="goodput3"), lines)
     keys = re.search(r"array set o \{(.*?)\}", repeats.SCRIPT.read_text(encoding="utf-8"), re.DOTALL)
     assert keys is not None
-    assert {word.split("=")[0] for each in answers() for of in each.repeats for word in of.run.split()} <= set(
-        keys[1].split()[::2]
-    )
+    runs = [of.run for each in answers() for of in each.repeats]
+    runs += [of.alike.run for each in answers() for of in each.repeats if of.alike]
+    assert {word.split("=")[0] for words in runs for word in words.split()} <= set(keys[1].split()[::2])
+
+
+def test_a_value_with_settings_made_alike_is_that_of_the_changed_scenario(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(package.EXAMPLE, encoding="utf-8")
+    alike = answer.Alike(str(tmp_path / "a.toml"), {"links[core].buffer": "25 packets"}, replications=2)
+    asked = answer.Repeat("A", "n=1", "delay", alike=alike)
+    link = package.run(package.Scenario.from_text(package.EXAMPLE).replace(alike.set), replications=2).links
+    mean, half = link["queueing_delay_s"][0], link["queueing_delay_s_ci95"][0]
+    assert repeats.here(asked) == pytest.approx((mean, mean - half, mean + half))
+    with pytest.raises(InputError, match='A: cannot be made alike: "goodput" is none of utilization, delay, loss'):
+        repeats.here(replace(asked, quantity="goodput"))
 
 
 def test_each_difference_from_ns2_has_a_reason_and_each_value_is_of_a_point() -> None:
@@ -369,6 +380,10 @@ def test_each_difference_from_ns2_has_a_reason_and_each_value_is_of_a_point() ->
     found = json.loads(repeats.FOUND.read_text(encoding="utf-8"))
     points = {each.id: sorted(of.point for of in each.repeats) for each in answers() if each.repeats}
     assert {name: sorted(values) for name, values in found.items()} == points
-    number, agreeing, null = repeats.scores()
+    assert {
+        (each.id, of.point) for each in answers() for of in each.repeats if "alike" in found[each.id][of.point]
+    } == {(each.id, of.point) for each in answers() for of in each.repeats if of.alike}
+    number, agreeing, alike, null = repeats.scores()
     assert number == sum(map(len, points.values()))
     assert agreeing > null
+    assert 0 <= alike <= number - agreeing

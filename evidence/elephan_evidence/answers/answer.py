@@ -39,6 +39,28 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Alike:
+    """Settings with which both simulators are asked the same, for a point whose published settings ns-2 does not have.
+
+    Parameters
+    ----------
+    scenario : str
+        Scenario file, from the root of a checkout.
+    set : dict
+        Changes of the scenario, by place.
+    run : str
+        Arguments of ``ns2/dumbbell.tcl``; empty if they are those of the point.
+    replications : int
+        Runs here.
+    """
+
+    scenario: str
+    set: dict[str, Any]
+    run: str = ""
+    replications: int = 5
+
+
+@dataclass(frozen=True)
 class Repeat:
     """A point of an answer's picture that ns-2 repeats, see `elephan_evidence.answers.repeats`.
 
@@ -54,6 +76,8 @@ class Repeat:
         Number of runs.
     why : str
         Reason of a difference.
+    alike : Alike or None
+        Settings without the difference.
     """
 
     point: str
@@ -61,6 +85,13 @@ class Repeat:
     quantity: str
     seeds: int = 5
     why: str = ""
+    alike: Alike | None = None
+
+    @classmethod
+    def read(cls, found: dict[str, Any]) -> Repeat:
+        """Read a table of an answer's file."""
+        alike = Alike(**found["alike"]) if "alike" in found else None
+        return cls(**{**found, "alike": alike})
 
 
 @dataclass(frozen=True)
@@ -147,7 +178,7 @@ class Answer:
                     "claims": tuple(map(tuple, found.get("claims", ()))),
                     "stays": tuple(found.get("stays", ())),
                     "picture": Picture(**found["picture"]) if "picture" in found else None,
-                    "repeats": tuple(Repeat(**each) for each in found.get("repeats", ())),
+                    "repeats": tuple(Repeat.read(each) for each in found.get("repeats", ())),
                 },
             )
         except TypeError as error:

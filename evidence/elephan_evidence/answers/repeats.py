@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elephan.errors import InputError, suggest
+from elephan.runs import run
+from elephan.scenario import Scenario
 from elephan.stats import estimate
 from elephan_evidence.answers.answer import answers
 from elephan_evidence.answers.record import Record
@@ -24,9 +26,13 @@ if TYPE_CHECKING:
 
 SCRIPT = Path(__file__).with_name("ns2") / "dumbbell.tcl"
 FOUND = SCRIPT.with_name("found.json")
-"""Values that ns-2 gave, by answer and point, in the unit of the answer's picture."""
+"""Values by answer and point, in the unit of the answer's picture: ``there`` by ns-2; ``alike``, here and by ns-2 with
+the settings of `Alike`."""
 
 BY = "ns-2 2.35"
+
+MEASURED = {"utilization": "utilization", "delay": "queueing_delay_s", "loss": "loss_ratio"}
+"""Column of the first link, by the name that the script prints."""
 
 
 @dataclass(frozen=True)
@@ -41,22 +47,32 @@ class Repeated:
         Value and 95 % interval in elephan and in ns-2, in the unit of the picture.
     why : str
         Reason of a difference, or an empty string.
+    alike : tuple of Bounds or None
+        Both values with the settings made alike.
     """
 
     point: str
     ours: Bounds
     theirs: Bounds
     why: str
+    alike: tuple[Bounds, Bounds] | None = None
 
     @property
     def agrees(self) -> bool:
         """Whether the 95 % intervals overlap."""
         return self.ours.overlaps(self.theirs)
 
+    @property
+    def agrees_alike(self) -> bool:
+        """Whether the intervals overlap as published, or with the settings made alike."""
+        return self.agrees or (self.alike is not None and self.alike[0].overlaps(self.alike[1]))
+
     def text(self) -> str:
-        """Format both values, and the reason if they differ."""
-        values = f"{self.point} {self.ours.short()} here, {self.theirs.short()} there"
-        return values if self.agrees else f"{values} (differs: {self.why})"
+        """Format both values, the reason if they differ, and the values with the settings made alike."""
+        values = f"{self.point} {_both(self.ours, self.theirs)}"
+        differs = "" if self.agrees else f" (differs: {self.why})"
+        alike = f", and with the settings made alike {_both(*self.alike)}" if self.alike else ""
+        return f"{values}{differs}{alike}"
 
 
 def repeated(answer: Answer) -> list[Repeated]:
@@ -67,7 +83,11 @@ def repeated(answer: Answer) -> list[Repeated]:
     drawn, found, per = dict(record.drawn), _found().get(answer.id, {}), answer.picture.per
     return [
         Repeated(
-            each.point, Bounds(*(value / per for value in drawn[each.point])), Bounds(*found[each.point]), each.why
+            each.point,
+            Bounds(*(value / per for value in drawn[each.point])),
+            Bounds(*found[each.point]["there"][0]),
+            each.why,
+            _pair(found[each.point]["alike"]) if each.alike else None,
         )
         for each in answer.repeats
         if each.point in found
@@ -80,12 +100,14 @@ def sentence(answer: Answer) -> str:
     return f"Repeated by {BY}: {'; '.join(each.text() for each in points)}." if points else ""
 
 
-def scores() -> tuple[int, int, float]:
+def scores() -> tuple[int, int, int, float]:
     """Count the agreements of all answers.
 
     Returns
     -------
     points, agreeing : int
+    alike : int
+        Further points that agree with the settings made alike.
     null : float
         Number of agreements expected if the points of each answer were exchanged at random.
     """
@@ -96,12 +118,32 @@ def scores() -> tuple[int, int, float]:
         for points in all_points
         for one in points
     )
-    return sum(map(len, all_points)), agreeing, null
+    alike = sum(each.agrees_alike for points in all_points for each in points) - agreeing
+    return sum(map(len, all_points)), agreeing, alike, null
 
 
-def command(repeat: Repeat, seed: int) -> list[str]:
+def command(run: str, seed: int) -> list[str]:
     """Return the command of one run in ns-2."""
-    return ["ns", str(SCRIPT), *repeat.run.split(), f"seed={seed}"]
+    return ["ns", str(SCRIPT), *run.split(), f"seed={seed}"]
+
+
+def here(repeat: Repeat, workers: int | None = None) -> Bounds:
+    """Measure a repeated quantity here, with the settings of `Repeat.alike`.
+
+    Raises
+    ------
+    InputError
+        If the quantity is not one that is measured here.
+    """
+    assert repeat.alike is not None
+    if repeat.quantity not in MEASURED:
+        message = f'{repeat.point}: cannot be made alike: "{repeat.quantity}" is none of {", ".join(MEASURED)}'
+        raise InputError(message)
+    scenario = Scenario.from_file(Path(repeat.alike.scenario)).replace(repeat.alike.set)
+    links = run(scenario, replications=repeat.alike.replications, workers=workers).links
+    column = MEASURED[repeat.quantity]
+    mean, half = (float(links[name][0]) for name in (column, f"{column}_ci95"))
+    return Bounds(mean, mean - half, mean + half)
 
 
 def value(repeat: Repeat, lines: Sequence[str]) -> Bounds:
@@ -132,7 +174,16 @@ def _read(quantity: str, line: str) -> float:
     return first / rest[0] if rest else first
 
 
+def _both(ours: Bounds, theirs: Bounds) -> str:
+    return f"{ours.short()} here, {theirs.short()} there"
+
+
+def _pair(values: list[list[float]]) -> tuple[Bounds, Bounds]:
+    ours, theirs = (Bounds(*each) for each in values)
+    return ours, theirs
+
+
 @cache
-def _found() -> dict[str, dict[str, list[float]]]:
-    found: dict[str, dict[str, list[float]]] = json.loads(FOUND.read_text(encoding="utf-8"))
+def _found() -> dict[str, dict[str, dict[str, list[list[float]]]]]:
+    found: dict[str, dict[str, dict[str, list[list[float]]]]] = json.loads(FOUND.read_text(encoding="utf-8"))
     return found

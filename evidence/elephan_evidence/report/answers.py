@@ -70,10 +70,11 @@ def index(found: list[tuple[Answer, Record | None]]) -> str:
     topics: dict[str, list[tuple[Answer, Record | None]]] = {}
     for each, record in found:
         topics.setdefault(each.topic, []).append((each, record))
-    points, agreeing, null = repeats.scores()
+    points, agreeing, alike, null = repeats.scores()
     repeated = (
-        f"{repeats.BY} repeats {points} points of these pictures: the 95 % intervals of {agreeing} overlap; those of\n"
-        f"{null:.0f} would if points were compared with the others of their answer. Pages name reasons of differences."
+        f"{repeats.BY} repeats {points} points of these pictures: the 95 % intervals of {agreeing} overlap, and\n"
+        f"those of {alike} more with the settings of both made alike; {null:.0f} would if points were compared\n"
+        "with the others of their answer. Pages name reasons of differences."
     )
     return "\n".join(["# Answers", "", GENERATED, "", HEAD.format(repeated=repeated), *_tables(topics)])
 

@@ -2,18 +2,23 @@
 #
 # Arguments are key=value:
 #   law, law2        congestion control of each group: reno, highspeed, scalable, htcp, bic, cubic, ...; "sack" and "newreno"
-#                    (Reno's law), "hs-sack" and "hs-newreno" (HighSpeed's) are ns-2's own agents Sack1 and Newreno
+#                    (Reno's law), "hs-sack" and "hs-newreno" (HighSpeed's), "scalable-sack" (Scalable's) are ns-2's own
+#                    agents Sack1 and Newreno
 #   n, n2            flows of each group; back: flows of the first law in the other direction
-#   rtt, rtt2        round-trip times [ms], lowest,highest
-#   start, start2    times of start [s], earliest,latest
-#   rate             rate of the link [Mbit/s]; buffer of both directions [packets]
+#   rtt, rtt2        round-trip times [ms], lowest,highest: evenly spaced
+#   start, start2    times of start [s], earliest,latest: a draw for each flow
+#   jitter           greatest delay of a sender before what an ACK lets it send [us]: flows of equal round-trip times without it
+#                    have phases that stay (Floyd and Jacobson 1991)
+#   rate             rate of the link [Mbit/s]; buffer of both directions [packets that wait, without the one in service]
 #   min_th, max_th   thresholds of RED [packets] (gentle, max_p 0.1); drop-tail without them
-#   duration, warmup [s]; seed
-#   beta             factor of CUBIC's and BIC's window after a loss [1/1024]; CUBIC of Linux 2.6.22 has 819, later ones 717
+#   duration, warmup [s]; seed, the number of a substream
+#   beta             factor of CUBIC's and BIC's window after a loss [1/1024]; CUBIC of Linux 2.6.22 has 819, later ones 717.
+#                    The slope of CUBIC's Reno-friendly window stays that of 819: it is computed when ns-2 starts (tcp_cubic.c,
+#                    cubictcp_register, beta_scale), which matters where windows are small
 # Prints on stderr the utilization of the link, the mean time in its queue [s], its loss ratio, and the mean goodput of a flow of each
 # group [bit/s], headers included, measured from the warm-up on.
 array set o {law cubic law2 cubic n 10 n2 0 back 0 rtt 90,110 rtt2 90,110 start 0,10 start2 0,10 rate 1000 buffer 833
-             min_th 0 max_th 0 beta 0 duration 100 warmup 40 seed 1}
+             min_th 0 max_th 0 beta 0 duration 100 warmup 40 seed 1 jitter 0}
 foreach arg $argv {
     lassign [split $arg =] key value
     if {![info exists o($key)]} { puts stderr "unknown key \"$key\""; exit 2 }
@@ -22,11 +27,17 @@ foreach arg $argv {
 
 set ns [new Simulator]
 ns-random $o(seed)
+# Generators with the seeds 1, 2, 3 give nearly the same first numbers; substreams are independent.
 set random [new RNG]
-$random seed $o(seed)
+for {set i 0} {$i < $o(seed)} {incr i} { $random next-substream }
 proc between {range} {
     lassign [split $range ,] low high
     return [$::random uniform $low [expr {$high eq "" ? $low + 1e-9 : $high}]]
+}
+# Round-trip time of flow i of n.
+proc spaced {range i n} {
+    lassign [split $range ,] low high
+    return [expr {$high eq "" || $n == 1 ? double($low) : $low + ($high - double($low)) * $i / ($n - 1)}]
 }
 
 Agent/TCP set window_ 1000000
@@ -38,12 +49,14 @@ Agent/TCP set minrto_ 0.2
 Agent/TCP set tcpTick_ 0.001
 Agent/TCP set timestamps_ true
 Agent/TCP set singledup_ 1
+Agent/TCP set overhead_ [expr {$o(jitter) * 1e-6}]
 Agent/TCP set partial_ack_ 1
 Agent/TCP set low_window_ 38
 Agent/TCP set high_window_ 83000
 Agent/TCP set high_p_ 1e-7
 Agent/TCPSink set ts_echo_rfc1323_ true
 Queue/RED set bytes_ false
+Queue/RED set mean_pktsize_ 1500
 Queue/RED set queue_in_bytes_ false
 Queue/RED set gentle_ true
 Queue/RED set setbit_ false
@@ -57,8 +70,9 @@ set right [$ns node]
 set kind [expr {$o(min_th) > 0 ? "RED" : "DropTail"}]
 $ns simplex-link $left $right $o(rate)Mb 0.1ms $kind
 $ns simplex-link $right $left $o(rate)Mb 0.1ms DropTail
-$ns queue-limit $left $right $o(buffer)
-$ns queue-limit $right $left $o(buffer)
+# Drop-tail of this limit keeps one packet less waiting (drop-tail.cc, enque); RED does not.
+$ns queue-limit $left $right [expr {$o(buffer) + ($kind eq "DropTail")}]
+$ns queue-limit $right $left [expr {$o(buffer) + 1}]
 set monitor [$ns monitor-queue $left $right ""]
 
 # Receivers acknowledge each segment: windows grow by ACKs there, and by the segments that they acknowledge in Linux today.
@@ -70,11 +84,16 @@ proc flow {law rtt start from to} {
     $ns duplex-link $host $from [expr {$o(rate) * 10}]Mb ${delay}ms DropTail
     $ns queue-limit $host $from 1000000
     $ns queue-limit $from $host 1000000
-    array set own {sack {Sack1 1} newreno {Newreno 1} hs-sack {Sack1 8} hs-newreno {Newreno 8}}
+    array set own {sack {Sack1 1} newreno {Newreno 1} hs-sack {Sack1 8} hs-newreno {Newreno 8}
+                   scalable-sack {Sack1 6}}
     if {[info exists own($law)]} {
         lassign $own($law) agent option
         set tcp [new Agent/TCP/$agent]
         $tcp set windowOption_ $option
+        # Binomial control with k = -1, l = 1 is Scalable: one segment for 50 ACKs, 1/8 off.
+        if {$option == 6} {
+            foreach {name number} {k_parameter_ -1 l_parameter_ 1 increase_num_ 0.02 decrease_num_ 0.875} { $tcp set $name $number }
+        }
         set sink [expr {$agent eq "Sack1" ? [new Agent/TCPSink/Sack1] : [new Agent/TCPSink]}]
     } else {
         set tcp [new Agent/TCP/Linux]
@@ -95,11 +114,13 @@ set groups {}
 foreach {suffix law n} [list "" $o(law) $o(n) 2 $o(law2) $o(n2)] {
     set group {}
     for {set i 0} {$i < $n} {incr i} {
-        lappend group [flow $law [between $o(rtt$suffix)] [between $o(start$suffix)] $left $right]
+        lappend group [flow $law [spaced $o(rtt$suffix) $i $n] [between $o(start$suffix)] $left $right]
     }
     lappend groups $group
 }
-for {set i 0} {$i < $o(back)} {incr i} { flow $o(law) [between $o(rtt)] [between $o(start)] $right $left }
+for {set i 0} {$i < $o(back)} {incr i} {
+    flow $o(law) [spaced $o(rtt) $i $o(back)] [between $o(start)] $right $left
+}
 
 proc acked {group} {
     set sum 0
