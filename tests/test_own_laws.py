@@ -580,8 +580,9 @@ def test_every_study_takes_laws_and_refuses_one_that_is_not_used() -> None:
     base = Scenario.from_text(elephan.EXAMPLE).replace(
         {"flows[0].control": "mine", "duration": "8 s", "warmup": "2 s"}, laws={"mine": MINE}
     )
-    sizings: list[Callable[..., Any]] = [elephan.size, elephan.size_variants, elephan.size_limit, elephan.size_worst]
-    for study in (*sizings, elephan.run, elephan.attack, elephan.sweep, elephan.compare, elephan.Store.run):
+    studies: list[Callable[..., Any]] = [elephan.size, elephan.size_variants, elephan.size_limit, elephan.size_worst]
+    studies += [elephan.run, elephan.attack, elephan.sweep, elephan.compare, elephan.Store.run]
+    for study in studies:
         assert "laws" in inspect.signature(study).parameters, study
     other = {"other": MINE}
     with pytest.raises(InputError, match="other"):
