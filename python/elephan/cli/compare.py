@@ -45,7 +45,7 @@ from elephan.results.axes import short
 from elephan.units import count, format_interval, format_measured
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from elephan.comparisons import ComparedQuantity, ScenarioComparison
@@ -163,12 +163,21 @@ def _table(compared: ScenarioComparison, *, real: bool) -> list[str]:
     if len(sources) > 1:
         # The gap between the two columns before it.
         other, against = sources[-2:]
-        columns.append(Column(f"{other} less\n{against}", "", tuple(_gap(row, other, known) for row in rows)))
-    if sum(column.width + len(GAP) for column in columns) - len(GAP) > terminal_width():
-        # Windows are in segments everywhere.
-        columns[0] = replace(columns[0], cells=tuple(cell.removesuffix(" [segments]") for cell in columns[0].cells))
+        gaps = [
+            Column(f"{other} less\n{against}", "", tuple(_gap(row, other, of) for row in rows)) for of in (known, {})
+        ]
+        # On a narrow terminal the intervals of the values beside it suffice.
+        columns = next((wide for gap in gaps if _fits(wide := [*columns, gap])), [*columns, gaps[-1]])
+    if not _fits(columns):
+        # Windows are in segments everywhere, and every delay here is a mean.
+        cells = (cell.removesuffix(" [segments]").removeprefix("mean ") for cell in columns[0].cells)
+        columns[0] = replace(columns[0], cells=tuple(cells))
     said = wrapped(f"No model: the {MODEL} does not apply: {no_model}.") if no_model else []
     return [*table_lines(columns), *said]
+
+
+def _fits(columns: Sequence[Column]) -> bool:
+    return sum(column.width + len(GAP) for column in columns) - len(GAP) <= terminal_width()
 
 
 def _points(
