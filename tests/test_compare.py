@@ -12,7 +12,9 @@ import pytest
 from conftest import Command
 from elephan import testbed
 from elephan.cli.columns import LINES
+from elephan.cli.compare import _gap
 from elephan.comparisons import ScenarioComparison, SweepComparison, compare
+from elephan.comparisons.comparison import ComparedQuantity
 from elephan.comparisons.several import compare_points
 from elephan.errors import InputError
 from elephan.scenario import EXAMPLE, Scenario
@@ -198,3 +200,24 @@ def test_what_is_measured_has_its_interval_beside_it(elephan: Command) -> None:
     done = elephan("compare", file, "--no-testbed", *more, "--replications", "3", "-q")
     assert re.search(r"mean queueing delay \[ms\] +\d[\d.]*(±| \()", done.out), done.out + done.err
     assert not re.search(r"±0(?![.\d])", done.out)
+
+
+@pytest.mark.parametrize(
+    ("row", "halves", "shown"),
+    [
+        # Of 0.96 less 0.95 ± 0.002; of 1.1 / (1 ± 0.02), which is 1.1 ± 0.022; and the hypotenuse of 3 and 4.
+        (ComparedQuantity("utilization", "", 0.96, 0.95, None, relative=False, against="simulation"),
+         {"simulation": 0.002}, "+1.0±0.2 points"),
+        (ComparedQuantity("queueing_delay_s", "s", 1.1, 1.0, None, relative=True, against="simulation"),
+         {"simulation": 0.02}, "+10±2 %"),
+        (ComparedQuantity("utilization", "", None, 0.5, 0.7, relative=False, against="testbed"),
+         {"simulation": 0.03, "testbed": 0.04}, "-20±5 points"),
+        (ComparedQuantity("utilization", "", 0.5, 0.7, None, relative=False, against="simulation"),
+         {"simulation": 0.0}, "-20.00 points"),
+    ],
+)  # fmt: skip
+def test_a_gap_has_the_interval_of_what_it_is_the_difference_of(
+    row: ComparedQuantity, halves: dict[str, float], shown: str
+) -> None:
+    known = {source: {row.name: {"mean": getattr(row, source), "ci95": half}} for source, half in halves.items()}
+    assert _gap(row, "model" if row.against == "simulation" else "simulation", known) == shown

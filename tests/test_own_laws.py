@@ -18,6 +18,7 @@ from elephan.runs.outcome import simulate
 from elephan.scenario import Scenario
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
     from conftest import Command
@@ -579,8 +580,8 @@ def test_every_study_takes_laws_and_refuses_one_that_is_not_used() -> None:
     base = Scenario.from_text(elephan.EXAMPLE).replace(
         {"flows[0].control": "mine", "duration": "8 s", "warmup": "2 s"}, laws={"mine": MINE}
     )
-    sizing: list[Any] = [elephan.size, elephan.size_variants, elephan.size_limit, elephan.size_worst]
-    studies = [*sizing, elephan.run, elephan.attack, elephan.sweep, elephan.compare, elephan.Store.run]
+    studies: list[Callable[..., Any]] = [elephan.size, elephan.size_variants, elephan.size_limit, elephan.size_worst]
+    studies += [elephan.run, elephan.attack, elephan.sweep, elephan.compare, elephan.Store.run]
     for study in studies:
         assert "laws" in inspect.signature(study).parameters, study
     other = {"other": MINE}

@@ -125,7 +125,7 @@ def test_what_was_interrupted_says_what_is_kept_and_goes_on(
         patched.setattr("elephan.cli.leave", sys.exit)  # it would leave this process
         done = elephan(*words)
     assert done.code == 130
-    stopped = re.fullmatch(r"interrupted: ([12]) of 2 points are kept; the same command goes on from there\n", done.err)
+    stopped = re.fullmatch(r"interrupted: ([12]) of 2 points kept; the same command goes on from there\n", done.err)
     assert stopped
     assert elephan(*words).err.endswith(f", {stopped[1]} of them from the store\n")
 

@@ -214,7 +214,7 @@ def test_an_interrupted_sweep_says_what_is_kept_and_how_to_go_on(elephan: Comman
     assert done.returncode == 130
     line = done.stderr.splitlines()[-1]
     assert line.startswith("interrupted: ")
-    assert line.endswith("of 40 points are kept; the same command goes on from there")
+    assert line.endswith("of 40 points kept; the same command goes on from there")
     kept = int(line.split()[1])
     assert 1 <= kept < 40
     assert f"{40 - kept} run, {kept} from the store" in elephan(*words).err
@@ -238,7 +238,7 @@ def test_a_full_disk_is_one_line_and_the_same_command_goes_on(
     assert done.code == 2
     assert done.err.count("\n") == 1
     assert "the disk is full" in done.err
-    assert "3 of 8 points are kept" in done.err
+    assert "3 of 8 points kept" in done.err
     monkeypatch.undo()
     assert "5 run, 3 from the store" in elephan(*words).err
 

@@ -144,7 +144,8 @@ def calls() -> list[tuple[tuple[str, ...], list[str], bool]]:
             continue
         has_details = any("--details" in each.opts for each in ALL[words].params)
         for arguments in ARGUMENTS.get(words, [[]]):
-            found.append((words, arguments, words not in LONGER))
+            is_list = words == ("answer",) and not arguments
+            found.append((words, arguments, words not in LONGER and not is_list))
             if has_details:
                 found.append((words, [*arguments, "--details"], False))
         found += [(words, arguments, False) for arguments in DETAILS.get(words, [])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from dataclasses import replace
 from types import MappingProxyType
@@ -41,10 +42,10 @@ from elephan.cli.sweep_screen import brief
 from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.results.axes import short
-from elephan.units import count, format_measured
+from elephan.units import count, format_interval, format_measured
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from elephan.comparisons import ComparedQuantity, ScenarioComparison
@@ -155,20 +156,28 @@ def _table(compared: ScenarioComparison, *, real: bool) -> list[str]:
     sources = [*([] if no_model else ["model"]), "simulation", *(["testbed"] if real else [])]
     columns = [Column("", "", tuple(_named(row.name) for row in rows), is_text=True)]
     heads = {"model": f"model\n{MODEL}"}
-    runs = {"simulation": compared.simulated, **({"testbed": compared.tested.result} if compared.tested else {})}
-    known = {one: _intervals(runs[one]) if one in runs else {} for one in sources}
+    known = _measured(compared)
     columns += [
-        Column(heads.get(one, one), "", tuple(_number(row, one, known[one]) for row in rows)) for one in sources
+        Column(heads.get(one, one), "", tuple(_number(row, one, known.get(one, {})) for row in rows)) for one in sources
     ]
     if len(sources) > 1:
         # The gap between the two columns before it.
         other, against = sources[-2:]
-        columns.append(Column(f"{other} less\n{against}", "", tuple(_gap(row, other) for row in rows)))
-    if sum(column.width + len(GAP) for column in columns) - len(GAP) > terminal_width():
-        # Windows are in segments everywhere.
-        columns[0] = replace(columns[0], cells=tuple(cell.removesuffix(" [segments]") for cell in columns[0].cells))
+        gaps = [
+            Column(f"{other} less\n{against}", "", tuple(_gap(row, other, of) for row in rows)) for of in (known, {})
+        ]
+        # On a narrow terminal the intervals of the values beside it suffice.
+        columns = next((wide for gap in gaps if _fits(wide := [*columns, gap])), [*columns, gaps[-1]])
+    if not _fits(columns):
+        # Windows are in segments everywhere, and every delay here is a mean.
+        cells = (cell.removesuffix(" [segments]").removeprefix("mean ") for cell in columns[0].cells)
+        columns[0] = replace(columns[0], cells=tuple(cells))
     said = wrapped(f"No model: the {MODEL} does not apply: {no_model}.") if no_model else []
     return [*table_lines(columns), *said]
+
+
+def _fits(columns: Sequence[Column]) -> bool:
+    return sum(column.width + len(GAP) for column in columns) - len(GAP) <= terminal_width()
 
 
 def _points(
@@ -202,9 +211,12 @@ def _points(
     labels = {name: brief([str(one.labels.get(name, "")) for one in found]) for name in names}
     cells = []
     for i, one in enumerate(found):
-        rows = {row.name: row for row in one.comparison.rows}
+        rows, known = {row.name: row for row in one.comparison.rows}, _measured(one.comparison)
         # Units are in the heads.
-        values = [(_number(rows[name], against), _gap(rows[name], other).partition(" ")[0]) for name in SHOWN]
+        values = [
+            (_number(rows[name], against, known.get(against, {})), _gap(rows[name], other, known).partition(" ")[0])
+            for name in SHOWN
+        ]
         cells.append([*(labels[name][i] for name in names), *(text for pair in values for text in pair)])
     points = {row.name for one in found for row in one.comparison.rows if not row.relative}
     gap_heads = {name: f"{GAP_HEAD} [{'points' if name in points else '%'}]" for name in SHOWN}
@@ -288,6 +300,12 @@ def _named(name: str) -> str:
     return f"{form.title} [{form.unit}]" if form.unit else form.title
 
 
+def _measured(compared: ScenarioComparison) -> dict[str, dict[str, Any]]:
+    """Return the measured quantities of the simulation and of the testbed, if there is one, with their intervals."""
+    runs = {"simulation": compared.simulated, **({"testbed": compared.tested.result} if compared.tested else {})}
+    return {one: _intervals(run) for one, run in runs.items()}
+
+
 def _intervals(result: RunResult | SavedRun) -> dict[str, Any]:
     """Return the quantities that are measured once a replication, with their 95 % intervals."""
     document = result.to_json()
@@ -302,18 +320,35 @@ def _number(row: ComparedQuantity, source: str, intervals: Mapping[str, Any] = M
         return ""
     # Runs that all agree, as where only starts are random, have no interval to show.
     if quantity is not None and quantity["ci95"]:
-        return format_measured(quantity, SHOWN[row.name].scale, joint="±")
+        return format_measured(quantity, SHOWN[row.name].scale, of=row.name, joint="±")
     return f"{value * SHOWN[row.name].scale:.4g}"
 
 
-def _gap(row: ComparedQuantity, other: str) -> str:
+def _gap(row: ComparedQuantity, other: str, known: Mapping[str, Mapping[str, Any]] = MappingProxyType({})) -> str:
+    """Format a gap, with its 95 % interval where `known` has those of the sources, by source and quantity."""
     from elephan.reports.model_sim_testbed import SHOWN  # noqa: PLC0415 (as above)
 
     gap = row.gap(other)
     if gap is None:
         return ""
-    if row.relative:
-        return f"{100 * gap:+.1f} %"
     form = SHOWN[row.name]
-    text = f"{gap * form.scale:+.2f} points" if form.unit == "%" else f"{gap:+.4f}"
+    scale, unit = (100.0, " %") if row.relative else (form.scale, " points" if form.unit == "%" else "")
+    half = _half(row, other, known) * scale
+    if half:
+        text = format_interval(abs(gap) * scale, half, joint="±")
+        return f"{'-' if gap < 0 and not text.startswith('0±') else '+'}{text}{unit}"
+    text = f"{gap * scale:+.{1 if row.relative else 2 if unit else 4}f}{unit}"
     return text.replace("-0.00 ", "+0.00 ")
+
+
+def _half(row: ComparedQuantity, other: str, known: Mapping[str, Mapping[str, Any]]) -> float:
+    """Return the half-width of the interval of a gap, to first order; 0 where neither value has an interval.
+
+    The replications of a simulation and of a testbed are independent, and a model is exact.
+    """
+    measured = {one: known.get(one, {}).get(row.name) for one in (other, row.against)}
+    halves = {one: quantity["ci95"] or 0.0 if quantity else 0.0 for one, quantity in measured.items()}
+    if not row.relative:
+        return math.hypot(*halves.values())
+    value, base = getattr(row, other), getattr(row, row.against)
+    return math.hypot(halves[other] / base, halves[row.against] * value / base**2)

@@ -75,7 +75,9 @@ def limit_columns(
     from elephan.sizing.limit_words import said  # noqa: PLC0415 (--help does without NumPy)
 
     beside = document["drop_tail"]
-    amounts = [said(document["find"], row["amount"]).removesuffix(" packets").removesuffix(" flows") for row in rows]
+    amounts = [said(document["find"], row["amount"]) for row in rows]
+    if document["find"] in ("flows", "red"):
+        amounts = [amount.split()[0] for amount in amounts]
     marks = ["<- answer" if row["amount"] == document["amount"] else "" for row in rows]
     if beside is not None:
         rows = [*rows, beside]

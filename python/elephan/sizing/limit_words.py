@@ -57,4 +57,6 @@ def _interval(document: Mapping[str, Any]) -> str:
     if document["find"] in ("flows", "red"):
         # The unit is beside the amount.
         ends = [end.split()[0] for end in ends]
-    return f"95 %: {ends[0]} or more" if high is None else f"95 %: {ends[0]} to {ends[1]}"
+    if high is None:
+        return f"95 %: {ends[0]} or more"
+    return f"95 %: {' to '.join(dict.fromkeys(ends))}"
