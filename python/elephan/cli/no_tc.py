@@ -16,6 +16,7 @@ _RED = {"gentle": False, "count": "classic", "least_backlog": 0.0}
 
 LINUX: dict[str, dict[str, object]] = {
     "drop-tail": {"ecn_threshold": "0 packets"},
+    "drop-head": {},
     "red": _RED,
     "ared": {**_RED, "looks": "clock"},
     "pie": {"mark_ecnth": 0.1, "max_burst": "150 ms"},
