@@ -231,7 +231,7 @@ def undo_state(seen: LawTrace, *, state: str) -> bool | None:
 
 @ADAPTING
 def saved(seen: LawTrace, *, state: str, gauge: str) -> float | None:
-    """Return the value that an undo saved of a gauge, over the gauge before the end of a state's first phase after the stimulus."""
+    """Return the saved value of a gauge over the gauge itself, just before the first phase after the stimulus ends."""
     phase = _probe(seen, state)
     if phase is None:
         return None
@@ -241,14 +241,16 @@ def saved(seen: LawTrace, *, state: str, gauge: str) -> float | None:
 
 @ADAPTING
 def restored(seen: LawTrace, *, state: str, gauge: str) -> float | None:
-    """Return a gauge over its saved value, at the first PROBE_REFILL after a state's first phase after the stimulus."""
+    """Return a gauge over its saved value, at the first PROBE_REFILL after the phase of `_probe`."""
     refill = _refill(seen, state)
-    return None if refill is None else float(seen.gauge(gauge)[refill.start] / seen.gauge("undo_" + gauge)[refill.start])
+    if refill is None:
+        return None
+    return float(seen.gauge(gauge)[refill.start] / seen.gauge("undo_" + gauge)[refill.start])
 
 
 @ADAPTING
 def window_restored(seen: LawTrace, *, state: str) -> float | None:
-    """Return cwnd at the first PROBE_REFILL after a state's first phase after the stimulus, over cwnd before its end."""
+    """Return cwnd at the first PROBE_REFILL after the phase of `_probe`, over cwnd just before its end."""
     phase, refill = _probe(seen, state), _refill(seen, state)
     if phase is None or refill is None:
         return None
