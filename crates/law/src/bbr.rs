@@ -5,20 +5,22 @@
 //! Differs from the source: random waits are a hash of clock and deliveries; segments leave one by one, so there is no
 //! send quantum and no offload budget; an ECN mark, which the draft leaves open, counts as losses above the threshold;
 //! a restart from idle is noticed at its first ACK and begins `extra_acked`'s interval with nothing, as in Linux (the draft
-//! moves only its start); a spurious recovery is not undone. Selective acknowledgements are taken for granted; under `prr`
-//! it is as under `sack`, because it rules its window in recovery itself.
+//! moves only its start); what a spurious recovery restores is saved once. Selective acknowledgements are taken for granted;
+//! under `prr` it is as under `sack`, because it rules its window in recovery itself.
 //! Differs from Linux and ns-3: there it is version 1 (2017), a cycle of eight gains without bounds learnt from losses: `bbr1`.
 
 mod gauges;
 mod machine;
 mod model;
 mod parts;
+mod undo;
 
 use crate::{CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Restart, Signal, number, smaller};
 use base::{Card, ParamError, Registered, Span, Time};
 use gauges::Seen;
 use model::inflight_at_loss;
 use parts::{Aggregation, CwndUse, FullPipe, MaxRate};
+use undo::Undo;
 
 /// Window that keeps a path with delayed ACKs busy (`MinPipeCwnd`), in segments.
 const MIN_PIPE_CWND: f64 = 4.0;
@@ -141,6 +143,7 @@ pub struct Bbr {
     loss_round_delivered: u64,
     loss_round_start: bool,
     losses_in_round: u32,
+    undo: Undo,
     // Probing for bandwidth.
     is_bw_probe_sample: bool,
     prev_probe_too_high: bool,
@@ -225,6 +228,7 @@ impl CongestionControl for Bbr {
         // An empty network and an application that was behind: what was sent since began from idle.
         self.idle_restart = self.in_flight <= 0.0 && self.delivered > 0 && delivery.app_limited;
         (self.now, self.delivered, self.in_flight) = (delivery.now, delivery.delivered, delivery.in_flight);
+        self.start_round_after_undo();
         if delivery.newly_delivered <= 0.0 {
             return;
         }
@@ -265,6 +269,7 @@ impl CongestionControl for Bbr {
     /// `HandleLostPacket`.
     fn on_lost(&mut self, lost: &Lost) {
         (self.now, self.delivered) = (lost.now, lost.delivered);
+        self.save_state_upon_loss();
         self.note_loss();
         if self.is_bw_probe_sample && self.is_too_high(lost.lost, lost.tx_in_flight) {
             let app_limited = lost.app_limited || self.was_held_back(lost.prior_delivered);
@@ -273,8 +278,13 @@ impl CongestionControl for Bbr {
         }
     }
 
+    fn on_undo(&mut self, _cwnd: f64, _ssthresh: f64) {
+        self.handle_spurious_loss();
+    }
+
     fn on_recovered(&mut self) {
         self.in_recovery = false;
+        self.undo.end();
         self.restore_cwnd();
         if self.full_bw_reached {
             self.cwnd = self.cwnd.min(self.max_inflight());
@@ -293,6 +303,7 @@ impl CongestionControl for Bbr {
             }
             return;
         }
+        self.save_state_upon_loss();
         self.save_cwnd();
         self.in_recovery = true;
         if event.signal == Signal::Timeout {
@@ -363,6 +374,7 @@ impl Bbr {
             loss_round_delivered: 0,
             loss_round_start: false,
             losses_in_round: 0,
+            undo: Undo::default(),
             is_bw_probe_sample: false,
             prev_probe_too_high: false,
             prev_probe_precautionary: false,
@@ -413,7 +425,7 @@ mod tests {
     }
 
     /// The ACK of one segment after `now`, of which 100 are in flight for 100 ms.
-    fn delivery(now: Time, delivered: u64) -> Delivery {
+    pub(super) fn delivery(now: Time, delivered: u64) -> Delivery {
         Delivery {
             now,
             newly_delivered: 1.0,
@@ -433,7 +445,7 @@ mod tests {
     }
 
     /// Returns a flow in CRUISE at 10 Gbit/s over 100 ms in packets of 1500 bytes, as in Section 5.3.3.5.
-    fn cruising() -> Bbr {
+    pub(super) fn cruising() -> Bbr {
         let mut bbr = bbr();
         bbr.full_bw_reached = true;
         bbr.max_rate.update(10e9 / 8.0 / 1500.0);
@@ -444,6 +456,18 @@ mod tests {
         bbr.set_pacing_rate();
         bbr.cwnd = bbr.max_inflight();
         bbr
+    }
+
+    /// The loss of a segment of which 100,000 were in flight; with it `n` were lost.
+    pub(super) fn lost(n: f64) -> Lost {
+        Lost {
+            now: Time::ZERO + Span::secs(2),
+            delivered: 500_000,
+            prior_delivered: 400_000,
+            tx_in_flight: 100_000.0,
+            lost: n,
+            app_limited: false,
+        }
     }
 
     #[test]
@@ -494,28 +518,6 @@ mod tests {
     }
 
     #[test]
-    fn a_round_with_losses_keeps_what_was_delivered_or_seven_tenths() {
-        let mut bbr = cruising();
-        let (bw, cwnd) = (bbr.bw, bbr.cwnd);
-        (bbr.bw_latest, bbr.inflight_latest) = (0.6 * bw, 0.9 * cwnd);
-        bbr.lower_bounds();
-        assert_eq!((bbr.bw_shortterm, bbr.inflight_shortterm), (0.7 * bw, 0.9 * cwnd));
-        (bbr.bw_latest, bbr.inflight_latest) = (0.0, 0.0);
-        bbr.lower_bounds();
-        assert_eq!((bbr.bw_shortterm, bbr.inflight_shortterm), (0.7 * (0.7 * bw), 0.7 * (0.9 * cwnd)));
-    }
-
-    #[test]
-    fn headroom_is_fifteen_percent_and_at_least_one_segment() {
-        let mut bbr = cruising();
-        assert!(bbr.inflight_with_headroom().is_infinite());
-        for (bound, left) in [(100.0, 85.0), (6.0, 5.0), (4.5, 4.0)] {
-            bbr.inflight_longterm = bound;
-            assert_eq!(bbr.inflight_with_headroom(), left);
-        }
-    }
-
-    #[test]
     fn the_bound_grows_by_1_2_4_8_segments_per_round() {
         let mut bbr = cruising();
         bbr.cwnd = 100.0;
@@ -531,14 +533,6 @@ mod tests {
         bbr.start_refill();
         bbr.start_up(bbr.bw);
         bbr.is_bw_probe_sample = true;
-        let lost = |n: f64| Lost {
-            now: Time::ZERO + Span::secs(2),
-            delivered: 500_000,
-            prior_delivered: 400_000,
-            tx_in_flight: 100_000.0,
-            lost: n,
-            app_limited: false,
-        };
         bbr.on_lost(&lost(2000.0));
         assert_eq!(bbr.state, State::Up);
         bbr.on_lost(&lost(2001.0));

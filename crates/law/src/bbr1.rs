@@ -3,7 +3,7 @@
 //!
 //! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it); N. Cardwell et al., BBR: Congestion-based congestion control, ACM Queue 14 (5), 2016.
 //! Differs from Linux: the first phase of a cycle is a hash of clock and deliveries; without a handshake the first window is paced for a
-//! nominal millisecond; segments that wait for their pace count as in flight; no repair is undone; times are not in ticks. SACK is assumed.
+//! nominal millisecond; segments that wait for their pace count as in flight; times are not in ticks. SACK is assumed.
 
 mod model;
 mod modes;
@@ -148,8 +148,7 @@ impl Registered for Bbr1 {
         source: "Linux 6.12, tcp_bbr.c",
         differs: "The first phase of a cycle is a hash of clock and deliveries, not a random number. Without a \
                   handshake the first window is paced for a nominal millisecond. Segments that wait for their pace \
-                  count as in flight, and no repair is taken back as needless. An ECN mark changes nothing, as in \
-                  Linux.",
+                  count as in flight. An ECN mark changes nothing, as in Linux.",
     };
 }
 
@@ -239,6 +238,12 @@ impl CongestionControl for Bbr1 {
         }
         self.lost += 1;
         self.losses += 1.0;
+    }
+
+    /// `bbr_undo_cwnd`: the losses that proved spurious say nothing of the path.
+    fn on_undo(&mut self, _cwnd: f64, _ssthresh: f64) {
+        self.full_pipe.restart();
+        self.policer = Policer::default();
     }
 
     fn on_recovered(&mut self) {
@@ -347,14 +352,6 @@ impl Bbr1 {
         };
         bbr.begin_pace(NOMINAL_RTT);
         bbr
-    }
-
-    /// Ends a round at a timeout, and looks for growth anew.
-    fn time_out(&mut self) {
-        (self.repair, self.seen) = (Repair::Timeout, Repair::Timeout);
-        self.full_pipe.restart();
-        self.round_start = true;
-        self.look_for_policer(true, false);
     }
 }
 

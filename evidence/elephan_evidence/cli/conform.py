@@ -214,15 +214,13 @@ def _verdict(case: Mapping[str, Any]) -> str:
 
 
 def _about(case: Mapping[str, Any]) -> list[str]:
-    lines = [f"   {case['stimulus'] or case['impossible']}"]
+    lines = [f"   {case['stimulus']}"]
     whys = {seen["explained"]["why"] for path in case["paths"] for seen in path["seen"] if seen["explained"]}
     return lines + [f"   {why}" for why in whys]
 
 
 def _why(case: Mapping[str, Any]) -> str:
     """Return a short reason why a case is not met, or the missing observations if no run explains it."""
-    if case["impossible"]:
-        return str(case["impossible"]).partition(":")[0]
     missed = {seen["id"]: seen for path in case["paths"] for seen in path["seen"] if seen["verdict"] != "met"}
     explained = [seen["explained"]["short"] for seen in missed.values() if seen["explained"]]
     return str(explained[0]) if case["holds"] and explained else f"not seen: {', '.join(missed)}"
@@ -263,13 +261,12 @@ def _show_list(suite: Suite, numbers: Sequence[int], *, details: bool, json: boo
                     "section": case.section,
                     "stimulus": case.stimulus,
                     "paths": list(case.paths),
-                    "impossible": case.impossible,
                 }
                 for case in cases
             ]
         )
         return
-    rows = [[str(case.number), case.name, case.title, case.stimulus or "not possible"] for case in cases]
+    rows = [[str(case.number), case.name, case.title, case.stimulus] for case in cases]
     if details:
         print_tables(fitted_table(["#", "case", "what", "stimulus"], rows, [False, True, True, True]))
     else:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan_evidence.conform.lawtrace import STATES
+from elephan_evidence.conform.lawtrace import SHORT, STATES
 from elephan_evidence.conform.registry import TraceMeasures
 
 if TYPE_CHECKING:
-    from elephan_evidence.conform.lawtrace import LawTrace
+    from elephan_evidence.conform.lawtrace import LawTrace, Phase
 
 ADAPTING = TraceMeasures()
 
@@ -220,3 +220,74 @@ def kept(seen: LawTrace, *, of: str, state: str, nth: int = 1, then: int = 0) ->
     end = int(np.searchsorted(count, count[phase.end] + then, side="right")) if then else phase.end
     value = seen.gauge(of)[phase.start + 1 : end]
     return float(np.max(value) / seen.gauge("max_bw")[phase.start - 1]) if value.size else None
+
+
+@ADAPTING
+def undo_state(seen: LawTrace, *, state: str) -> bool | None:
+    """Whether undo_state is a state at the ACK that ends its first phase after the stimulus."""
+    phase = _probe(seen, state)
+    return None if phase is None else bool(seen.gauge("undo_state")[phase.end] == seen.gauge("state")[phase.start])
+
+
+@ADAPTING
+def saved(seen: LawTrace, *, state: str, gauge: str) -> float | None:
+    """Return the saved value of a gauge over the gauge itself, just before the first phase after the stimulus ends."""
+    phase = _probe(seen, state)
+    if phase is None:
+        return None
+    ratio = float(seen.gauge("undo_" + gauge)[phase.end] / seen.gauge(gauge)[phase.end - 1])
+    return None if np.isnan(ratio) else ratio
+
+
+@ADAPTING
+def restored(seen: LawTrace, *, state: str, gauge: str) -> float | None:
+    """Return a gauge over its saved value, at the first PROBE_REFILL after the phase of `_probe`."""
+    refill = _refill(seen, state)
+    if refill is None:
+        return None
+    return float(seen.gauge(gauge)[refill.start] / seen.gauge("undo_" + gauge)[refill.start])
+
+
+@ADAPTING
+def window_restored(seen: LawTrace, *, state: str) -> float | None:
+    """Return cwnd at the first PROBE_REFILL after the phase of `_probe`, over cwnd just before its end."""
+    phase, refill = _probe(seen, state), _refill(seen, state)
+    if phase is None or refill is None:
+        return None
+    cwnd = seen.columns["cwnd_segments"]
+    return float(cwnd[refill.start] / cwnd[phase.end - 1])
+
+
+@ADAPTING
+def lifted(seen: LawTrace, *, gauge: str) -> float | None:
+    """Return the time from when a bound is set after the stimulus until it is infinite again [rtt]."""
+    bound, time = seen.gauge(gauge), seen.time
+    is_set = np.flatnonzero((time >= seen.names["at"]) & ~np.isnan(bound))
+    if not is_set.size:
+        return None
+    after = is_set[0] + np.flatnonzero(np.isnan(bound[is_set[0] :]))
+    return float((time[after[0]] - time[is_set[0]]) / seen.names["rtt"]) if after.size else None
+
+
+@ADAPTING
+def returns(seen: LawTrace, *, state: str) -> float | None:
+    """Return the time from the end of a state's first phase after the stimulus to the next PROBE_REFILL [rtt]."""
+    phase, refill = _probe(seen, state), _refill(seen, state)
+    if phase is None or refill is None:
+        return None
+    return float((seen.time[refill.start] - seen.time[phase.end]) / seen.names["rtt"])
+
+
+def _probe(seen: LawTrace, state: str) -> Phase | None:
+    """Return the first phase of a state that ends after the stimulus and within the trace."""
+    name = SHORT.get(state, state)
+    ended = (each for each in seen.phases if each.state == name and each.end < seen.time.size)
+    return next((each for each in ended if seen.time[each.end] > seen.names["at"]), None)
+
+
+def _refill(seen: LawTrace, state: str) -> Phase | None:
+    """Return the first PROBE_REFILL after the phase of `_probe`."""
+    phase = _probe(seen, state)
+    if phase is None:
+        return None
+    return next((each for each in seen.phases if each.state == "ProbeBW_REFILL" and each.start >= phase.end), None)

@@ -128,8 +128,6 @@ class TestCase:
         Position in the appendix, from 1.
     section : str
         Heading in the appendix.
-    impossible : str
-        Reason why it cannot be run; empty if it can.
     picture : str
         Quantity in its picture: ``"inflight"`` or ``"rate"``.
     """
@@ -144,7 +142,6 @@ class TestCase:
     runs: Mapping[str, CaseRun]
     seen: tuple[Observation, ...]
     explained: tuple[CaseExplanation, ...]
-    impossible: str
     picture: str
 
     def explanation(self, observation: str) -> CaseExplanation | None:
@@ -204,13 +201,12 @@ def _case(
     name: str,
     title: str,
     section: str,
-    stimulus: str = "",
-    length: str = "",
-    paths: tuple[str, ...] = (),
-    runs: Mapping[str, Mapping[str, Any]] | None = None,
-    seen: tuple[Mapping[str, Any], ...] = (),
+    stimulus: str,
+    length: str,
+    paths: tuple[str, ...],
+    runs: Mapping[str, Mapping[str, Any]],
+    seen: tuple[Mapping[str, Any], ...],
     explained: tuple[Mapping[str, Any], ...] = (),
-    impossible: str = "",
     picture: str = "inflight",
     common: Mapping[str, Any] | None = None,
 ) -> TestCase:
@@ -223,7 +219,7 @@ def _case(
             lets=run.get("lets"),
             scale=run.get("scale"),
         )
-        for key, run in (runs or {}).items()
+        for key, run in runs.items()
     }
     return TestCase(
         number=number,
@@ -239,7 +235,6 @@ def _case(
             CaseExplanation(tuple(each["seen"]), each["run"], each["short"], " ".join(each["why"].split()))
             for each in explained
         ),
-        impossible=impossible,
         picture=picture,
     )
 

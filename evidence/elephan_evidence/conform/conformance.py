@@ -124,7 +124,7 @@ def conform(
 
     Examples
     --------
-    >>> conform("bbr", 18).summary["not possible"]
+    >>> conform("bbr", 18).summary["met"]
     1
     """
     begun = time.perf_counter()
@@ -180,7 +180,6 @@ def _case(judged: JudgedCase) -> dict[str, Any]:
         "title": case.title,
         "section": case.section,
         "stimulus": case.stimulus,
-        "impossible": case.impossible,
         "verdict": judged.verdict,
         "holds": judged.holds,
         "paths": [_path(each) for each in judged.paths],

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 MEASURES.update(ADAPTING)
 
-Verdict = Literal["met", "undecided", "contradicted", "uninformative", "not possible"]
-WORST: tuple[Verdict, ...] = ("not possible", "contradicted", "uninformative", "undecided", "met")
+Verdict = Literal["met", "undecided", "contradicted", "uninformative"]
+WORST: tuple[Verdict, ...] = ("contradicted", "uninformative", "undecided", "met")
 """Verdicts in order of precedence: the first one that occurs is the verdict of the whole."""
 
 
@@ -108,7 +108,7 @@ class JudgedCase:
     @cached_property
     def verdict(self) -> Verdict:
         """*Met* only if every observation is met on every path."""
-        return worst([each.verdict for each in self.paths]) if self.paths else "not possible"
+        return worst([each.verdict for each in self.paths])
 
     @property
     def every(self) -> tuple[JudgedObservation, ...]:

@@ -30,7 +30,6 @@ MEANS = {
     "contradicted": "an observation is made otherwise. *Explained*: the run beside it, in the same suite, makes it.",
     "uninformative": "a null makes it as well.",
     "undecided": "what is to be looked at did not happen.",
-    "not possible": "what the case needs is not there.",
 }
 
 
@@ -109,7 +108,7 @@ def _overview(found: Conformance) -> list[str]:
             str(each.case.number),
             f"[{each.case.title}](#{_anchor(each)})",
             _verdict(each),
-            "; ".join(each.case.paths) or each.case.impossible,
+            "; ".join(each.case.paths),
         ]
         for each in found.cases
     ]
@@ -134,9 +133,6 @@ def _anchor(each: JudgedCase) -> str:
 def _case(judged: JudgedCase) -> Iterator[str]:
     case = judged.case
     yield from (f"## {_heading(judged)}", "", f"*{case.section}*: {_verdict(judged)}.", "")
-    if not judged.paths:
-        yield from (f"Not possible: {case.impossible}.", "")
-        return
     yield from (line(case.stimulus), "")
     figure = draw_case(judged)
     if figure is not None:

@@ -49,9 +49,15 @@ impl Bbr {
             ("inflight_longterm", self.inflight_longterm),
             ("inflight_shortterm", self.inflight_shortterm),
             ("bw_shortterm", self.bw_shortterm),
+            ("undo_inflight_longterm", self.undo.inflight_longterm),
+            ("undo_inflight_shortterm", self.undo.inflight_shortterm),
+            ("undo_bw_shortterm", self.undo.bw_shortterm),
         ];
         for (name, bound) in bounds.into_iter().filter(|(_, bound)| bound.is_finite()) {
             put(name, bound);
+        }
+        if let Some(state) = self.undo.state {
+            put("undo_state", f64::from(state as u8));
         }
         if self.drain_start_round > 0 {
             put("drain_start_round", self.drain_start_round as f64);

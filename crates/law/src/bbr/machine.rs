@@ -20,6 +20,7 @@ impl Bbr {
         let lossy = delivery.recovering && self.losses_in_round >= STARTUP_LOSSES;
         if self.loss_round_start {
             if !self.full_bw_reached && lossy && self.is_too_high(delivery.lost, delivery.tx_in_flight) {
+                self.undo.state = Some(State::Startup);
                 self.leave_startup();
             }
             self.losses_in_round = 0;

@@ -91,6 +91,7 @@ impl Bbr {
             self.inflight_longterm = tx_in_flight.max(self.target_inflight() * self.p.beta);
         }
         if self.state == State::Up {
+            self.undo.state = Some(State::Up);
             self.start_down();
         }
     }
@@ -179,6 +180,7 @@ pub(super) fn inflight_at_loss(thresh: f64, tx_in_flight: f64, lost: f64) -> f64
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::cruising;
     use super::*;
 
     #[test]
@@ -189,5 +191,27 @@ mod tests {
         assert!(((2.0 + prefix) / (129.0 + prefix) - 0.02).abs() < 1e-12, "{bound}");
         assert!((prefix - 0.5918).abs() < 1e-4);
         assert_eq!(inflight_at_loss(0.02, 50.0, 20.0), 49.0);
+    }
+
+    #[test]
+    fn a_round_with_losses_keeps_what_was_delivered_or_seven_tenths() {
+        let mut bbr = cruising();
+        let (bw, cwnd) = (bbr.bw, bbr.cwnd);
+        (bbr.bw_latest, bbr.inflight_latest) = (0.6 * bw, 0.9 * cwnd);
+        bbr.lower_bounds();
+        assert_eq!((bbr.bw_shortterm, bbr.inflight_shortterm), (0.7 * bw, 0.9 * cwnd));
+        (bbr.bw_latest, bbr.inflight_latest) = (0.0, 0.0);
+        bbr.lower_bounds();
+        assert_eq!((bbr.bw_shortterm, bbr.inflight_shortterm), (0.7 * (0.7 * bw), 0.7 * (0.9 * cwnd)));
+    }
+
+    #[test]
+    fn headroom_is_fifteen_percent_and_at_least_one_segment() {
+        let mut bbr = cruising();
+        assert!(bbr.inflight_with_headroom().is_infinite());
+        for (bound, left) in [(100.0, 85.0), (6.0, 5.0), (4.5, 4.0)] {
+            bbr.inflight_longterm = bound;
+            assert_eq!(bbr.inflight_with_headroom(), left);
+        }
     }
 }

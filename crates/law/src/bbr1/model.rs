@@ -60,6 +60,14 @@ impl Bbr1 {
         }
     }
 
+    /// Ends a round at a timeout, and looks for growth anew.
+    pub(super) fn time_out(&mut self) {
+        (self.repair, self.seen) = (Repair::Timeout, Repair::Timeout);
+        self.full_pipe.restart();
+        self.round_start = true;
+        self.look_for_policer(true, false);
+    }
+
     /// Sets the first pace, a window per `rtt`: at the first round-trip sample, or with the nominal time before it.
     pub(super) fn begin_pace(&mut self, rtt: Span) {
         self.pacing_rate = self.pace(self.cwnd / rtt.as_secs(), self.p.startup_gain);
@@ -149,5 +157,24 @@ impl Bbr1 {
             self.cwnd = self.cwnd.max(self.prior_cwnd);
         }
         self.seen = self.repair;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Bbr1, Params};
+    use crate::{CongestionControl, Controller};
+
+    #[test]
+    fn losses_that_prove_spurious_are_forgotten() {
+        let mut bbr = Bbr1::new(&Params::default(), 10.0).expect("valid parameters");
+        for _ in 0..3 {
+            bbr.full_pipe.update(100.0);
+        }
+        bbr.on_undo(50.0, 50.0);
+        assert_eq!(bbr.cwnd(), 10.0, "the window is restored when the recovery ends");
+        // Without the undo the third round without growth would be the last of Startup.
+        bbr.full_pipe.update(100.0);
+        assert!(!bbr.full_pipe.reached);
     }
 }
