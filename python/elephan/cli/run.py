@@ -51,6 +51,7 @@ from elephan.cli.common import (
 )
 from elephan.cli.estimate import announce
 from elephan.cli.progress import ProgressLine
+from elephan.cli.run_events import event_lines, events_of, traced
 from elephan.cli.run_screen import screen, whole
 from elephan.errors import InputError, suggest
 from elephan.extras import require
@@ -107,6 +108,15 @@ def run(
             "Wireshark (packets of record.packets); repeatable.",
         ),
     ] = None,
+    trace: Annotated[
+        str | None,
+        typer.Option(
+            "--trace",
+            metavar="GROUP[INDEX]",
+            help="Record this flow (record.trace), and show its losses, recoveries, timeouts, probes and undone "
+            "reductions in place of the tables.",
+        ),
+    ] = None,
     plot: Annotated[
         bool,
         typer.Option("--plot", help="Draw cwnd, backlog, srtt, utilization, distributions and packets into --out."),
@@ -124,6 +134,7 @@ def run(
     from elephan.results.files import write_files  # noqa: PLC0415 (as above)
     from elephan.runs.halves import is_cheap  # noqa: PLC0415 (as above)
     from elephan.runs.measures import needs_series  # noqa: PLC0415 (as above)
+    from elephan.runs.result import RunResult  # noqa: PLC0415 (as above)
 
     check_out(out)
     check_tables(tables)
@@ -140,6 +151,8 @@ def run(
     if changes := parse_assignments(set_, replications=replications, seed=seed):
         read = read.replace(changes)
     check_laws(read.own_laws)
+    if trace is not None:
+        read = traced(read, trace)
     metrics = _metrics(metric or [], read)
     for name in also or []:
         from elephan.runs.elsewhere import check_recorded  # noqa: PLC0415 (few runs want it)
@@ -159,8 +172,8 @@ def run(
             kept = stack.enter_context(Store(store))
         asked: dict[str, Any] = {"engine": engine, "precision": precision, "max_replications": most}
         key = kept.key(read, **asked) if kept is not None else ""
-        # Pictures and files for other tools are made of what a run leaves in memory.
-        found = kept.find(key, series=series) if kept is not None and not (plot or also) else None
+        # Pictures, files for other tools and events are made of what a run leaves in memory.
+        found = kept.find(key, series=series) if kept is not None and not (plot or also or trace) else None
         with writing(out):
             if found is not None:
                 if not quiet:
@@ -178,8 +191,12 @@ def run(
         document: dict[str, Any] = {**made.to_json()}
         document |= {"metrics": found.measured(metrics)} if found is not None and metrics else {}
         warnings = made.warnings
+    events = events_of(made, trace) if trace is not None and isinstance(made, RunResult) else []
     if json:
-        print_json(document)
+        print_json(document | ({"events": events} if trace is not None else {}))
+    elif trace is not None:
+        print_lines(*event_lines(events, trace, details=details))
+        say_written(written)
     else:
         title = titled(document["run"]["scenario"], set_)
         print_document(document | {"run": document["run"] | {"scenario": title}}, made.scenario, details=details)
