@@ -84,11 +84,13 @@ pub enum Reason {
     Ecn,
     /// A tail-loss probe repaired a loss (RFC 8985, Section 7.4).
     ProbeRepaired,
-    /// A probe with new data, or with the last segment again (RFC 8985, Section 7.3).
+    /// A probe with new data (RFC 8985, Section 7.3).
     NewData,
+    /// A probe with the last segment again.
     LastSegment,
-    /// Segments are SACKed, or ACKs are duplicates.
+    /// Segments are SACKed.
     Sack,
+    /// ACKs are duplicates.
     Dupack,
     /// What was missing is acknowledged before it counts as lost.
     Acked,

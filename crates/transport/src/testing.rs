@@ -81,7 +81,7 @@ impl<R: Loss> Driven<R> {
     /// Advances to the next timer, whichever it is.
     pub fn time_out(&mut self) -> Vec<(u64, bool)> {
         self.now = self.core.state.timers.deadline();
-        self.call(|core, recovery, now, sent| core.on_timer(recovery, now, sent))
+        self.call(Core::on_timer)
     }
 
     /// Calls the sender; returns the released segments.
