@@ -189,9 +189,10 @@ impl EventLog {
         self.state
     }
 
-    /// New data is acknowledged: the next timeout is the first.
-    pub(crate) fn end_backoff(&mut self) {
-        self.backoff = 0;
+    /// An ACK acknowledges `acked` segments: after one of new data the next timeout is the first.
+    pub(crate) fn acknowledge(&mut self, acked: u32) -> &mut Self {
+        self.backoff = if acked > 0 { 0 } else { self.backoff };
+        self
     }
 
     /// Segment `seq` is declared lost.

@@ -134,7 +134,6 @@ def run(
     from elephan.results.files import write_files  # noqa: PLC0415 (as above)
     from elephan.runs.halves import is_cheap  # noqa: PLC0415 (as above)
     from elephan.runs.measures import needs_series  # noqa: PLC0415 (as above)
-    from elephan.runs.result import RunResult  # noqa: PLC0415 (as above)
 
     check_out(out)
     check_tables(tables)
@@ -151,8 +150,7 @@ def run(
     if changes := parse_assignments(set_, replications=replications, seed=seed):
         read = read.replace(changes)
     check_laws(read.own_laws)
-    if trace is not None:
-        read = traced(read, trace)
+    read = traced(read, trace)
     metrics = _metrics(metric or [], read)
     for name in also or []:
         from elephan.runs.elsewhere import check_recorded  # noqa: PLC0415 (few runs want it)
@@ -191,15 +189,8 @@ def run(
         document: dict[str, Any] = {**made.to_json()}
         document |= {"metrics": found.measured(metrics)} if found is not None and metrics else {}
         warnings = made.warnings
-    events = events_of(made, trace) if trace is not None and isinstance(made, RunResult) else []
-    if json:
-        print_json(document | ({"events": events} if trace is not None else {}))
-    elif trace is not None:
-        print_lines(*event_lines(events, trace, details=details))
-        say_written(written)
-    else:
-        title = titled(document["run"]["scenario"], set_)
-        print_document(document | {"run": document["run"] | {"scenario": title}}, made.scenario, details=details)
+    _show(document, made, trace, json=json, details=details, set_=set_)
+    if not json:
         say_written(written)
     warn(warnings, strict=strict, quiet=quiet)
     if not document.get("precision", {}).get("met", True):
@@ -275,6 +266,29 @@ def _written(
 
         written += draw_run(result, out, parse_assignments(set_))
     return written
+
+
+def _show(
+    document: Mapping[str, Any],
+    made: RunResult | StoredRun,
+    trace: str | None,
+    *,
+    json: bool,
+    details: bool,
+    set_: list[str] | None,
+) -> None:
+    """Print the results of a run, or the events of its traced flow."""
+    from elephan.runs.result import RunResult  # noqa: PLC0415 (--help does without NumPy)
+
+    events = events_of(made, trace) if trace is not None and isinstance(made, RunResult) else []
+    if json:
+        print_json(document if trace is None else {**document, "events": events})
+    elif trace is not None:
+        print_lines(*event_lines(events, trace, details=details))
+    else:
+        title = titled(document["run"]["scenario"], set_)
+        shown_ = {**document, "run": document["run"] | {"scenario": title}}
+        print_document(shown_, made.scenario, details=details)
 
 
 def print_document(document: Mapping[str, Any], scenario: Scenario, *, details: bool = False) -> None:

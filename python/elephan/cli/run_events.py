@@ -55,22 +55,29 @@ class ShownEvent(NamedTuple):
     backoff: int
 
 
-def traced(scenario: Scenario, flow: str) -> Scenario:
+def traced(scenario: Scenario, flow: str | None) -> Scenario:
     """Return the scenario with a flow recorded.
 
     Parameters
     ----------
-    flow : str
-        ``GROUP[INDEX]``, or the name of a group for its first flow.
+    flow : str or None
+        ``GROUP[INDEX]``, or the name of a group for its first flow; None for none.
 
     Raises
     ------
     InputError
         If there is no such flow, or it does not send by TCP.
     """
+    if flow is None:
+        return scenario
     name = flow_name(flow)
-    group = next((group for group in scenario.groups if name.startswith(f"{group['name']}[")), None)
-    if group is not None and group["law"] is None:
+    of, _, number = name.removesuffix("]").rpartition("[")
+    group = next((group for group in scenario.groups if group["name"] == of), None)
+    if group is None or not number.isdecimal() or int(number) >= group["flows"]:
+        known = ", ".join(f"{group['name']}[0]" for group in scenario.groups)
+        message = f"--trace: there is no flow {name}; the first of each group: {known}"
+        raise InputError(message)
+    if group["law"] is None:
         message = f"--trace: {name} sends datagrams, which are not acknowledged; name a flow of TCP"
         raise InputError(message)
     record = scenario.source.get("record", {})
@@ -135,11 +142,17 @@ def event_lines(
     rows = _merged(first)
     chosen = rows if details else [row for row in rows if not _is_quiet(row)]
     if not details:
-        chosen = chosen[: LINES - len(said) - HEADS - 2]
+        # The line that says what is left out takes one more on a narrow screen.
+        room = LINES - len(said) - HEADS
+        is_whole = len(chosen) == len(rows) <= room
+        chosen = chosen if is_whole else chosen[: room - len(_left_out(len(rows), width))]
     tables = table_lines(_columns(chosen), width) if chosen else []
-    left = len(rows) - len(chosen)
-    last = wrapped(f"({count(left, 'more event')}: --details; all in a table: --out DIR)", width) if left else []
+    last = _left_out(len(rows) - len(chosen), width) if len(rows) > len(chosen) else []
     return [*said, *tables, *last]
+
+
+def _left_out(number: int, width: int) -> list[str]:
+    return wrapped(f"({count(number, 'more event')}: --details; all in a table: --out DIR)", width)
 
 
 def _answer(events: Sequence[Mapping[str, Any]]) -> str:
@@ -195,16 +208,17 @@ def _is_quiet(row: ShownEvent) -> bool:
 
 
 def _columns(rows: Sequence[ShownEvent]) -> list[Column]:
-    return [
+    found = [
         Column("time", "s", tuple(f"{row.time_s:.6f}" for row in rows)),
         Column("event", "", tuple(row.event for row in rows), is_text=True),
         Column("reason", "", tuple(row.reason for row in rows), is_text=True),
-        Column("ca_state", "", tuple(row.ca_state for row in rows), is_text=True),
-        Column("segments", "", tuple(_segments(row.segments) for row in rows), 1),
-        Column("cwnd", "segments", tuple(_change(row.cwnd) for row in rows), 0),
-        Column("ssthresh", "segments", tuple(_change(row.ssthresh) for row in rows), 3),
-        Column("rto", "ms", tuple(_rto(row) for row in rows), 2),
+        Column("ca_state", "", tuple(row.ca_state for row in rows), 2, is_text=True),
+        Column("segments", "", tuple(_segments(row.segments) for row in rows), 3),
+        Column("cwnd", "segments", tuple(_change(row.cwnd) for row in rows), 1),
+        Column("ssthresh", "segments", tuple(_change(row.ssthresh) for row in rows), 5),
     ]
+    timeouts = tuple(_rto(row) for row in rows)
+    return [*found, Column("rto", "ms", timeouts, 4)] if any(timeouts) else found
 
 
 def _segments(numbers: Sequence[int]) -> str:
@@ -234,4 +248,4 @@ def _rto(row: ShownEvent) -> str:
     """Format the timeout that expired, and the number of those in a row from the second on."""
     if row.event != RTO or not math.isfinite(row.rto_s):
         return ""
-    return f"{row.rto_s * 1e3:.4g}" + (f" ({row.backoff} in a row)" if row.backoff > 1 else "")
+    return f"{row.rto_s * 1e3:.4g}" + (f" no. {row.backoff}" if row.backoff > 1 else "")

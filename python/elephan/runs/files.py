@@ -307,9 +307,7 @@ def _events(result: RunResult) -> dict[str, Any]:
     return {
         "replication": np.repeat(np.array([number for number, _ in traced], dtype=np.uint32), sizes),
         "flow": np.repeat(np.array([trace["flow"] for _, trace in traced], dtype=np.uint32), sizes),
-        **{
-            name: np.concatenate([trace["events"][name] for _, trace in traced]) for name in traced[0][1]["events"]
-        },
+        **{name: np.concatenate([trace["events"][name] for _, trace in traced]) for name in traced[0][1]["events"]},
     }
 
 

@@ -135,7 +135,7 @@ def _of_sender(trace: Mapping[str, Any], law: str, packet: int) -> Iterable[dict
     shown: dict[str, Any] = {}
     state = ""
     rows = _rows(trace, packet)
-    for row, (time_s, metrics) in enumerate(zip(trace["time_s"].tolist(), rows, strict=True)):
+    for time_s, metrics in zip(trace["time_s"].tolist(), rows, strict=True):
         entered = _state(metrics, law)
         if entered != state:
             of = {"old": state} if state else {}

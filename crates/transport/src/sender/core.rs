@@ -164,7 +164,7 @@ impl<C: CongestionControl> Core<C> {
                 (&mut self.state.receive_window, &mut self.state.ecn),
             );
         }
-        let log = self.log(wire);
+        let log = self.log(wire).map(|log| log.acknowledge(info.acked));
         let mut segments = Segments::new(now, &mut self.departures, &mut self.optional, log);
         info.report = loss.on_ack(&self.state, &mut segments, ack, info.acked);
         if NOTICES {
@@ -308,8 +308,7 @@ impl<C: CongestionControl> Core<C> {
         self.state.ecn.hold(false);
         self.state.timers.set_reorder(Time::NEVER);
         self.state.timers.set_probe(Time::NEVER);
-        let log = self.log(wire);
-        let log = log.map(|log| log.timed_out(now));
+        let log = self.log(wire).map(|log| log.timed_out(now));
         let mut segments = Segments::new(now, &mut self.departures, &mut self.optional, log);
         let restart = loss.on_timeout(&self.state, &mut segments);
         self.report_lost();

@@ -97,9 +97,6 @@ impl<C: CongestionControl> Core<C> {
     #[expect(clippy::inline_always, reason = "for every ACK; without a log it must vanish")]
     pub(super) fn log_order(&self, loss: &impl Loss, info: &AckInfo, wire: &mut impl Wire) {
         let Some(log) = self.log(wire) else { return };
-        if info.acked > 0 {
-            log.end_backoff();
-        }
         let state = self.ca_state(loss);
         if state != log.state() {
             let reason = match state {
