@@ -105,7 +105,8 @@ impl<C: CongestionControl> Core<C> {
 
     /// Does what follows from a verdict, after an ACK that reported `delivered` segments or a timer: sets timers, begins a
     /// recovery for `reason`, retransmits.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for every ACK")]
     pub(super) fn act(
         &mut self,
         loss: &mut impl Loss,
@@ -129,6 +130,7 @@ impl<C: CongestionControl> Core<C> {
 
     /// Reduces the window and begins a recovery; under PRR, counts from now on what may be sent. The ACK reported
     /// `delivered` segments.
+    #[inline(never)]
     fn begin_recovery(
         &mut self,
         loss: &mut impl Loss,
