@@ -182,16 +182,18 @@ def test_a_table_and_the_screen_have_them(elephan: Command, tmp_path: Path) -> N
 def test_many_events_leave_a_screen_of_fifteen_lines() -> None:
     columns = ("cwnd_before_segments", "cwnd_segments", "ssthresh_before_segments", "ssthresh_segments", "rto_s")
     rest: dict[str, Any] = dict.fromkeys(columns, 123.456) | {"replication": 0, "ca_state": "Recovery", "backoff": 1}
+    rules = ("rack", "reo_timer")
     events = [
-        {"time_s": 1.0 + number // 3, "event": "lost", "reason": "rack", "segment": number, **rest}
+        {"time_s": 1.0 + number // 3, "event": "lost", "reason": rules[number // 6 % 2], "segment": number, **rest}
         for number in range(300)
     ]
     for width in (40, 80):
         lines = event_lines(events, "a", width)
         assert len(lines) <= 15
         assert max(map(len, lines)) <= width
-    assert lines[0].startswith("a[0]: 300 segments declared lost (by rack 300), 0 recoveries")
-    assert lines[-1].startswith("(90 more events: --details")
+    assert lines[0].startswith("a[0]: 300 segments declared lost (by rack 150, reo_timer 150), 0 recoveries")
+    assert lines[4].split()[-4:-1] == ["0..5", "(6)", "123"], "two instants"
+    assert lines[-1].startswith("(40 more events: --details")
     assert len(event_lines(events, "a", 80, details=True)) == 2 + HEADS + 100
     assert event_lines([], "a", 80) == [
         "a[0]: 0 segments declared lost, 0 recoveries, 0 timeouts, 0 tail-loss probes, 0",
@@ -206,8 +208,8 @@ def test_a_flow_that_is_not_there_or_not_tcp_is_refused(elephan: Command, tmp_pa
     )
     file.write_text(TEXT.replace("LINK", "").replace("FLOW", "") + poisson, encoding="utf-8")
     for name, said in (
-        ("two", "--trace: there is no flow two[0]"),
-        ("one[7]", "--trace: there is no flow one[7]"),
+        ("nosuch", '--trace: there is no flow "nosuch[0]"; use for example one[0]'),
+        ("one[7]", '--trace: there is no flow "one[7]"; did you mean "one[0]"?'),
         ("udp", "--trace: udp[0] sends datagrams, which are not acknowledged; name a flow of TCP"),
     ):
         done = elephan("run", str(file), "--trace", name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.cli.columns import LINES, Column, table_lines, terminal_width, wrapped
 from elephan.cli.common import shown
-from elephan.errors import InputError
+from elephan.errors import InputError, suggest
 from elephan.units import count
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ HEADS = 2
 
 
 class ShownEvent(NamedTuple):
-    """A line of the screen: an event, or segments that are lost at once by one rule.
+    """A line of the screen: an event, or segments that are lost in a row by one rule.
 
     Parameters
     ----------
     time_s : float
-        Time [s].
+        Time of the first [s].
     event, reason, ca_state : str
         As in the table ``events``.
     segments : tuple of int
@@ -74,15 +74,15 @@ def traced(scenario: Scenario, flow: str | None) -> Scenario:
     of, _, number = name.removesuffix("]").rpartition("[")
     group = next((group for group in scenario.groups if group["name"] == of), None)
     if group is None or not number.isdecimal() or int(number) >= group["flows"]:
-        known = ", ".join(f"{group['name']}[0]" for group in scenario.groups)
-        message = f"--trace: there is no flow {name}; the first of each group: {known}"
+        known = [f"{group['name']}[{i}]" for group in scenario.groups for i in range(min(group["flows"], 2))]
+        message = f'--trace: there is no flow "{name}"; {suggest(name, known, f"use for example {known[0]}")}'
         raise InputError(message)
     if group["law"] is None:
         message = f"--trace: {name} sends datagrams, which are not acknowledged; name a flow of TCP"
         raise InputError(message)
     record = scenario.source.get("record", {})
-    known = list(record.get("trace", [])) if isinstance(record, dict) else []
-    return scenario if name in known else scenario.replace({"record.trace": [*known, name]})
+    named = list(record.get("trace", [])) if isinstance(record, dict) else []
+    return scenario if name in named else scenario.replace({"record.trace": [*named, name]})
 
 
 def flow_name(flow: str) -> str:
@@ -139,7 +139,7 @@ def event_lines(
     several = any(event["replication"] for event in events)
     first = [event for event in events if event["replication"] == 0]
     said = wrapped(f"{flow_name(flow)}{', replication 0' if several else ''}: {_answer(first)}.", width)
-    rows = _merged(first)
+    rows = _merged(first, apart=details)
     chosen = rows if details else [row for row in rows if not _is_quiet(row)]
     if not details:
         # The line that says what is left out takes one more on a narrow screen.
@@ -176,10 +176,10 @@ def _answer(events: Sequence[Mapping[str, Any]]) -> str:
     return f"{', '.join(parts)}, {len(of(UNDO))} undone"
 
 
-def _merged(events: Sequence[Mapping[str, Any]]) -> list[ShownEvent]:
-    """Return the lines of events; losses at one instant by one rule are one."""
+def _merged(events: Sequence[Mapping[str, Any]], *, apart: bool) -> list[ShownEvent]:
+    """Return the lines of events; losses in a row by one rule are one, unless they are at instants ``apart``."""
     found = []
-    for _, same in groupby(enumerate(events), lambda each: _key(*each)):
+    for _, same in groupby(enumerate(events), lambda each: _key(*each, apart=apart)):
         rows = [event for _, event in same]
         head = rows[0]
         found.append(
@@ -198,9 +198,9 @@ def _merged(events: Sequence[Mapping[str, Any]]) -> list[ShownEvent]:
     return found
 
 
-def _key(position: int, event: Mapping[str, Any]) -> tuple[Any, ...]:
-    is_lost = event["event"] == LOST
-    return (LOST, event["time_s"], event["reason"]) if is_lost else (position,)
+def _key(position: int, event: Mapping[str, Any], *, apart: bool) -> tuple[Any, ...]:
+    at = event["time_s"] if apart else None
+    return (LOST, at, event["reason"], event["ca_state"]) if event["event"] == LOST else (position,)
 
 
 def _is_quiet(row: ShownEvent) -> bool:

@@ -384,7 +384,7 @@ def _traces(tables: Mapping[str, Columns | None], number: int) -> list[dict[str,
     mine = traces["replication"] == number
     for flow in np.unique(traces["flow"][mine]):
         columns = _rows(traces, mine & (traces["flow"] == flow), ("replication", "flow"))
-        own = {name: values for name, values in columns.items() if not name.startswith("law_")}
+        own: dict[str, Any] = {name: values for name, values in columns.items() if not name.startswith("law_")}
         if again is not None:
             chosen = (again["replication"] == number) & (again["flow"] == flow)
             own |= {f"retransmit_{name}": again[name][chosen] for name in ("time_s", "segment")}
