@@ -51,7 +51,7 @@ from elephan.cli.common import (
 )
 from elephan.cli.estimate import announce
 from elephan.cli.progress import ProgressLine
-from elephan.cli.run_events import event_lines, events_of, traced
+from elephan.cli.run_events import event_lines, events_of, finite, traced
 from elephan.cli.run_screen import screen, whole
 from elephan.errors import InputError, suggest
 from elephan.extras import require
@@ -282,7 +282,7 @@ def _show(
 
     events = events_of(made, trace) if trace is not None and isinstance(made, RunResult) else []
     if json:
-        print_json(document if trace is None else {**document, "events": events})
+        print_json(document if trace is None else {**document, "events": finite(events)})
     elif trace is not None:
         print_lines(*event_lines(events, trace, details=details))
     else:

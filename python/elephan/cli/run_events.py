@@ -115,6 +115,17 @@ def events_of(result: RunResult, flow: str) -> list[dict[str, Any]]:
     return found
 
 
+def finite(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return events for JSON, with None for an infinite threshold.
+
+    Examples
+    --------
+    >>> finite([{"ssthresh_segments": math.inf, "event": "rto"}])
+    [{'ssthresh_segments': None, 'event': 'rto'}]
+    """
+    return [{key: None if value == math.inf else value for key, value in event.items()} for event in events]
+
+
 def event_lines(
     events: Sequence[Mapping[str, Any]], flow: str, width: int | None = None, *, details: bool = False
 ) -> list[str]:
