@@ -275,6 +275,7 @@ NAMES: dict[str, list[str]] = {
     "run --metric": ["nosuch", "recovery_time(nosuch=1)"],
     "sweep --metric": ["nosuch", "recovery_time(nosuch=1)"],
     "run --engine": ["nosuch"],
+    "run --trace": ["nosuch", "nosuch[3]"],
     "sweep --over": ["nosuch=1,2", "links[nosuch].rate=1,2Mbit/s", "flows[0].control=nosuch"],
     "sweep --zip": ["nosuch=1,2;duration=2s,3s"],
     "sweep --columns": ["nosuch", "delay[nosuch]", "goodput[nosuch]"],

@@ -49,6 +49,10 @@ FIELDS = {
 }
 
 
+CA_STATES = ("Open", "Disorder", "CWR", "Recovery", "Loss")
+"""States of recovery by Linux's names."""
+
+
 def made(law: str) -> RunResult:
     return elephan.run(elephan.Scenario.from_text(TEXT.replace("LAW", law)))
 
@@ -80,8 +84,8 @@ def test_the_header_is_that_of_the_main_schema() -> None:
     assert header["trace"]["common_fields"]["reference_time"] == {"clock_type": "monotonic", "epoch": "unknown"}
     assert header["trace"]["vantage_point"]["type"] in {"client", "server", "network", "unknown"}
     assert (scenario["name"], scenario["data"]["name"]) == ("simulation:scenario", "one flow")
-    names = {"quic:recovery_metrics_updated", "quic:congestion_state_updated", "simulation:marker"}
-    assert {event["name"] for event in events} == names
+    names = {"quic:recovery_metrics_updated", "quic:congestion_state_updated", "quic:packet_lost", "simulation:marker"}
+    assert names <= {event["name"] for event in events} <= names | {"quic:timer_updated"}
     times = [event["time"] for event in events]
     assert times == sorted(times)
 
@@ -119,10 +123,16 @@ def test_what_is_written_of_changes_is_the_trace(law: str) -> None:
     ],
 )
 def test_states_have_their_names_and_follow_each_other(law: str, states: set[str]) -> None:
-    changes = [event["data"] for event in records(made(law)) if event.get("name") == "quic:congestion_state_updated"]
+    updated = [event["data"] for event in records(made(law)) if event.get("name") == "quic:congestion_state_updated"]
+    changes = [each for each in updated if "state_machine" not in each]
     assert {each["new"] for each in changes} == states
     assert "old" not in changes[0]
     assert [each["old"] for each in changes[1:]] == [each["new"] for each in changes[:-1]]
+    # The sender's state of recovery changes beside them.
+    recovery = [each for each in updated if each.get("state_machine") == "ca_state"]
+    assert {"Open", "Disorder", "Recovery"} <= {each["new"] for each in recovery} <= {*CA_STATES}
+    assert [each["old"] for each in recovery] == ["Open", *(each["new"] for each in recovery[:-1])]
+    assert all(each["trigger"] for each in recovery)
 
 
 def test_drops_are_markers_where_they_were() -> None:

@@ -215,3 +215,143 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
         self.law.gauges(put);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::start::classic::Classic;
+
+    /// One segment a round trip; a loss takes a half, a mark a fifth.
+    #[derive(Clone, Debug)]
+    struct Aimd;
+
+    impl WindowLaw for Aimd {
+        fn per_rtt(&self, _w: f64) -> Option<f64> {
+            Some(1.0)
+        }
+
+        fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
+            cwnd * if event.signal == Signal::Ecn { 0.8 } else { 0.5 }
+        }
+    }
+
+    /// Keeps a window of five from its first ACK in congestion avoidance on.
+    #[derive(Clone, Debug)]
+    struct Five;
+
+    impl WindowLaw for Five {
+        fn avoid(&mut self, _cwnd: f64, _ack: &AckSample) -> f64 {
+            5.0
+        }
+
+        fn backoff(&mut self, cwnd: f64, _event: &CongestionEvent) -> f64 {
+            cwnd
+        }
+    }
+
+    fn aimd(cwnd: f64, ssthresh: f64) -> Windowed<Aimd, Classic> {
+        Windowed::new(Aimd, Classic, cwnd, ssthresh)
+    }
+
+    fn windows(control: &impl CongestionControl) -> (f64, f64) {
+        (control.cwnd(), control.ssthresh())
+    }
+
+    const ACK: fn() -> AckSample = || AckSample::plain(Time::ZERO, Span::millis(100));
+
+    fn event(signal: Signal) -> CongestionEvent {
+        CongestionEvent::plain(Time::ZERO, signal, Span::millis(100))
+    }
+
+    #[test]
+    fn slow_start_ends_at_the_threshold_and_counts_a_limited_number_for_an_ack() {
+        let mut control = aimd(4.0, 9.5);
+        control.on_ack(&AckSample { acked: 5.0, ..ACK() });
+        assert_eq!(control.cwnd(), 6.0, "RFC 3465: two of five");
+        control.on_ack(&AckSample { cwnd_limited: false, ..ACK() });
+        assert_eq!(control.cwnd(), 6.0, "a window that is not full stays");
+        (0..4).for_each(|_| control.on_ack(&ACK()));
+        assert_eq!(control.cwnd(), 9.5, "not beyond it");
+    }
+
+    #[test]
+    fn avoidance_grows_by_the_middle_of_the_integer_interval() {
+        let mut control = aimd(10.0, 2.0);
+        control.on_ack(&AckSample { acked: 3.0, ..ACK() });
+        assert_eq!(control.cwnd(), 10.0 + 3.0 * on_grid(1.0 / 10.5));
+        let step = control.step().expect("it only counts");
+        assert_eq!((step.gain, step.below), (on_grid(1.0 / 10.5), 11.0));
+        // The same ACKs in a step and one by one.
+        let mut other = control.clone();
+        control.advance(step, 7);
+        (0..7).for_each(|_| other.on_ack(&ACK()));
+        assert_eq!(windows(&control), windows(&other));
+    }
+
+    #[test]
+    fn windows_beyond_the_grid_have_no_step() {
+        assert!(aimd(GRID_LIMIT - 2.0, 2.0).step().is_some());
+        assert!(aimd(GRID_LIMIT, 2.0).step().is_none());
+        assert!(aimd(GRID_LIMIT, f64::INFINITY).step().is_none());
+    }
+
+    #[test]
+    fn each_signal_has_its_window() {
+        let after = |cwnd: f64, signal, floor| {
+            let mut control = aimd(cwnd, 2.0);
+            control.on_congestion(&CongestionEvent { floor, ..event(signal) });
+            windows(&control)
+        };
+        assert_eq!(after(20.0, Signal::Loss, 2.0), (10.0, 10.0));
+        assert_eq!(after(20.0, Signal::Timeout, 2.0), (1.0, 10.0));
+        assert_eq!(after(20.0, Signal::Ecn, 2.0), (16.0, 16.0));
+        // RFC 5681, equation 4: two segments at least; a mark may leave less, down to its floor.
+        assert_eq!(after(3.0, Signal::Loss, 2.0), (2.0, 2.0));
+        assert_eq!(after(1.0, Signal::Ecn, 1.0), (1.0, 2.0));
+    }
+
+    #[test]
+    fn an_undone_reduction_brings_window_and_threshold_back() {
+        let mut control = aimd(20.0, 30.0);
+        control.on_congestion(&event(Signal::Timeout));
+        control.on_undo(20.0, 30.0);
+        assert_eq!(windows(&control), (20.0, 30.0));
+        assert_eq!(control.opening(), 10, "it is in slow start again");
+        control.collapse();
+        assert_eq!(windows(&control), (1.0, 30.0));
+    }
+
+    #[test]
+    fn an_opening_takes_whole_segments_up_to_the_threshold() {
+        let mut control = aimd(4.0, 9.5);
+        assert_eq!(control.opening(), 5);
+        control.open(5);
+        assert_eq!((control.cwnd(), control.opening()), (9.0, 0));
+        assert_eq!(aimd(4.0, 4.0).opening(), 0, "congestion avoidance does not double");
+        assert_eq!(Windowed::new(Five, Classic, 4.0, 9.0).opening(), 5);
+    }
+
+    #[test]
+    fn a_pause_leaves_the_window_no_larger_than_it_is_told() {
+        let restart = |cwnd, ssthresh| Restart { now: Time::ZERO, idle: Span::secs(1), cwnd, ssthresh };
+        let mut control = aimd(20.0, 10.0);
+        control.on_restart(&restart(f64::INFINITY, None));
+        assert_eq!(windows(&control), (20.0, 10.0));
+        control.on_restart(&restart(0.5, Some(1.0)));
+        assert_eq!(windows(&control), (1.0, MIN_SSTHRESH));
+        control.on_restart(&restart(7.0, Some(15.0)));
+        assert_eq!(windows(&control), (1.0, 15.0), "it does not rise");
+    }
+
+    #[test]
+    fn a_law_that_shrinks_its_window_stays_out_of_slow_start() {
+        let mut control = Windowed::new(Five, Classic, 9.0, 8.0);
+        control.on_ack(&ACK());
+        assert_eq!(windows(&control), (5.0, 5.0));
+        assert!(control.step().is_none(), "it takes every ACK");
+        // A window below two, as only the transport makes it, is in slow start.
+        control.collapse();
+        control.on_ack(&ACK());
+        assert_eq!(control.cwnd(), 2.0);
+    }
+}

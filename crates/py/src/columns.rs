@@ -4,10 +4,10 @@ use base::time::PS_PER_S;
 use base::{Flags, Span, Time};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyString};
 use sim::histogram::Histogram;
 use sim::{FlowOutcome, LinkOutcome, Outcome, PacketRow, PacketTrace, Trace, TransferOutcome};
-use transport::SendLimit;
+use transport::{SendLimit, SenderEvent};
 
 /// Causes of drops and marks, in the order of [`sim::cause_index`].
 pub const CAUSES: [&str; 5] = ["overflow", "early", "forced", "sojourn", "injected"];
@@ -322,5 +322,24 @@ fn trace<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyDict>> {
     column(&dict, "sack_row", &trace.sacks, |s| s.row)?;
     column(&dict, "sack_start", &trace.sacks, |s| s.start)?;
     column(&dict, "sack_end", &trace.sacks, |s| s.end)?;
+    dict.set_item("events", events(py, &trace.log.events)?)?;
+    Ok(dict)
+}
+
+/// Columns of the events of a traced flow.
+fn events<'py>(py: Python<'py>, rows: &[SenderEvent]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let text = |name| PyString::intern(py, name).into_any().unbind();
+    column(&dict, "time_s", rows, |e| e.time.as_secs())?;
+    column(&dict, "event", rows, |e| text(e.kind.name()))?;
+    column(&dict, "reason", rows, |e| text(e.reason.name()))?;
+    column(&dict, "segment", rows, |e| e.segment)?;
+    column(&dict, "ca_state", rows, |e| text(e.state.name()))?;
+    column(&dict, "cwnd_before_segments", rows, |e| e.before.cwnd)?;
+    column(&dict, "cwnd_segments", rows, |e| e.after.cwnd)?;
+    column(&dict, "ssthresh_before_segments", rows, |e| e.before.ssthresh)?;
+    column(&dict, "ssthresh_segments", rows, |e| e.after.ssthresh)?;
+    column(&dict, "rto_s", rows, |e| Span::as_secs(e.rto))?;
+    column(&dict, "backoff", rows, |e| e.backoff)?;
     Ok(dict)
 }

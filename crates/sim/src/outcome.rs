@@ -4,7 +4,7 @@ use crate::DelayOutcome;
 use crate::histogram::Histogram;
 use base::{Cause, Flags, PacketNumber, Span, Time};
 use law::CongestionControl;
-use transport::{Ack, SendLimit, Sender, Spurious};
+use transport::{Ack, EventLog, SendLimit, Sender, Spurious};
 
 /// Engine that runs the scenario. Both engines produce the same bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -523,6 +523,8 @@ pub struct Trace {
     pub retransmissions: Vec<TraceRetransmission>,
     /// SACK blocks of the ACKs, in the order of the ACKs and within each.
     pub sacks: Vec<TraceSack>,
+    /// Losses, states of recovery, timers and undone reductions.
+    pub log: EventLog,
 }
 
 impl Trace {
@@ -565,6 +567,9 @@ impl Trace {
         }
         for sent in &mut self.retransmissions {
             sent.seq -= first;
+        }
+        for event in &mut self.log.events {
+            event.segment -= first;
         }
         for block in &mut self.sacks {
             block.start -= first;

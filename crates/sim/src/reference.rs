@@ -305,12 +305,10 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
     }
 
     fn with_tcp(&mut self, now: Time, f: usize, call: impl FnOnce(&mut TcpPlan<C>, &mut Outbox)) {
-        let mut out = Outbox::default();
+        let mut out = Outbox { sent: Vec::new(), trace: self.endpoints[f].trace.take() };
         call(self.endpoints[f].tcp(), &mut out);
-        if let Some(trace) = &mut self.endpoints[f].trace {
-            out.1.iter().for_each(|&seq| trace.retransmit(now, seq));
-        }
-        for (seq, flags, header) in out.0 {
+        self.endpoints[f].trace = out.trace;
+        for (seq, flags, header) in out.sent {
             self.send(now, f, seq, flags, header);
         }
         let deadline = self.endpoints[f].tcp().sender.deadline();

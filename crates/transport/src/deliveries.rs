@@ -256,4 +256,100 @@ mod tests {
             assert_eq!(deliveries.rate(), Some(expected), "{delivered} {app_limited}");
         }
     }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::millis(ms)
+    }
+
+    /// Four segments that left 10 ms apart, from 0 ms on, when nothing was in flight.
+    fn four() -> Deliveries {
+        let mut deliveries = Deliveries::default();
+        deliveries.begin_at(5);
+        (0..4).for_each(|i| deliveries.sent_next(at(10 * u64::from(i)), i));
+        deliveries
+    }
+
+    #[test]
+    fn a_sample_is_what_was_delivered_over_the_longer_of_sending_and_acknowledging() {
+        // Section 4.1.1.3 of the draft: 100, 105, 110 and 150 ms.
+        let mut deliveries = four();
+        let mut samples = Vec::new();
+        for (seq, ms) in [(5, 100), (6, 105), (7, 110), (8, 150)] {
+            deliveries.advance(seq + 1, at(ms));
+            let sample = deliveries.sample(at(ms), Span::millis(1), (1, 0), false).expect("it delivered one");
+            samples.push((sample.delivered, sample.prior_delivered, sample.interval, sample.rtt, sample.tx_in_flight));
+        }
+        let ms = |span| Some(Span::millis(span));
+        assert_eq!(
+            samples,
+            [
+                (1, 0, ms(100), ms(100), 1.0),
+                (2, 0, ms(105), ms(95), 2.0),
+                (3, 0, ms(110), ms(90), 3.0),
+                (4, 0, ms(150), ms(120), 4.0)
+            ]
+        );
+        assert_eq!(deliveries.rate(), Some(4.0 / 0.15));
+        assert!(deliveries.sample(at(160), Span::millis(1), (0, 0), false).is_none(), "nothing was delivered or lost");
+    }
+
+    #[test]
+    fn a_segment_that_was_sacked_is_not_delivered_again() {
+        let mut deliveries = four();
+        deliveries.delivered(7, 9, at(120));
+        let sample = deliveries.sample(at(120), Span::ZERO, (4, 2), true).expect("it delivered two");
+        assert_eq!((sample.newly_delivered, sample.delivered, sample.rtt), (2.0, 2, Some(Span::millis(90))));
+        assert!(sample.recovering);
+        deliveries.advance(9, at(130));
+        let sample = deliveries.sample(at(130), Span::ZERO, (2, 0), true).expect("it delivered two");
+        assert_eq!((sample.newly_delivered, sample.delivered), (2.0, 4));
+    }
+
+    #[test]
+    fn a_segment_that_was_sent_again_gives_no_round_trip_time() {
+        let mut deliveries = four();
+        deliveries.sent(5, at(60), 3);
+        deliveries.advance(6, at(160));
+        let sample = deliveries.sample(at(160), Span::ZERO, (4, 3), true).expect("it delivered one");
+        assert_eq!((sample.rtt, sample.tx_in_flight), (None, 4.0));
+    }
+
+    #[test]
+    fn losses_count_from_when_the_segment_left() {
+        let mut deliveries = four();
+        deliveries.lost(5, at(50));
+        deliveries.sent_next(at(60), 3);
+        deliveries.lost(6, at(70));
+        deliveries.lost(9, at(80));
+        let lost: Vec<_> = deliveries.lost_now.iter().map(|lost| (lost.lost, lost.tx_in_flight)).collect();
+        assert_eq!(lost, [(1.0, 1.0), (2.0, 2.0), (2.0, 4.0)], "9 left after the first of them");
+        let sample = deliveries.sample(at(80), Span::ZERO, (4, 1), true).expect("three were lost");
+        assert_eq!((sample.newly_lost, sample.newly_delivered, sample.interval), (3.0, 0.0, None));
+    }
+
+    #[test]
+    fn the_application_limits_samples_until_what_was_in_flight_then_is_delivered() {
+        let mut deliveries = four();
+        deliveries.limited_by_application(4);
+        deliveries.sent_next(at(60), 4);
+        let mut limited = Vec::new();
+        for (seq, ms) in [(8, 120), (9, 140), (10, 160)] {
+            deliveries.advance(seq, at(ms));
+            let sample = deliveries.sample(at(ms), Span::ZERO, (1, 0), false).expect("it delivered some");
+            deliveries.sent_next(at(ms), 1);
+            limited.push((sample.app_limited, deliveries.list.back().is_some_and(|last| last.app_limited)));
+        }
+        assert_eq!(limited, [(false, true), (false, true), (true, false)]);
+    }
+
+    #[test]
+    fn a_pause_begins_the_interval_anew() {
+        let mut deliveries = four();
+        deliveries.advance(9, at(150));
+        deliveries.sample(at(150), Span::ZERO, (4, 0), false);
+        deliveries.sent_next(at(1000), 0);
+        deliveries.advance(10, at(1100));
+        let sample = deliveries.sample(at(1100), Span::ZERO, (1, 0), false).expect("it delivered one");
+        assert_eq!((sample.interval, sample.prior_delivered), (Some(Span::millis(100)), 4));
+    }
 }

@@ -298,3 +298,114 @@ impl<I: Iterator<Item = Time>> Iterator for Taken<'_, I> {
         Some((now, self.last))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Segments 7, 8, ... sent once, at these times.
+    fn sent(times: &[u64]) -> Departures {
+        let mut departures = Departures::default();
+        departures.begin_at(7);
+        times.iter().for_each(|&time| departures.sent_next(Time(time)));
+        departures
+    }
+
+    fn flags(departures: &Departures, seq: u64) -> (u64, bool, bool, bool, bool) {
+        let d = departures.get(seq).expect("outstanding");
+        (d.time().0, d.again(), d.often(), d.lost(), d.delivered())
+    }
+
+    #[test]
+    fn a_segment_that_is_sent_again_keeps_the_last_time_and_is_not_lost_any_more() {
+        let mut departures = sent(&[10, 20]);
+        assert!(departures.lose(8) && !departures.lose(8), "only the first time is new");
+        assert_eq!(flags(&departures, 8), (20, false, false, true, false));
+        departures.sent(8, Time(30));
+        assert_eq!(flags(&departures, 8), (30, true, false, false, false));
+        departures.sent(8, Time(40));
+        assert_eq!(flags(&departures, 8), (40, true, true, false, false));
+        assert!(departures.lose(8));
+        departures.find_again(8);
+        assert_eq!(flags(&departures, 8), (40, true, true, false, false));
+        // The next new one comes at the end.
+        departures.sent(9, Time(50));
+        assert_eq!(flags(&departures, 9), (50, false, false, false, false));
+        assert!(departures.get(6).is_none() && departures.get(10).is_none() && !departures.lose(6));
+    }
+
+    #[test]
+    fn the_first_that_no_ack_has_reported_is_neither_delivered_nor_sent_again() {
+        let mut departures = sent(&[10, 20, 30, 40]);
+        assert_eq!(
+            departures.deliver(7).map(|d| (d.time(), d.delivered())),
+            Some((Time(10), false)),
+            "as it was before"
+        );
+        departures.sent(8, Time(50));
+        departures.lose(9);
+        assert_eq!(departures.first_from(7), Some((Time(40), 10)));
+        assert_eq!(departures.first_from(11), None);
+    }
+
+    #[test]
+    fn a_row_of_deliveries_ends_where_one_was_sent_again_or_before_what_arrived() {
+        let deliver = |departures: &mut Departures, first, before| {
+            let mut seen = Vec::new();
+            let bounds = ((Time(5), 0), (Time(before), u64::MAX));
+            let row = departures.deliver_row(first, bounds, (100..).map(Time), |left, now| seen.push((left.0, now.0)));
+            (row.map(|(acks, left, now)| (acks, left.0, now.0)), seen)
+        };
+        let mut departures = sent(&[10, 20, 30, 40]);
+        departures.sent(9, Time(60));
+        assert_eq!(deliver(&mut departures, 7, 99), (Some((2, 20, 101)), vec![(10, 100), (20, 101)]));
+        assert!(departures.get(8).is_some_and(Departure::delivered));
+        assert_eq!(deliver(&mut departures, 10, 39), (None, Vec::new()), "it left after the earliest retransmission");
+        assert_eq!(deliver(&mut departures, 11, 99), (None, Vec::new()), "nothing is outstanding there");
+        let bounds = ((Time(5), 0), (Time(99), u64::MAX));
+        assert_eq!(departures.deliver_first(10, bounds.0, bounds.1), Some(Time(40)));
+        assert_eq!(departures.deliver_first(10, bounds.0, bounds.1), None, "it has arrived already");
+    }
+
+    #[test]
+    fn what_is_acknowledged_is_forgotten() {
+        let mut departures = sent(&[10, 20, 30, 40, 50, 60]);
+        departures.advance(8);
+        departures.advance(10);
+        assert_eq!((departures.get(9), departures.get(10).map(Departure::time)), (None, Some(Time(40))));
+        assert_eq!(departures.pop_ends(2).map(|(a, b)| (a.time(), b.time())), Some((Time(40), Time(50))));
+        assert_eq!(departures.pop(1).map(Departure::time), Some(Time(60)));
+        assert!(departures.pop(1).is_none() && departures.pop_ends(1).is_none());
+    }
+
+    #[test]
+    fn memory_of_a_window_that_has_fallen_is_released() {
+        let mut departures = sent(&[1; 1000]);
+        departures.advance(1005);
+        departures.trim();
+        assert!(departures.list.capacity() <= 2 * departures.list.len() + SLACK);
+        assert_eq!(departures.get(1006).map(Departure::time), Some(Time(1)));
+    }
+
+    #[test]
+    fn the_ends_of_what_is_acknowledged_are_those_of_segments_sent_once_and_not_reported() {
+        let mut departures = sent(&[10, 20, 30, 40]);
+        departures.deliver(7);
+        assert_eq!(departures.ends_of_first(7, 10), Some((Time(20), Time(30))));
+        departures.sent(9, Time(50));
+        assert_eq!(departures.ends_of_first(7, 9), Some((Time(20), Time(20))));
+        assert_eq!(departures.ends_of_first(7, 10), None, "one was sent again");
+        assert_eq!(departures.ends_of_first(7, 8), None, "it was reported before");
+    }
+
+    #[test]
+    fn acks_that_each_release_as_many_as_they_acknowledge_take_the_first_and_add_the_last() {
+        let mut departures = sent(&[10, 20, 30, 40]);
+        let mut taken = departures.take([110, 125].map(Time).into_iter(), 2);
+        let rtts: Vec<_> = taken.by_ref().map(|(now, rtt)| (now.0, rtt.0)).collect();
+        assert_eq!(rtts, [(110, 90), (125, 85)], "that of the last segment of each");
+        assert_eq!((taken.least, taken.last, taken.oldest, taken.left), (Span(85), Span(85), Span(95), Time(40)));
+        let left: Vec<_> = (11..15).map(|seq| departures.get(seq).map(|d| d.time().0)).collect();
+        assert_eq!(left, [Some(110), Some(110), Some(125), Some(125)]);
+    }
+}

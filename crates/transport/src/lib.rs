@@ -6,6 +6,7 @@ mod bursts;
 mod deliveries;
 mod departures;
 mod ecn;
+mod events;
 mod loss;
 mod optional;
 mod options;
@@ -24,6 +25,7 @@ mod validation;
 
 pub use ack::{Ack, MAX_BLOCKS};
 pub use autotuning::WindowLimits;
+pub use events::{CaState, EventKind, EventLog, Reason, SenderEvent, Window};
 pub use loss::Recovery;
 pub use loss::scoreboard::Scoreboard;
 pub use options::{

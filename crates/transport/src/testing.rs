@@ -1,18 +1,23 @@
 //! A recovery with a connection of its own, for the tests of each: ACKs in, segments out.
 
+use crate::events::{EventLog, SenderEvent};
 use crate::loss::rules::Loss;
 use crate::sender::core::Core;
 use crate::{Ack, Options, Phase, Wire};
 use base::{Flags, Span, Time};
 use law::{CongestionControl, Control, LawSpec, StartSpec};
 
-/// Segments sent: number, and whether it was a retransmission.
+/// Segments sent: number, and whether it was a retransmission. And the log of events.
 #[derive(Default)]
-struct Sent(Vec<(u64, bool)>);
+struct Sent(Vec<(u64, bool)>, EventLog);
 
 impl Wire for Sent {
     fn send(&mut self, _now: Time, seq: u64, flags: Flags) {
         self.0.push((seq, flags.has(Flags::RETRANSMITTED)));
+    }
+
+    fn log(&mut self) -> Option<&mut EventLog> {
+        Some(&mut self.1)
     }
 }
 
@@ -21,6 +26,7 @@ pub struct Driven<R> {
     pub core: Core<Control>,
     pub recovery: R,
     now: Time,
+    log: EventLog,
 }
 
 impl<R: Loss> Driven<R> {
@@ -46,7 +52,7 @@ impl<R: Loss> Driven<R> {
         let (now, mut sent) = (Time::ZERO + Span::secs(1), Sent::default());
         core.start(&mut recovery, now, &mut sent);
         assert_eq!(sent.0, (0..data_end.min(10)).map(|seq| (seq, false)).collect::<Vec<_>>());
-        Self { core, recovery, now }
+        Self { core, recovery, now, log: sent.1 }
     }
 
     /// Takes an ACK `ms` milliseconds after the last event; returns the released segments.
@@ -63,25 +69,42 @@ impl<R: Loss> Driven<R> {
 
     fn take(&mut self, ms: u64, ack: &Ack) -> Vec<(u64, bool)> {
         self.now += Span::millis(ms);
-        let mut sent = Sent::default();
-        self.core.on_ack(&mut self.recovery, self.now, ack, &mut sent);
-        sent.0
+        self.call(|core, recovery, now, sent| core.on_ack(recovery, now, ack, sent))
     }
 
     /// Takes an ACK for the next `acked` segments as one of a run; returns the released segments.
     pub fn run(&mut self, ms: u64, acked: u32) -> Vec<(u64, bool)> {
         self.now += Span::millis(ms);
-        let mut sent = Sent::default();
-        self.core.take_plain(&mut self.recovery, std::iter::once((self.now, acked)), &mut sent);
-        sent.0
+        self.call(|core, recovery, now, sent| core.take_plain(recovery, std::iter::once((now, acked)), sent))
     }
 
     /// Advances to the next timer, whichever it is.
     pub fn time_out(&mut self) -> Vec<(u64, bool)> {
         self.now = self.core.state.timers.deadline();
-        let mut sent = Sent::default();
-        self.core.on_timer(&mut self.recovery, self.now, &mut sent);
+        self.call(Core::on_timer)
+    }
+
+    /// Calls the sender; returns the released segments.
+    fn call(&mut self, does: impl FnOnce(&mut Core<Control>, &mut R, Time, &mut Sent)) -> Vec<(u64, bool)> {
+        let mut sent = Sent(Vec::new(), std::mem::take(&mut self.log));
+        does(&mut self.core, &mut self.recovery, self.now, &mut sent);
+        self.log = sent.1;
         sent.0
+    }
+
+    /// The log, with events since the last call of [`Self::events`].
+    pub fn log(&self) -> Vec<SenderEvent> {
+        self.log.events.clone()
+    }
+
+    /// Events since the last call: kind, reason, segment, state after it, whole windows before and after it.
+    pub fn events(&mut self) -> Vec<String> {
+        let text = |event: &SenderEvent| {
+            let (kind, reason, state) = (event.kind.name(), event.reason.name(), event.state.name());
+            let (before, after) = (event.before.cwnd as u32, event.after.cwnd as u32);
+            format!("{kind} {reason} {} {state} {before} {after}", event.segment)
+        };
+        self.log.events.drain(..).map(|event| text(&event)).collect()
     }
 
     /// Phase, segments in flight, and whether nothing is suspected.

@@ -51,6 +51,7 @@ from elephan.cli.common import (
 )
 from elephan.cli.estimate import announce
 from elephan.cli.progress import ProgressLine
+from elephan.cli.run_events import event_lines, events_of, finite, traced
 from elephan.cli.run_screen import screen, whole
 from elephan.errors import InputError, suggest
 from elephan.extras import require
@@ -107,6 +108,15 @@ def run(
             "Wireshark (packets of record.packets); repeatable.",
         ),
     ] = None,
+    trace: Annotated[
+        str | None,
+        typer.Option(
+            "--trace",
+            metavar="GROUP[INDEX]",
+            help="Record this flow (record.trace), and show its losses, recoveries, timeouts, probes and undone "
+            "reductions in place of the tables.",
+        ),
+    ] = None,
     plot: Annotated[
         bool,
         typer.Option("--plot", help="Draw cwnd, backlog, srtt, utilization, distributions and packets into --out."),
@@ -140,6 +150,7 @@ def run(
     if changes := parse_assignments(set_, replications=replications, seed=seed):
         read = read.replace(changes)
     check_laws(read.own_laws)
+    read = traced(read, trace)
     metrics = _metrics(metric or [], read)
     for name in also or []:
         from elephan.runs.elsewhere import check_recorded  # noqa: PLC0415 (few runs want it)
@@ -159,8 +170,8 @@ def run(
             kept = stack.enter_context(Store(store))
         asked: dict[str, Any] = {"engine": engine, "precision": precision, "max_replications": most}
         key = kept.key(read, **asked) if kept is not None else ""
-        # Pictures and files for other tools are made of what a run leaves in memory.
-        found = kept.find(key, series=series) if kept is not None and not (plot or also) else None
+        # Pictures, files for other tools and events are made of what a run leaves in memory.
+        found = kept.find(key, series=series) if kept is not None and not (plot or also or trace) else None
         with writing(out):
             if found is not None:
                 if not quiet:
@@ -178,11 +189,8 @@ def run(
         document: dict[str, Any] = {**made.to_json()}
         document |= {"metrics": found.measured(metrics)} if found is not None and metrics else {}
         warnings = made.warnings
-    if json:
-        print_json(document)
-    else:
-        title = titled(document["run"]["scenario"], set_)
-        print_document(document | {"run": document["run"] | {"scenario": title}}, made.scenario, details=details)
+    _show(document, made, trace, json=json, details=details, set_=set_)
+    if not json:
         say_written(written)
     warn(warnings, strict=strict, quiet=quiet)
     if not document.get("precision", {}).get("met", True):
@@ -258,6 +266,29 @@ def _written(
 
         written += draw_run(result, out, parse_assignments(set_))
     return written
+
+
+def _show(
+    document: Mapping[str, Any],
+    made: RunResult | StoredRun,
+    trace: str | None,
+    *,
+    json: bool,
+    details: bool,
+    set_: list[str] | None,
+) -> None:
+    """Print the results of a run, or the events of its traced flow."""
+    from elephan.runs.result import RunResult  # noqa: PLC0415 (--help does without NumPy)
+
+    events = events_of(made, trace) if trace is not None and isinstance(made, RunResult) else []
+    if json:
+        print_json(document if trace is None else {**document, "events": finite(events)})
+    elif trace is not None:
+        print_lines(*event_lines(events, trace, details=details))
+    else:
+        title = titled(document["run"]["scenario"], set_)
+        shown_ = {**document, "run": document["run"] | {"scenario": title}}
+        print_document(shown_, made.scenario, details=details)
 
 
 def print_document(document: Mapping[str, Any], scenario: Scenario, *, details: bool = False) -> None:

@@ -113,6 +113,7 @@ def run_tables(result: RunResult) -> Iterator[tuple[str, Any]]:
     if any(outcome.traces for outcome in result.outcomes):
         yield "traces", TableColumns(_traces(result), who)
         yield "retransmissions", TableColumns(_retransmissions(result), who)
+        yield "events", TableColumns(_events(result), who)
     for name, rows in (("transfers", "rows"), ("pages", "page_rows")):
         if table := _transfers(result, rows):
             yield name, TableColumns(table, who)
@@ -294,9 +295,20 @@ def _traces(result: RunResult) -> dict[str, Any]:
             columns["replication"].append(np.full(rows, replication, dtype=np.uint32))
             columns["flow"].append(np.full(rows, trace["flow"], dtype=np.uint32))
             for name, column in trace.items():
-                if name not in {"flow", "gauges"} and not name.startswith(("drop_", "retransmit_", "sack_")):
+                if name not in {"flow", "gauges", "events"} and not name.startswith(("drop_", "retransmit_", "sack_")):
                     columns.setdefault(name, []).append(column)
     return _joined(columns)
+
+
+def _events(result: RunResult) -> dict[str, Any]:
+    """Return one row per event of the traced flows: losses, states of recovery, timers and undone reductions."""
+    traced = [(number, trace) for number, outcome in enumerate(result.outcomes) for trace in outcome.traces]
+    sizes = [trace["events"]["time_s"].size for _, trace in traced]
+    return {
+        "replication": np.repeat(np.array([number for number, _ in traced], dtype=np.uint32), sizes),
+        "flow": np.repeat(np.array([trace["flow"] for _, trace in traced], dtype=np.uint32), sizes),
+        **{name: np.concatenate([trace["events"][name] for _, trace in traced]) for name in traced[0][1]["events"]},
+    }
 
 
 def _retransmissions(result: RunResult) -> dict[str, Any]:

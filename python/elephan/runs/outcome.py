@@ -55,7 +55,11 @@ class ReplicationOutcome:
     traces : list of dict
         Flows recorded event by event; ``gauges`` holds by name what the law shows of itself, with shape (rows,).
         ``drop_*``, ``retransmit_*`` (time and number of each segment sent again) and ``sack_*`` (row, first segment and
-        end of each SACK block) have shapes of their own.
+        end of each SACK block) have shapes of their own. ``events`` are the losses, states of recovery, timers and
+        undone reductions, with shape (events,): ``time_s``, ``event``, ``reason``, ``segment`` (lost, or sent as a
+        probe; otherwise the first that is not acknowledged), ``ca_state`` after it, ``cwnd_before_segments``,
+        ``cwnd_segments``, ``ssthresh_before_segments``, ``ssthresh_segments``, ``rto_s`` (of an ``rto`` the one that
+        expired) and ``backoff`` (timeouts in a row).
     packets : list of dict
         Links at which packets were recorded: ``link``, ``member`` of an array, and with shape (packets,) ``time_s``,
         ``flow``, ``segment``, ``backlog_packets`` (found waiting), ``waited_s`` (until served or dropped; NaN at

@@ -1,10 +1,11 @@
 """Traced flows as qlog, for qlog tools and for comparison with traces of other stacks.
 
 Source: draft-ietf-quic-qlog-main-schema-14 (the file, JSON-SEQ, `simulation:` events) and
-draft-ietf-quic-qlog-quic-events-13 (`quic:recovery_metrics_updated`, `quic:congestion_state_updated`).
-Differs from the source: it is TCP, so there are no events of packets; sizes are segments times the packet on the
+draft-ietf-quic-qlog-quic-events-13 (`quic:recovery_metrics_updated`, `quic:congestion_state_updated`,
+`quic:packet_lost`, `quic:timer_updated`).
+Differs from the source: it is TCP, so packets are segments by their numbers; sizes are segments times the packet on the
 wire. What the law shows of itself is one unspecified field, ``law``, in the law's units. What a link dropped is a
-marker, with its time there; what was sent again is a marker, too.
+marker, with its time there; what was sent again, or undone, is a marker, too.
 """
 
 from __future__ import annotations
@@ -35,6 +36,20 @@ LAW_STATES: Mapping[str, tuple[str, ...]] = {
 
 SLOW_START, AVOIDANCE = "slow_start", "congestion_avoidance"
 """Congestion states, as in RFC 9002, of laws without states of their own."""
+
+TRIGGERS = {
+    "dup_thresh": "reordering_threshold",
+    "rack": "time_threshold",
+    "reo_timer": "time_threshold",
+    "rto": "pto_expired",
+}
+"""Rules by which segments are declared lost, and the draft's names; the field ``rule`` has ours."""
+
+TIMERS = {"rto": "pto", "tlp": "pto", "reo_timer": "ack"}
+"""Timers that expire, and the draft's types of RFC 9002, Sections 6.2 and 6.1.2; the field ``timer`` has ours."""
+
+CA_STATE = "ca_state"
+"""Value of ``state_machine`` of changes of the sender's state of recovery; those of the law have no such field."""
 
 _DIGITS = 12
 """Significant digits of a number."""
@@ -106,7 +121,12 @@ def _records(result: RunResult, replication: int, trace: Mapping[str, Any]) -> I
     details = {"id": scenario.id, "replication": replication, "flow": name, "law": group["law"]}
     yield {"time": 0, "name": "simulation:scenario", "data": {"name": scenario.title or name, "details": details}}
     packet = int(group["packet_bytes"])
-    events = [*_of_sender(trace, group["law"], packet), *_of_links(trace, scenario.links), *_again(trace)]
+    events = [
+        *_of_recovery(trace["events"]),
+        *_of_sender(trace, group["law"], packet),
+        *_of_links(trace, scenario.links),
+        *_again(trace),
+    ]
     yield from sorted(events, key=lambda event: float(event["time"]))
 
 
@@ -115,12 +135,8 @@ def _of_sender(trace: Mapping[str, Any], law: str, packet: int) -> Iterable[dict
     shown: dict[str, Any] = {}
     state = ""
     rows = _rows(trace, packet)
-    for row, (time_s, metrics) in enumerate(zip(trace["time_s"].tolist(), rows, strict=True)):
+    for time_s, metrics in zip(trace["time_s"].tolist(), rows, strict=True):
         entered = _state(metrics, law)
-        if trace["timeout"][row]:
-            yield _event(
-                time_s, "simulation:marker", {"type": "timeout", "message": "the retransmission timer expired"}
-            )
         if entered != state:
             of = {"old": state} if state else {}
             yield _event(time_s, "quic:congestion_state_updated", {**of, "new": entered})
@@ -132,6 +148,32 @@ def _of_sender(trace: Mapping[str, Any], law: str, packet: int) -> Iterable[dict
         shown = metrics
         if changed:
             yield _event(time_s, "quic:recovery_metrics_updated", changed)
+
+
+def _of_recovery(events: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+    """Yield losses, changes of the state of recovery, expired timers and undone reductions."""
+    state = "Open"
+    columns = (events[name].tolist() for name in ("time_s", "event", "reason", "segment", "ca_state"))
+    for row, (time_s, kind, reason, segment, entered) in enumerate(zip(*columns, strict=True)):
+        if kind == "lost":
+            trigger = {"trigger": TRIGGERS[reason]} if reason in TRIGGERS else {}
+            header = {"packet_type": "1RTT", "packet_number": segment}
+            yield _event(time_s, "quic:packet_lost", {"header": header, **trigger, "rule": reason})
+        elif kind in TIMERS:
+            found: dict[str, Any] = {"timer_type": TIMERS[kind], "event_type": "expired", "timer": kind}
+            if kind == "rto":
+                found |= {"rto": _rounded(float(events["rto_s"][row]) * 1e3), "backoff": int(events["backoff"][row])}
+            elif kind == "tlp":
+                found |= {"probe": segment, "reason": reason}
+            yield _event(time_s, "quic:timer_updated", found)
+        elif kind == "undo":
+            before, after = (float(events[name][row]) for name in ("cwnd_before_segments", "cwnd_segments"))
+            said = f"{reason}: cwnd from {before:.6g} to {after:.6g} segments"
+            yield _event(time_s, "simulation:marker", {"type": kind, "message": said})
+        elif entered != state:
+            change = {"old": state, "new": entered, "trigger": reason, "state_machine": CA_STATE}
+            yield _event(time_s, "quic:congestion_state_updated", change)
+            state = entered
 
 
 def _rows(trace: Mapping[str, Any], packet: int) -> Iterator[dict[str, Any]]:

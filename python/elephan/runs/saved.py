@@ -83,7 +83,7 @@ class FolderRun(ResultTables):
         ----------
         name : str
             ``"flows"`` and ``"links"``: a row per replication and flow or link; ``"samples"``, ``"packets"``,
-            ``"traces"``, ``"retransmissions"``, ``"transfers"`` and ``"pages"``, if they were kept.
+            ``"traces"``, ``"retransmissions"``, ``"events"``, ``"transfers"`` and ``"pages"``, if they were kept.
 
         Returns
         -------
@@ -282,10 +282,11 @@ def read_outcomes(saved: FolderRun) -> tuple[ReplicationOutcome, ...]:
     numbers = np.unique(links["replication"])
     samples = _columns(saved.read("samples")) if "samples" in kept else None
     packets = _columns(saved.read("packets")) if "packets" in kept else None
-    traces = _columns(saved.read("traces")) if "traces" in kept else None
-    again = _columns(saved.read("retransmissions")) if "retransmissions" in kept else None
+    tables = {
+        name: _columns(saved.read(name)) if name in kept else None for name in ("traces", "retransmissions", "events")
+    }
     return tuple(
-        _outcome(scenario, int(number), flows, links, samples, packets, _traces(traces, again, int(number)))
+        _outcome(scenario, int(number), flows, links, samples, packets, _traces(tables, int(number)))
         for number in numbers
     )
 
@@ -374,17 +375,21 @@ def _packets(scenario: Scenario, packets: Columns, number: int) -> list[dict[str
     return found
 
 
-def _traces(traces: Columns | None, again: Columns | None, number: int) -> list[dict[str, Any]]:
+def _traces(tables: Mapping[str, Columns | None], number: int) -> list[dict[str, Any]]:
     """Return the traced flows of a replication, without the gauges of their laws, drops and SACK blocks."""
     found: list[dict[str, Any]] = []
+    traces, again, events = (tables[name] for name in ("traces", "retransmissions", "events"))
     if traces is None:
         return found
     mine = traces["replication"] == number
     for flow in np.unique(traces["flow"][mine]):
         columns = _rows(traces, mine & (traces["flow"] == flow), ("replication", "flow"))
-        own = {name: values for name, values in columns.items() if not name.startswith("law_")}
+        own: dict[str, Any] = {name: values for name, values in columns.items() if not name.startswith("law_")}
         if again is not None:
             chosen = (again["replication"] == number) & (again["flow"] == flow)
             own |= {f"retransmit_{name}": again[name][chosen] for name in ("time_s", "segment")}
+        if events is not None:
+            chosen = (events["replication"] == number) & (events["flow"] == flow)
+            own["events"] = _rows(events, chosen, ("replication", "flow"))
         found.append({"flow": int(flow), **own, "gauges": {}})
     return found

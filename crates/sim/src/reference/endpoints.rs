@@ -8,7 +8,7 @@ use crate::plan::{FlowControl, FlowPlan, TcpPlan};
 use base::{Flags, Header, PacketNumber, Time};
 use queue::Packet;
 use std::collections::VecDeque;
-use transport::{Ack, Counters, Spurious, Wire};
+use transport::{Ack, Counters, EventLog, Spurious, Wire};
 
 /// The sender's own link.
 #[derive(Default)]
@@ -75,9 +75,11 @@ impl<C: FlowControl> Endpoints<C> {
     }
 }
 
-/// Segments that TCP hands over during one call, and those of them that are sent again.
-#[derive(Default)]
-pub struct Outbox(pub Vec<(u64, Flags, Header)>, pub Vec<u64>);
+/// Segments that TCP hands over during one call, and the trace of its flow, if it has one.
+pub struct Outbox {
+    pub sent: Vec<(u64, Flags, Header)>,
+    pub trace: Option<Trace>,
+}
 
 impl Wire for Outbox {
     fn send(&mut self, now: Time, seq: u64, flags: Flags) {
@@ -85,10 +87,16 @@ impl Wire for Outbox {
     }
 
     fn send_with(&mut self, _now: Time, seq: u64, flags: Flags, header: Header) {
-        self.0.push((seq, flags, header));
+        self.sent.push((seq, flags, header));
     }
 
-    fn on_retransmission(&mut self, _now: Time, seq: u64) {
-        self.1.push(seq);
+    fn on_retransmission(&mut self, now: Time, seq: u64) {
+        if let Some(trace) = &mut self.trace {
+            trace.retransmit(now, seq);
+        }
+    }
+
+    fn log(&mut self) -> Option<&mut EventLog> {
+        self.trace.as_mut().map(|trace| &mut trace.log)
     }
 }

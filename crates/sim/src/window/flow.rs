@@ -5,6 +5,7 @@
 
 mod repairs;
 mod runs;
+mod wires;
 
 use super::access_path::AccessPath;
 use super::acks::AckQueue;
@@ -21,8 +22,9 @@ use crate::plan::{FlowControl, Party, TcpPlan};
 use crate::results::FinalTally;
 use crate::writes::FlowWrites;
 use base::steps::count_steps;
-use base::{Flags, Header, PacketNumber, Span, Time};
-use transport::{Ack, Sender, Wire};
+use base::{Flags, PacketNumber, Span, Time};
+use transport::{Ack, Sender};
+use wires::{TracedWire, WindowWire};
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
@@ -63,53 +65,19 @@ struct Place {
     ended: Option<Time>,
 }
 
-/// Destination of TCP's segments in one window, which ends at `until` at the first link.
-struct WindowWire<'a, O> {
-    access: &'a mut AccessPath,
-    bucket: &'a mut Bucket,
-    headers: &'a mut Headers,
-    until: Time,
-    observer: &'a mut O,
-    trace: Option<&'a mut Trace>,
-}
-
-impl<O: Observer> Wire for WindowWire<'_, O> {
-    const OBSERVES: bool = O::ACTIVE;
-
-    #[inline]
-    fn on_window(&mut self, now: Time, cwnd: f64, una: u64, nxt: u64, in_flight: u32) {
-        self.observer.on_window(now, cwnd, una, nxt, in_flight);
-    }
-
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "for every packet of TCP")]
-    fn send(&mut self, now: Time, seq: u64, flags: Flags) {
-        self.access.send(now, PacketNumber::of(seq), flags, self.bucket, self.until);
-    }
-
-    #[inline]
-    fn send_row(
-        &mut self,
-        times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
-        each: u32,
-        first: u64,
-        flags: Flags,
-    ) {
-        self.access.send_row(times, each, PacketNumber::of(first), flags, self.bucket, self.until);
-    }
-
-    #[inline]
-    fn on_retransmission(&mut self, now: Time, seq: u64) {
-        if let Some(trace) = &mut self.trace {
-            trace.retransmit(now, seq);
+/// Calls TCP with the wire of a flow without a trace, or with that of one with a trace: compiled once for each.
+macro_rules! with_wire {
+    ($flow:ident, $bucket:ident, $headers:ident, $until:ident, $trace:ident, |$plan:ident, $wire:ident| $call:expr) => {
+        if let Some(trace) = $trace.as_deref_mut() {
+            let ($plan, mut wire) = $flow.plan_and_traced($bucket, $headers, $until, trace);
+            let $wire = &mut wire;
+            $call
+        } else {
+            let ($plan, mut wire) = $flow.plan_and_wire($bucket, $headers, $until);
+            let $wire = &mut wire;
+            $call
         }
-    }
-
-    fn send_with(&mut self, now: Time, seq: u64, flags: Flags, header: Header) {
-        if self.access.send(now, PacketNumber::of(seq), flags, self.bucket, self.until) {
-            self.access.put_header(header, self.headers);
-        }
-    }
+    };
 }
 
 /// Kind of the sender's next event.
@@ -235,21 +203,19 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         headers: &'a mut Headers,
         until: Time,
     ) -> (&'a mut TcpPlan<C>, WindowWire<'a, O>) {
-        self.plan_and_traced(bucket, headers, until, None)
+        let observer = &mut self.observer;
+        (&mut *self.plan, WindowWire { access: &mut self.access, bucket, headers, until, observer })
     }
 
-    /// [`Self::plan_and_wire`] of a flow that may have a trace.
-    #[inline]
+    /// [`Self::plan_and_wire`] of a flow that has a trace.
     fn plan_and_traced<'a>(
         &'a mut self,
         bucket: &'a mut Bucket,
         headers: &'a mut Headers,
         until: Time,
-        trace: Option<&'a mut Trace>,
-    ) -> (&'a mut TcpPlan<C>, WindowWire<'a, O>) {
-        let observer = &mut self.observer;
-        let wire = WindowWire { access: &mut self.access, bucket, headers, until, observer, trace };
-        (&mut *self.plan, wire)
+        trace: &'a mut Trace,
+    ) -> (&'a mut TcpPlan<C>, TracedWire<'a>) {
+        (&mut *self.plan, TracedWire { access: &mut self.access, bucket, headers, until, trace })
     }
 
     /// Runs the sender (and a folded receiver) over everything before the window's horizon, or until the transfer of a place
@@ -288,32 +254,39 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                             self.take_header(rec.number(), headers);
                             acked = self.deliver(now - self.return_delay, &rec, marks, &mut ack);
                             if acked {
-                                let (plan, mut wire) =
-                                    self.plan_and_traced(bucket, headers, until, trace.as_deref_mut());
-                                plan.sender.on_ack(now, &ack, &mut wire);
+                                with_wire!(self, bucket, headers, until, trace, |plan, wire| {
+                                    plan.sender.on_ack(now, &ack, wire);
+                                });
                             }
                         } else if let Some(taken) = self.acks.as_mut().and_then(|acks| acks.take(rec.number())) {
                             (acked, ack) = (true, taken);
-                            let (plan, mut wire) = self.plan_and_traced(bucket, headers, until, trace.as_deref_mut());
-                            plan.sender.on_ack(now, &ack, &mut wire);
+                            with_wire!(self, bucket, headers, until, trace, |plan, wire| {
+                                plan.sender.on_ack(now, &ack, wire);
+                            });
                         }
                     }
                 }
                 Next::DelayedAck => {
                     acked = self.time_receiver(now - self.return_delay, marks, &mut ack);
                     if acked {
-                        let (plan, mut wire) = self.plan_and_traced(bucket, headers, until, trace.as_deref_mut());
-                        plan.sender.on_ack(now, &ack, &mut wire);
+                        with_wire!(self, bucket, headers, until, trace, |plan, wire| {
+                            plan.sender.on_ack(now, &ack, wire);
+                        });
                     }
                 }
                 Next::Timer => {
                     let limit = self.before_timer(ring).min(horizon).min(self.next_mark);
                     let timeouts = self.plan.sender.counters().timeouts;
-                    let (plan, mut wire) = self.plan_and_traced(bucket, headers, until, trace.as_deref_mut());
-                    if plan.sender.take_pace(limit, &mut wire) {
+                    let paces = with_wire!(self, bucket, headers, until, trace, |plan, wire| {
+                        let paces = plan.sender.take_pace(limit, wire);
+                        if !paces {
+                            plan.sender.on_timer(now, wire);
+                        }
+                        paces
+                    });
+                    if paces {
                         continue;
                     }
-                    plan.sender.on_timer(now, &mut wire);
                     if let Some(trace) = trace
                         && self.plan.sender.counters().timeouts > timeouts
                     {
@@ -325,8 +298,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                     if is_stopped() {
                         break;
                     }
-                    let (plan, mut wire) = self.plan_and_traced(bucket, headers, until, trace.as_deref_mut());
-                    self.start = plan.start(now, &mut wire);
+                    self.start = with_wire!(self, bucket, headers, until, trace, |plan, wire| plan.start(now, wire));
                 }
                 Next::Stop => {
                     self.stop = Time::NEVER;

@@ -347,6 +347,8 @@ fn traces_are_equal_row_by_row() {
     let outcome = equal("trace", &text);
     assert_eq!(outcome.traces.len(), 1);
     assert!(outcome.traces[0].rows.len() > 100 && !outcome.traces[0].drops.is_empty());
+    let lost = outcome.traces[0].log.events.iter().filter(|event| event.kind == transport::EventKind::Lost).count();
+    assert!(lost > 10, "{lost}");
     assert_eq!(outcome.flows[1].cwnd_samples().len(), outcome.sampled_at.len());
 }
 

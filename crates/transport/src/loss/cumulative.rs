@@ -5,6 +5,7 @@
 //! Differs from ns-2: the ACK that ends Reno's recovery does not also grow the window.
 
 use super::rules::{AckInfo, Begin, Loss, Next, RecoveryCard, Restart, Segments, Verdict};
+use crate::events::Reason;
 use crate::state::{Phase, SenderState};
 use crate::{DUP_THRESH, DupThresh, Recovery};
 use base::Time;
@@ -61,7 +62,12 @@ pub struct Cumulative {
 impl Cumulative {
     /// An ACK of new data.
     #[inline]
-    fn on_progress<C: CongestionControl>(&mut self, state: &SenderState<C>, info: &AckInfo) -> Verdict {
+    fn on_progress<C: CongestionControl>(
+        &mut self,
+        state: &SenderState<C>,
+        segments: &mut Segments<'_>,
+        info: &AckInfo,
+    ) -> Verdict {
         self.dupacks = 0;
         if state.phase != Phase::Recovery {
             return Verdict::default();
@@ -70,6 +76,7 @@ impl Cumulative {
             // Partial: the next hole. The window shrinks by what was acknowledged less the one sent now.
             self.inflation = (self.inflation + 1).saturating_sub(info.acked);
             self.pending = true;
+            segments.outcomes.lost(state.seq.una(), Reason::PartialAck);
             let rto_at = *self.first_partial_ack_rto.get_or_insert(state.timers.rto());
             return Verdict { rto_at: Some(rto_at), retransmits: true, ..Verdict::default() };
         }
@@ -79,7 +86,7 @@ impl Cumulative {
 
     /// A duplicate ACK.
     #[inline]
-    fn on_duplicate<C: CongestionControl>(&mut self, state: &SenderState<C>) -> Verdict {
+    fn on_duplicate<C: CongestionControl>(&mut self, state: &SenderState<C>, segments: &mut Segments<'_>) -> Verdict {
         let mut verdict = Verdict::default();
         match state.phase {
             Phase::Recovery => self.inflation += 1,
@@ -88,6 +95,7 @@ impl Cumulative {
                 self.dupacks += 1;
                 if self.dupacks == self.dup_thresh && state.seq.is_past_recovery() {
                     self.first_partial_ack_rto = None;
+                    segments.outcomes.lost(state.seq.una(), Self::RULE);
                     if self.after == After::SlowStart {
                         self.dupacks = 0;
                         verdict.begins = Some(Begin::SlowStart);
@@ -139,19 +147,22 @@ impl Loss for Cumulative {
     fn decide<C: CongestionControl>(
         &mut self,
         state: &SenderState<C>,
-        _: &mut Segments<'_>,
+        segments: &mut Segments<'_>,
         info: &AckInfo,
     ) -> Verdict {
         if info.acked > 0 {
-            self.on_progress(state, info)
+            self.on_progress(state, segments, info)
         } else if state.seq.outstanding() > 0 {
-            self.on_duplicate(state)
+            self.on_duplicate(state, segments)
         } else {
             Verdict::default()
         }
     }
 
-    fn on_timeout<C: CongestionControl>(&mut self, _: &SenderState<C>, _: &mut Segments<'_>) -> Restart {
+    fn on_timeout<C: CongestionControl>(&mut self, state: &SenderState<C>, segments: &mut Segments<'_>) -> Restart {
+        if segments.outcomes.wanted() {
+            (state.seq.una()..state.seq.nxt()).for_each(|seq| segments.outcomes.lost(seq, Reason::Rto));
+        }
         (self.dupacks, self.inflation, self.pending) = (0, 0, false);
         Restart::GoBack
     }

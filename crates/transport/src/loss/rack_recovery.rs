@@ -6,6 +6,7 @@ use super::prr::Prr;
 use super::rack::Rack;
 use super::rules::{AckInfo, Begin, Extension, Loss, Next, RecoveryCard, Report, Restart, Segments, Verdict};
 use crate::departures::Departures;
+use crate::events::Reason;
 use crate::sequence::SequenceSpace;
 use crate::state::{Phase, SenderState};
 use crate::{Ack, DUP_THRESH, DupThresh, Recovery};
@@ -37,7 +38,12 @@ impl RackRecovery {
     /// before.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for every ACK")]
-    fn detect<C: CongestionControl>(&mut self, state: &SenderState<C>, segments: &mut Segments<'_>) -> Verdict {
+    fn detect<C: CongestionControl>(
+        &mut self,
+        state: &SenderState<C>,
+        segments: &mut Segments<'_>,
+        reason: Reason,
+    ) -> Verdict {
         let now = segments.now;
         let (departures, outcomes) = segments.split();
         let (range, recovering) = ((state.seq.una(), state.seq.nxt()), state.phase.repairs());
@@ -45,7 +51,7 @@ impl RackRecovery {
         let mut lost = false;
         let reorder_at = self.rack.detect(departures, now, range, recovering, times, |seq| {
             lost = true;
-            outcomes.lost(seq);
+            outcomes.lost(seq, reason);
         });
         Verdict { reorder_at: Some(reorder_at), lost, ..Verdict::default() }
     }
@@ -67,6 +73,7 @@ impl RackRecovery {
 }
 
 impl Loss for RackRecovery {
+    const RULE: Reason = Reason::Rack;
     const EXPECTS_DELAYED_ACKS: bool = true;
     const USES_DEPARTURES: bool = true;
     const ROOM_ENDS_WITH_DATA: bool = false;
@@ -162,7 +169,7 @@ impl Loss for RackRecovery {
         _: &AckInfo,
     ) -> Verdict {
         let repaired = state.phase.repairs();
-        let mut verdict = self.detect(state, segments);
+        let mut verdict = self.detect(state, segments, Self::RULE);
         verdict.ends = true;
         if repaired {
             verdict.ends = state.seq.is_recovered();
@@ -186,7 +193,8 @@ impl Loss for RackRecovery {
         if state.phase == Phase::Open {
             self.rack.forget_reordering();
         }
-        self.rack.on_timeout(departures, now, (state.seq.una(), state.seq.nxt()), |seq| outcomes.lost(seq));
+        self.rack
+            .on_timeout(departures, now, (state.seq.una(), state.seq.nxt()), |seq| outcomes.lost(seq, Reason::Rto));
         Restart::Next
     }
 
@@ -212,7 +220,7 @@ impl Loss for RackRecovery {
         state: &SenderState<C>,
         segments: &mut Segments<'_>,
     ) -> Verdict {
-        let mut verdict = self.detect(state, segments);
+        let mut verdict = self.detect(state, segments, Reason::ReorderTimer);
         if !state.phase.repairs() {
             self.begin_if_lost(&mut verdict, segments, false);
         }

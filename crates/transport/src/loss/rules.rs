@@ -6,6 +6,7 @@
 
 use crate::deliveries::Deliveries;
 use crate::departures::Departures;
+use crate::events::{EventLog, Reason};
 use crate::loss::prr::Prr;
 use crate::optional::OptionalState;
 use crate::sequence::SequenceSpace;
@@ -109,7 +110,7 @@ pub enum Restart {
 }
 
 /// What the sender keeps for each segment: transmission times, and deliveries for a control that measures them. Recoveries
-/// report to it which segments are newly delivered or lost.
+/// report to it which segments are newly delivered or lost, also for the log of events, if there is one.
 pub struct Segments<'a> {
     pub now: Time,
     departures: Option<&'a mut Departures>,
@@ -123,9 +124,11 @@ impl<'a> Segments<'a> {
         now: Time,
         departures: &'a mut Option<Box<D>>,
         optional: &'a mut Option<Box<OptionalState>>,
+        log: Option<&'a mut EventLog>,
     ) -> Self {
         let deliveries = optional.as_deref_mut().and_then(OptionalState::deliveries);
-        Self { now, departures: departures.as_deref_mut().map(D::deref_mut), outcomes: Outcomes { now, deliveries } }
+        let outcomes = Outcomes { now, deliveries, log };
+        Self { now, departures: departures.as_deref_mut().map(D::deref_mut), outcomes }
     }
 
     /// Transmission times, for a recovery that [`Loss::USES_DEPARTURES`], and the destination of what is delivered or lost.
@@ -135,17 +138,18 @@ impl<'a> Segments<'a> {
     }
 }
 
-/// Destination of the segments newly delivered or lost: a control that measures deliveries.
+/// Destination of the segments newly delivered or lost: a control that measures deliveries, and the log of events.
 pub struct Outcomes<'a> {
     now: Time,
     deliveries: Option<&'a mut Deliveries>,
+    log: Option<&'a mut EventLog>,
 }
 
 impl Outcomes<'_> {
     /// Whether anything uses them.
     #[inline]
     pub fn wanted(&self) -> bool {
-        self.deliveries.is_some()
+        self.deliveries.is_some() || self.log.is_some()
     }
 
     /// Notes that segments [start, end), above `una`, were SACKed.
@@ -156,9 +160,12 @@ impl Outcomes<'_> {
         }
     }
 
-    /// Notes that segment `seq` is considered lost.
+    /// Notes that segment `seq` is considered lost, by the rule `reason`.
     #[inline]
-    pub fn lost(&mut self, seq: u64) {
+    pub fn lost(&mut self, seq: u64, reason: Reason) {
+        if let Some(log) = &mut self.log {
+            log.lose(self.now, seq, reason);
+        }
         if let Some(deliveries) = &mut self.deliveries {
             deliveries.lost(seq, self.now);
         }
@@ -185,6 +192,9 @@ pub struct SackRow {
 pub trait Loss: Sized {
     /// Whether a pending retransmission is sent beside what [`Self::room`] allows; if not, it is the first of it.
     const BESIDE_WINDOW: bool = false;
+
+    /// Rule by which an ACK shows a loss.
+    const RULE: Reason = Reason::DupThresh;
 
     /// Whether a timer waits longer if the outstanding segments are few enough that the receiver may delay their ACK.
     const EXPECTS_DELAYED_ACKS: bool = false;

@@ -5,6 +5,7 @@
 use super::prr::Prr;
 use super::rules::{AckInfo, Begin, Extension, Loss, Next, RecoveryCard, Report, Restart, SackRow, Segments, Verdict};
 use super::scoreboard::Scoreboard;
+use crate::events::Reason;
 use crate::sequence::SequenceSpace;
 use crate::state::{Phase, SenderState};
 use crate::{Ack, DupThresh, Recovery};
@@ -133,7 +134,7 @@ impl Loss for SackRecovery {
         let (edge, before) = (self.board.edge().max(ack.cum), self.board.sacked());
         let sacked = self.board.update(state.seq.una(), ack, |start, end| outcomes.delivered(start, end));
         if outcomes.wanted() {
-            self.board.holes(edge, self.board.edge()).for_each(|seq| outcomes.lost(seq));
+            self.board.holes(edge, self.board.edge()).for_each(|seq| outcomes.lost(seq, Self::RULE));
         }
         Report {
             delivered: (acked + self.board.sacked()).saturating_sub(before),
@@ -176,7 +177,7 @@ impl Loss for SackRecovery {
         let (una, nxt) = (state.seq.una(), state.seq.nxt());
         if outcomes.wanted() {
             let was_lost = |seq: &u64| *seq < self.board.edge() && !self.board.is_resent(*seq);
-            self.board.holes(una, nxt).filter(|seq| !was_lost(seq)).for_each(|seq| outcomes.lost(seq));
+            self.board.holes(una, nxt).filter(|seq| !was_lost(seq)).for_each(|seq| outcomes.lost(seq, Reason::Rto));
         }
         self.board.all_lost(una, nxt);
         (self.dupacks, self.pending) = (0, false);
@@ -210,7 +211,7 @@ impl Loss for SackRecovery {
         self.board.extend(next);
         if outcomes.wanted() {
             outcomes.delivered(next, next + 1);
-            self.board.holes(edge, self.board.edge()).for_each(|seq| outcomes.lost(seq));
+            self.board.holes(edge, self.board.edge()).for_each(|seq| outcomes.lost(seq, Self::RULE));
         }
         Some(Extension { left: None })
     }

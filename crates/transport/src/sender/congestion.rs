@@ -3,6 +3,7 @@
 //! Source: RFC 5681, Section 3.2; RFC 3168, Section 6.1.2; Linux 6.12, `tcp_enter_cwr` (facts, not text).
 
 use super::core::Core;
+use crate::events::{CaState, Reason};
 use crate::loss::prr::Prr;
 use crate::loss::rules::{AckInfo, Begin, Loss, Segments, Verdict};
 use crate::state::Phase;
@@ -53,8 +54,9 @@ impl<C: CongestionControl> Core<C> {
     /// Does what follows from an ACK: ends a recovery, grows the window, begins a recovery, retransmits.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for every ACK")]
-    pub(super) fn act_on_ack(&mut self, loss: &mut impl Loss, info: &AckInfo, wire: &mut impl Wire) {
-        let mut segments = Segments::new(info.now, &mut self.departures, &mut self.optional);
+    pub(super) fn act_on_ack<L: Loss>(&mut self, loss: &mut L, info: &AckInfo, wire: &mut impl Wire) {
+        let log = self.log(wire);
+        let mut segments = Segments::new(info.now, &mut self.departures, &mut self.optional, log);
         let verdict = loss.decide(&self.state, &mut segments, info);
         self.report_lost();
         let safe = info.acked > 0 && !verdict.lost;
@@ -70,18 +72,21 @@ impl<C: CongestionControl> Core<C> {
                     self.grow(loss, info, self.gained(info));
                 }
             }
-            Phase::Reduction if self.state.seq.is_past_mark() => self.state.phase = Phase::Open,
-            Phase::Recovery if verdict.ends => self.leave_recovery(),
+            Phase::Reduction if self.state.seq.is_past_mark() => {
+                self.state.phase = Phase::Open;
+                self.log_repaired(loss, info.now, Reason::Recovered, wire);
+            }
+            Phase::Recovery if verdict.ends => self.leave_recovery(loss, info.now, Reason::Recovered, wire),
             Phase::Reduction | Phase::Recovery => self.count_delivered(loss, info.report.delivered, safe),
             Phase::Loss => {
                 if self.state.seq.is_recovered() {
-                    self.leave_recovery();
+                    self.leave_recovery(loss, info.now, Reason::Recovered, wire);
                 }
                 // One ACK may acknowledge much that arrived long ago: one segment at most (RFC 3465, Section 2.1: L = 1).
                 self.grow(loss, info, info.acked.min(1));
             }
         }
-        self.act(loss, info.now, (&verdict, info.report.delivered), wire);
+        self.act(loss, info.now, (&verdict, info.report.delivered, L::RULE), wire);
     }
 
     /// Whether the control learns of every ACK in a recovery, too.
@@ -99,20 +104,21 @@ impl<C: CongestionControl> Core<C> {
     }
 
     /// Does what follows from a verdict, after an ACK that reported `delivered` segments or a timer: sets timers, begins a
-    /// recovery, retransmits.
-    #[inline]
+    /// recovery for `reason`, retransmits.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for every ACK")]
     pub(super) fn act(
         &mut self,
         loss: &mut impl Loss,
         now: Time,
-        (verdict, delivered): (&Verdict, u32),
+        (verdict, delivered, reason): (&Verdict, u32, Reason),
         wire: &mut impl Wire,
     ) {
         if let Some(at) = verdict.reorder_at {
             self.state.timers.set_reorder(at);
         }
         if let Some(begin) = verdict.begins {
-            self.begin_recovery(loss, now, begin, delivered);
+            self.begin_recovery(loss, now, (begin, delivered, reason), wire);
         }
         if let Some(at) = verdict.rto_at {
             self.state.timers.set_rto(at);
@@ -124,7 +130,15 @@ impl<C: CongestionControl> Core<C> {
 
     /// Reduces the window and begins a recovery; under PRR, counts from now on what may be sent. The ACK reported
     /// `delivered` segments.
-    fn begin_recovery(&mut self, loss: &mut impl Loss, now: Time, begin: Begin, delivered: u32) {
+    #[inline(never)]
+    fn begin_recovery(
+        &mut self,
+        loss: &mut impl Loss,
+        now: Time,
+        (begin, delivered, reason): (Begin, u32, Reason),
+        wire: &mut impl Wire,
+    ) {
+        self.log(wire);
         let before = self.state.phase;
         self.state.ecn.hold(false);
         // One reduction for a window of data, whether it was marked or lost (RFC 3168, 6.1.2).
@@ -149,12 +163,16 @@ impl<C: CongestionControl> Core<C> {
             let flight = self.state.seq.outstanding() - loss.sacked() + delivered;
             self.begin_prr(loss, flight, delivered, false);
         }
+        let state = if begin == Begin::SlowStart { CaState::Loss } else { CaState::Recovery };
+        self.log_state(now, state, reason, wire);
     }
 
-    /// Ends a recovery: every loss was repaired.
-    pub(super) fn leave_recovery(&mut self) {
+    /// Ends a recovery: every loss was repaired, or there was none.
+    pub(super) fn leave_recovery(&mut self, loss: &impl Loss, now: Time, reason: Reason, wire: &mut impl Wire) {
+        self.log(wire);
         self.state.phase = Phase::Open;
         self.state.control.on_recovered();
+        self.log_repaired(loss, now, reason, wire);
     }
 
     /// Begins to count what PRR allows, where it is in use: `flight` segments are to be delivered, and the ACK that begins it
@@ -187,7 +205,7 @@ impl<C: CongestionControl> Core<C> {
     }
 
     /// Reacts to a congestion echo: at most one reduction per window, none during a recovery (RFC 3168, 6.1.2).
-    pub(super) fn on_echo(&mut self, loss: &mut impl Loss, info: &AckInfo) {
+    pub(super) fn on_echo(&mut self, loss: &mut impl Loss, info: &AckInfo, wire: &mut impl Wire) {
         if self.state.phase != Phase::Open || !self.state.seq.is_past_echo() {
             return;
         }
@@ -197,11 +215,15 @@ impl<C: CongestionControl> Core<C> {
             self.state.ecn.hold(true);
             self.restart_rto(info.now);
         } else {
+            self.log(wire);
             self.reduce(loss, info.now, Signal::Ecn);
             self.state.seq.mark_echo();
+            self.log_cut(info.now, Reason::Ecn, wire);
             // Under PRR the window falls gradually to ssthresh (`TCP_CA_CWR`); this ACK is the first.
             if self.begin_prr(loss, info.in_flight_before, info.report.delivered, info.acked > 0) {
                 self.state.phase = Phase::Reduction;
+            } else {
+                self.log_repaired(loss, info.now, Reason::Ecn, wire);
             }
         }
     }

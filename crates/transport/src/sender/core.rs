@@ -5,6 +5,7 @@
 
 use super::kept::Kept;
 use crate::ecn::EcnSender;
+use crate::events::{CaState, EventKind, Reason};
 use crate::loss::rules::{AckInfo, Loss, Report, Restart, Segments};
 use crate::optional::OptionalState;
 use crate::options::Rto;
@@ -163,7 +164,8 @@ impl<C: CongestionControl> Core<C> {
                 (&mut self.state.receive_window, &mut self.state.ecn),
             );
         }
-        let mut segments = Segments::new(now, &mut self.departures, &mut self.optional);
+        let log = self.log(wire).map(|log| log.acknowledge(info.acked));
+        let mut segments = Segments::new(now, &mut self.departures, &mut self.optional, log);
         info.report = loss.on_ack(&self.state, &mut segments, ack, info.acked);
         if NOTICES {
             info.report.delivered += self.delivered_in_vain(ack);
@@ -186,18 +188,21 @@ impl<C: CongestionControl> Core<C> {
             });
         }
         if NOTICES {
-            self.try_undo(loss, &info);
+            self.try_undo(loss, &info, wire);
         }
         self.act_on_ack(loss, &info, wire);
         if info.report.probe_repaired && !self.state.phase.repairs() {
             // RFC 8985, 7.4: as after a fast recovery, which is over at once. A mark in the same window is the same event.
+            self.log(wire);
             self.reduce(loss, now, Signal::Loss);
             self.state.seq.mark_echo();
+            self.log_cut(now, Reason::ProbeRepaired, wire);
             self.state.control.on_recovered();
+            self.log_repaired(loss, now, Reason::ProbeRepaired, wire);
         }
         if self.state.ecn.is_on() {
             if ack.ece {
-                self.on_echo(loss, &info);
+                self.on_echo(loss, &info, wire);
             } else if info.acked > 0 {
                 self.state.ecn.hold(false);
             }
@@ -216,6 +221,7 @@ impl<C: CongestionControl> Core<C> {
             self.fill(loss, now, wire);
         }
         self.arm_timers(loss, now, info.acked > 0 || self.state.seq.high() > high);
+        self.log_order(loss, &info, wire);
     }
 
     /// Whether the window counts as full although the pace holds segments back.
@@ -279,14 +285,15 @@ impl<C: CongestionControl> Core<C> {
     fn on_other_timers(&mut self, loss: &mut impl Loss, now: Time, due: Due, wire: &mut impl Wire) {
         let high = self.state.seq.high();
         if due.reorder {
-            let mut segments = Segments::new(now, &mut self.departures, &mut self.optional);
+            let log = self.log_event(now, EventKind::ReorderTimer, (Reason::ReorderTimer, None), wire);
+            let mut segments = Segments::new(now, &mut self.departures, &mut self.optional, log);
             let verdict = loss.on_reorder_timer(&self.state, &mut segments);
             self.report_lost();
-            self.act(loss, now, (&verdict, 0), wire);
+            self.act(loss, now, (&verdict, 0, Reason::ReorderTimer), wire);
         } else if due.probe {
-            if let Some(next) =
-                loss.on_probe_timer(&self.state, &mut Segments::new(now, &mut self.departures, &mut self.optional))
-            {
+            let mut segments = Segments::new(now, &mut self.departures, &mut self.optional, None);
+            if let Some(next) = loss.on_probe_timer(&self.state, &mut segments) {
+                self.log_event(now, EventKind::Probe, self.probed(next), wire);
                 self.send(loss, now, next, wire);
             }
             self.restart_rto(now);
@@ -301,7 +308,8 @@ impl<C: CongestionControl> Core<C> {
         self.state.ecn.hold(false);
         self.state.timers.set_reorder(Time::NEVER);
         self.state.timers.set_probe(Time::NEVER);
-        let mut segments = Segments::new(now, &mut self.departures, &mut self.optional);
+        let log = self.log(wire).map(|log| log.timed_out(now));
+        let mut segments = Segments::new(now, &mut self.departures, &mut self.optional, log);
         let restart = loss.on_timeout(&self.state, &mut segments);
         self.report_lost();
         let is_first = self.state.seq.on_timeout();
@@ -317,6 +325,7 @@ impl<C: CongestionControl> Core<C> {
         self.timed.cancel();
         self.state.seq.begin_recovery();
         self.state.phase = Phase::Loss;
+        self.log_state(now, CaState::Loss, Reason::Rto, wire);
         self.restart_rto(now);
         match restart {
             Restart::GoBack => self.state.seq.go_back(),

@@ -50,7 +50,7 @@ impl<C: CongestionControl> Core<C> {
     /// Next segment that the recovery chooses. It must be sent.
     #[inline]
     pub(super) fn next(&mut self, loss: &mut impl Loss, now: Time) -> Option<Next> {
-        loss.next(&self.state, &mut Segments::new(now, &mut self.departures, &mut self.optional))
+        loss.next(&self.state, &mut Segments::new(now, &mut self.departures, &mut self.optional, None))
     }
 
     /// Whether segments are sent without pacing, headers, or data of their deliveries.

@@ -8,6 +8,7 @@ mod congestion;
 pub mod core;
 mod delivered;
 mod emit;
+mod events;
 mod kept;
 mod limit;
 mod pace;
@@ -19,6 +20,7 @@ mod stamped;
 mod undo;
 
 use self::core::Core;
+use crate::events::EventLog;
 use crate::loss::rules::Loss;
 use crate::loss::{LossRecovery, each, each_ref};
 use crate::sequence::MAX_OUTSTANDING;
@@ -61,6 +63,13 @@ pub trait Wire {
 
     /// Observes that segment `seq` is sent again at `now`, before it is sent.
     fn on_retransmission(&mut self, _now: Time, _seq: u64) {}
+
+    /// Log of the events at the sender, if they are observed.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "without a log the code for it must vanish")]
+    fn log(&mut self) -> Option<&mut EventLog> {
+        None
+    }
 
     /// Observes the sender after an ACK at `now` that was taken in a row.
     fn on_window(&mut self, _now: Time, _cwnd: f64, _una: u64, _nxt: u64, _in_flight: u32) {}

@@ -88,7 +88,7 @@ impl<C: CongestionControl> Core<C> {
                 break;
             }
             let before = if counts { loss.in_flight(&self.state.seq) } else { 0 };
-            if !self.extend(loss, now) {
+            if !self.extend(loss, now, wire) {
                 break;
             }
             if counts {
@@ -108,9 +108,10 @@ impl<C: CongestionControl> Core<C> {
     /// Takes an ACK that SACKs the segment after the highest run and nothing else. Returns false, and changes nothing, if it
     /// has other consequences.
     #[inline]
-    fn extend(&mut self, loss: &mut impl Loss, now: Time) -> bool {
+    fn extend(&mut self, loss: &mut impl Loss, now: Time, wire: &mut impl Wire) -> bool {
         let before = loss.in_flight(&self.state.seq);
-        let mut segments = Segments::new(now, &mut self.departures, &mut self.optional);
+        let log = self.log(wire);
+        let mut segments = Segments::new(now, &mut self.departures, &mut self.optional, log);
         let Some(extension) = loss.extend(&mut segments) else { return false };
         self.report_lost();
         if let Some(left) = extension.left {

@@ -10,6 +10,7 @@ use super::core::Core;
 use super::kept::{Kept, Spurious, Undo};
 use super::stamped::AckTimes;
 use crate::departures::Departure;
+use crate::events::Reason;
 use crate::loss::rules::{AckInfo, Loss, Next, Segments};
 use crate::state::Phase;
 use crate::{Ack, Rto, Wire};
@@ -112,15 +113,15 @@ impl<C: CongestionControl> Core<C> {
 
     /// Undoes the last reduction, if the ACK of [`Self::note_evidence`] proves it spurious.
     #[cold]
-    pub(super) fn try_undo<L: Loss>(&mut self, loss: &mut L, info: &AckInfo) {
+    pub(super) fn try_undo<L: Loss>(&mut self, loss: &mut L, info: &AckInfo, wire: &mut impl Wire) {
         if self.undo().is_none_or(|undo| undo.before.is_none()) {
             return;
         }
         let Some(mut undo) = self.departures.as_deref_mut().and_then(|kept| kept.undo.take()) else { return };
-        if self.is_spurious(loss, info, &undo)
+        if let Some(reason) = self.is_spurious(loss, info, &undo)
             && let Some(before) = undo.before.take()
         {
-            self.restore(loss, info.now, before);
+            self.restore(loss, info.now, (before, reason), wire);
             if undo.by_timeout {
                 undo.counts.timeouts += 1;
             } else {
@@ -132,8 +133,8 @@ impl<C: CongestionControl> Core<C> {
         }
     }
 
-    /// Whether the last reduction is proved spurious.
-    fn is_spurious<L: Loss>(&mut self, loss: &mut L, info: &AckInfo, undo: &Undo<C>) -> bool {
+    /// What proves the last reduction spurious, if anything does.
+    fn is_spurious<L: Loss>(&mut self, loss: &mut L, info: &AckInfo, undo: &Undo<C>) -> Option<Reason> {
         let resent = self.counters.retransmitted - undo.resent;
         let all_duplicates = resent > 0 && undo.duplicates >= resent;
         let is_delayed = info.acked > 0 && undo.is_delayed;
@@ -141,14 +142,17 @@ impl<C: CongestionControl> Core<C> {
             let una = self.state.seq.una();
             loss.see_late((una - u64::from(info.acked), una));
         }
-        let mut segments = Segments::new(info.now, &mut self.departures, &mut self.optional);
+        let mut segments = Segments::new(info.now, &mut self.departures, &mut self.optional, None);
         match self.state.phase {
-            Phase::Open | Phase::Reduction => all_duplicates,
+            _ if all_duplicates => Some(Reason::Dsack),
+            Phase::Open | Phase::Reduction => None,
             // Of a partial one only if no retransmission is on its way that may repair a loss.
             Phase::Recovery => {
-                all_duplicates || is_delayed && (self.state.seq.is_recovered() || !loss.has_resent(&mut segments))
+                let is_whole = is_delayed && (self.state.seq.is_recovered() || !loss.has_resent(&mut segments));
+                is_whole.then_some(Reason::Timestamp)
             }
-            Phase::Loss => all_duplicates || is_delayed || L::USES_DEPARTURES && undo.is_original,
+            Phase::Loss if is_delayed => Some(Reason::Timestamp),
+            Phase::Loss => (L::USES_DEPARTURES && undo.is_original).then_some(Reason::Frto),
         }
     }
 
@@ -186,8 +190,9 @@ impl<C: CongestionControl> Core<C> {
     }
 
     /// Restores the control to what it was `before` a reduction, and ends the recovery.
-    fn restore(&mut self, loss: &mut impl Loss, now: Time, before: C) {
-        let mut segments = Segments::new(now, &mut self.departures, &mut self.optional);
+    fn restore(&mut self, loss: &mut impl Loss, now: Time, (before, reason): (C, Reason), wire: &mut impl Wire) {
+        self.log(wire);
+        let mut segments = Segments::new(now, &mut self.departures, &mut self.optional, None);
         loss.forgive(&self.state, &mut segments);
         let control = &mut self.state.control;
         let (cwnd, ssthresh) = (before.cwnd().max(control.cwnd()), before.ssthresh().max(control.ssthresh()));
@@ -195,8 +200,9 @@ impl<C: CongestionControl> Core<C> {
             *control = before;
         }
         control.on_undo(cwnd, ssthresh);
+        self.log_undo(now, reason, wire);
         if self.state.phase.repairs() {
-            self.leave_recovery();
+            self.leave_recovery(loss, now, Reason::Undo, wire);
         }
     }
 }
