@@ -6,22 +6,8 @@ from typing import Annotated
 
 import typer
 
-from elephan.cli.common import (
-    Interrupted,
-    JsonOption,
-    LawOption,
-    OutOption,
-    QuietOption,
-    RangeOption,
-    RunsOption,
-    WorkersOption,
-    check_laws,
-    check_out,
-    print_json,
-    print_lines,
-    say_written,
-    writing,
-)
+from elephan.cli import options
+from elephan.cli.common import Interrupted, check_laws, check_out, print_json, print_lines, say_written, writing
 from elephan.cli.progress import ProgressLine
 from elephan.cli.worst_screen import WorstProgressDisplay, attack_screen
 from elephan.own_laws import declare
@@ -37,14 +23,14 @@ def attack(
     harm: Annotated[
         str, typer.Option("--harm", metavar="utilization|starvation|delay|loss", help="Harm to look for.")
     ] = "starvation",
-    range_: RangeOption = None,
-    runs: RunsOption = None,
-    law: LawOption = None,
+    range_: options.Range = None,
+    runs: options.Runs = None,
+    law: options.Law = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the search.")] = 1,
-    workers: WorkersOption = None,
-    out: OutOption = None,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    workers: options.Workers = None,
+    out: options.Out = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Search for the network on which a congestion control does most harm.
 

@@ -6,20 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.cli.common import (
-    DetailsOption,
-    Interrupted,
-    JsonOption,
-    OutOption,
-    QuietOption,
-    check_out,
-    new_table,
-    print_json,
-    print_tables,
-    print_wrapped,
-    say,
-    writing,
-)
+from elephan.cli import options
+from elephan.cli.common import Interrupted, check_out, new_table, print_json, print_tables, print_wrapped, say, writing
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
 
@@ -53,10 +41,10 @@ def bench(
     quick: Annotated[
         bool, typer.Option("--quick", help="Short simulated times: a first look, too noisy to compare.")
     ] = False,
-    details: DetailsOption = False,
-    out: OutOption = None,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    details: options.Details = False,
+    out: options.Out = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Measure CPU nanoseconds per delivered data packet, one core, the native call with network building."""
     from elephan.bench import bench as measure  # noqa: PLC0415 (--help does without NumPy)

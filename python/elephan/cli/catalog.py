@@ -9,16 +9,9 @@ import typer
 from elephan.catalog import KINDS as NATIVE
 from elephan.catalog import catalog, needed
 from elephan.catalog.elsewhere import HOW_TO_GET, PROGRAM, Elsewhere, as_cards, laws_elsewhere
+from elephan.cli import options
 from elephan.cli.columns import LINES, cut_table, text_table, wrapped
-from elephan.cli.common import (
-    JsonOption,
-    as_text,
-    fitted_table,
-    new_table,
-    print_json,
-    print_lines,
-    print_tables,
-)
+from elephan.cli.common import as_text, fitted_table, new_table, print_json, print_lines, print_tables
 from elephan.errors import InputError, suggest
 from elephan.units import count
 
@@ -43,7 +36,7 @@ KINDS = "laws, slow-starts, recoveries, queues, traffic, profiles, models, metri
 def list_(
     kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of {KINDS}.")],
     details: Annotated[bool, typer.Option("--details", help="Parameters, other spellings, differences too.")] = False,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Show what exists: name, title and source; parameters with --details or --json."""
     cards = _cards(kind)

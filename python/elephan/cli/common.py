@@ -1,4 +1,4 @@
-"""Common parts of the commands: options, lines on stderr, JSON on stdout, formatted numbers, exits."""
+"""Common parts of the commands: lines on stderr, JSON on stdout, formatted numbers, exits."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import textwrap
 import traceback
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
 from elephan.assignments import changed_title, parse_assignments
+from elephan.cli import options
 from elephan.cli.columns import narrow_table, terminal_width, wrapped
 from elephan.cli.output import OutputError
 from elephan.errors import InputError
@@ -24,7 +25,6 @@ from elephan.formats import stamped
 from elephan.own_laws import check_used
 from elephan.own_laws import here as own_laws
 from elephan.units import format_measured, scaled
-from elephan.workers import MOST_WORKERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,90 +32,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from elephan.lint import LintWarning
-
-ScenarioArgument = Annotated[Path, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML).")]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="PLACE=VALUE",
-        help="Change the scenario, as in links.0.buffer='0.1 bdp' or 'links\\[0].buffer=0.1 bdp'; repeatable.",
-    ),
-]
-LawOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--law",
-        metavar="NAME=FILE",
-        help="Your own law, for the scenario to name: mine=mine.py:Mine, mine=libmine.so; repeatable.",
-    ),
-]
-SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Seed, instead of the file's.")]
-AttemptsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--attempts",
-        metavar="N",
-        min=1,
-        max=10,
-        help="Retries per replication until the testbed run is valid.",
-        show_default="3",
-    ),
-]
-ReplicationsOption = Annotated[
-    int | None, typer.Option("--replications", min=1, help="Independent runs, instead of the file's.")
-]
-MetricOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--metric",
-        metavar="NAME[(OPTION=NUMBER)]",
-        help="Measure a metric of `elephan list metrics` too: convergence_time, recovery_time(…), jain; repeatable.",
-    ),
-]
-WorkersOption = Annotated[
-    int | None,
-    typer.Option(
-        "--workers", min=1, max=MOST_WORKERS, help="Threads; results do not depend on it.", show_default="all cores"
-    ),
-]
-RangeOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--range",
-        metavar="PLACE=LOW..HIGH",
-        help="What is unknown: flows.0.rtt='20..200 ms', flows.0.control=reno,cubic; repeatable.",
-    ),
-]
-RunsOption = Annotated[
-    int | None,
-    typer.Option("--runs", min=1, help="Runs of an attack, a quarter of them random cases.", show_default="400"),
-]
-PARQUET = "parquet"
-"""Default format of tables."""
-
-TablesOption = Annotated[
-    str,
-    typer.Option("--tables", metavar="FORMAT", help="Format of the tables in --out: parquet, csv or json."),
-]
-OutOption = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write files into this folder.")]
-StoreOption = Annotated[
-    Path | None,
-    typer.Option("--store", metavar="DIR", help="Where runs are kept.", show_default="$ELEPHAN_STORE or .elephan"),
-]
-KeepOption = Annotated[
-    Path | None,
-    typer.Option("--store", metavar="DIR", help="Keep the run in this store; what is there already is not run again."),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else there.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings.")]
-DetailsOption = Annotated[bool, typer.Option("--details", help="Everything there is to show, not only the answer.")]
-ForceOption = Annotated[
-    bool, typer.Option("--force", help="Run it even if it needs more memory than there is: `elephan estimate`.")
-]
-StrictOption = Annotated[
-    bool, typer.Option("--strict", help="What `elephan lint` warns about is an error: exit code 2.")
-]
 
 
 class Interrupted(Exception):  # noqa: N818 (it is no error)
@@ -305,7 +221,7 @@ def say_written(paths: Sequence[Path]) -> None:
 
 def check_tables(suffix: str) -> None:
     """Refuse a format of tables that does not exist."""
-    if suffix != PARQUET:
+    if suffix != options.PARQUET:
         from elephan.results.formats import table_format  # noqa: PLC0415 (--help does without NumPy)
 
         table_format(suffix)

@@ -11,32 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elephan.assignments import parse_assignments
+from elephan.cli import common, options
 from elephan.cli.columns import GAP, GAP_HEAD, LINES, Column, narrowed, table_lines, terminal_width, wrapped
-from elephan.cli.common import (
-    AttemptsOption,
-    DetailsOption,
-    ForceOption,
-    JsonOption,
-    LawOption,
-    OutOption,
-    QuietOption,
-    ReplicationsOption,
-    ScenarioArgument,
-    SeedOption,
-    SetOption,
-    can_draw,
-    check_laws,
-    check_out,
-    fitted_table,
-    note_changes,
-    print_json,
-    print_lines,
-    print_tables,
-    say,
-    say_written,
-    titled,
-    writing,
-)
 from elephan.cli.estimate import announce, announce_testbed, check_sweep
 from elephan.cli.sweep_screen import brief
 from elephan.errors import InputError
@@ -66,18 +42,18 @@ EXAMPLE = "Example:  elephan compare scenarios/testbed.toml --out compared/"
 
 
 def compare(
-    scenario: ScenarioArgument,
-    assignments: SetOption = None,
-    law: LawOption = None,
-    replications: ReplicationsOption = None,
-    seed: SeedOption = None,
-    out: OutOption = None,
+    scenario: options.Scenario,
+    assignments: options.Set = None,
+    law: options.Law = None,
+    replications: options.Replications = None,
+    seed: options.Seed = None,
+    out: options.Out = None,
     no_testbed: Annotated[bool, typer.Option("--no-testbed", help="Model and simulation only: needs no root.")] = False,
-    attempts: AttemptsOption = None,
-    force: ForceOption = False,
-    details: DetailsOption = False,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
+    attempts: options.Attempts = None,
+    force: options.Force = False,
+    details: options.Details = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Ask an analytic model, the simulator and the kernel's TCP, and say how far they are apart.
 
@@ -87,7 +63,7 @@ def compare(
     from elephan.sweeps.document import Sweep  # noqa: PLC0415 (NumPy; --help does without)
     from elephan.testbed import ATTEMPTS  # noqa: PLC0415 (as above)
 
-    check_out(out)
+    common.check_out(out)
     if no_testbed and attempts is not None:
         message = "--attempts: is for the testbed, which --no-testbed leaves out; give one of them"
         raise InputError(message)
@@ -96,15 +72,15 @@ def compare(
     sweep = Sweep.from_file(scenario)
     sweep = sweep.changed(changes) if changes else sweep
     if law:
-        check_laws(*sweep.own_laws())
+        common.check_laws(*sweep.own_laws())
     check_sweep(sweep, force=force)
     if not quiet and not sweep.axes:
         announce(sweep.base, workers=None, series=False, force=True, quiet=False)
     attempts = attempts or ATTEMPTS
     if not quiet and not no_testbed:
         announce_testbed([point.scenario for point in sweep.points()] if sweep.axes else [sweep.base], attempts)
-    progress = None if quiet or json else lambda what: say(f"compare: {what}")
-    title = titled(sweep.title, assignments)
+    progress = None if quiet or json else lambda what: common.say(f"compare: {what}")
+    title = common.titled(sweep.title, assignments)
     if sweep.axes:
         shown = "json" if json else "details" if details else "screen"
         valid = _points(
@@ -134,10 +110,10 @@ def _one(
     compared = compare_scenario(scenario, None, None, progress, real=real, attempts=attempts)
     written = [] if out is None else _write(compared, out, set_)
     if json:
-        print_json(compared.to_json())
+        common.print_json(compared.to_json())
     else:
-        print_lines(*wrapped(_of_link(title, scenario)), *_table(compared, real=real))
-        say_written(written)
+        common.print_lines(*wrapped(_of_link(title, scenario)), *_table(compared, real=real))
+        common.say_written(written)
     return _objected(compared, "")
 
 
@@ -200,11 +176,11 @@ def _points(
         found.append(point)
         if out is not None:
             _write(point.comparison, out / point.name, set_)
-            with writing(out):
+            with common.writing(out):
                 write_json(out / "points.json", {"points": [one.to_json() for one in found]})
         valid &= _objected(point.comparison, f"{point.name}: ")
     if shown == "json":
-        print_json({"points": [one.to_json() for one in found]})
+        common.print_json({"points": [one.to_json() for one in found]})
         return valid
     names = list(dict.fromkeys(name for one in found for name in one.labels))
     other, against = ("simulation", "testbed") if real else ("model", "simulation")
@@ -227,18 +203,22 @@ def _points(
         heads, cells = [heads[i] for i in keep], [[row[i] for i in keep] for row in cells]
     silent = [one.comparison.no_model for one in found] if not real else []
     head = wrapped(_of_link(title, sweep.base))
-    print_lines(*head)
+    common.print_lines(*head)
     if shown == "details":
-        print_tables(fitted_table(heads, cells, [*[True] * len(names), *[False] * (len(heads) - len(names))]))
+        common.print_tables(
+            common.fitted_table(heads, cells, [*[True] * len(names), *[False] * (len(heads) - len(names))])
+        )
     else:
         gaps = [max((abs(row.gap(other) or 0.0) for row in one.comparison.rows), default=0.0) for one in found]
-        print_lines(*_screen(heads, cells, len(names), gaps, LINES - len(head)))
+        common.print_lines(*_screen(heads, cells, len(names), gaps, LINES - len(head)))
     for why in dict.fromkeys(filter(None, silent)):
-        say(f"no model at {silent.count(why)} of {count(len(found), 'point')}: the {MODEL} does not apply: {why}")
+        common.say(
+            f"no model at {silent.count(why)} of {count(len(found), 'point')}: the {MODEL} does not apply: {why}"
+        )
     of_model = f" (the {MODEL})" if other == "model" else ""
-    say(f"values of the {against}; gap: {other}{of_model} less {against}")
+    common.say(f"values of the {against}; gap: {other}{of_model} less {against}")
     if out is not None:
-        say(f"wrote {out}: a folder of each point, and points.json")
+        common.say(f"wrote {out}: a folder of each point, and points.json")
     return valid
 
 
@@ -270,10 +250,10 @@ def _screen(heads: list[str], cells: list[list[str]], labels: int, gaps: list[fl
 def _write(compared: ScenarioComparison, out: Path, set_: list[str] | None) -> list[Path]:
     from elephan.runs.files import whole_folder  # noqa: PLC0415 (NumPy; --help does without)
 
-    with writing(out), whole_folder(out) as folder:
+    with common.writing(out), whole_folder(out) as folder:
         written = compared.write(folder)
-        note_changes(folder, set_)
-        if can_draw():
+        common.note_changes(folder, set_)
+        if common.can_draw():
             from elephan.plots.model_sim_testbed import draw_model_sim_testbed  # noqa: PLC0415 (slow to import)
 
             written += draw_model_sim_testbed(compared, folder, parse_assignments(set_))
@@ -286,9 +266,9 @@ def _objected(compared: ScenarioComparison, where: str) -> bool:
     if tested is None:
         return True
     for difference in tested.differences:
-        say(f"compare: {where}the testbed is not as the scenario says: {difference}")
+        common.say(f"compare: {where}the testbed is not as the scenario says: {difference}")
     for objection in tested.objections:
-        say(f"compare: {where}the testbed is not valid: {objection}")
+        common.say(f"compare: {where}the testbed is not valid: {objection}")
     return tested.valid
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from elephan.cli import options
 from elephan.cli.columns import LINES, Column, command_lines, table_lines, wrapped
-from elephan.cli.common import PARQUET, can_draw, new_table, shown
+from elephan.cli.common import can_draw, new_table, shown
 from elephan.cli.size_screen import (
     buffer_columns,
     decided_by,
@@ -60,7 +61,7 @@ def read_names(option: str, text: str | None, example: str) -> list[str]:
 
 
 def write_comparison(
-    comparison: SizeComparison, out: Path, tables: str = PARQUET, changes: Mapping[str, object] | None = None
+    comparison: SizeComparison, out: Path, tables: str = options.PARQUET, changes: Mapping[str, object] | None = None
 ) -> list[Path]:
     """Write a comparison into a folder: each answer with its figure, the table, the figure of the trade-off.
 

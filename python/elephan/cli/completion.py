@@ -15,9 +15,9 @@ import typer
 
 from elephan import __version__
 from elephan.catalog import catalog
-from elephan.cli import completer
+from elephan.cli import completer, options
 from elephan.cli.catalog import KINDS
-from elephan.cli.common import JsonOption, print_json
+from elephan.cli.common import print_json
 from elephan.cli.run import ENGINES
 from elephan.errors import InputError, suggest
 from elephan.templates import DEFAULTS
@@ -110,7 +110,7 @@ SHELLS: dict[str, str] = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 
 def completion(
     shell: Annotated[str, typer.Argument(metavar="SHELL", help=f"One of {', '.join(SHELLS)}.")],
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Print a script that makes Tab complete commands: verbs, options, names, files, places for --set.
 

@@ -9,7 +9,8 @@ import typer
 
 from elephan import traffic_control
 from elephan.assignments import parse_assignments
-from elephan.cli.common import JsonOption, SetOption, fitted_table, print_json, print_tables, print_wrapped, say
+from elephan.cli import options
+from elephan.cli.common import fitted_table, print_json, print_tables, print_wrapped, say
 from elephan.cli.importing import around
 from elephan.errors import InputError
 from elephan.input_files import read_text
@@ -47,8 +48,8 @@ def expect(
         typer.Option("--link-rate", metavar="RATE", help="Of tc: rate of the device.", show_default="1 Gbit/s"),
     ] = None,
     replications: Annotated[int, typer.Option("--replications", min=3, max=1000, help="Runs of the path.")] = 19,
-    set_: SetOption = None,
-    json: JsonOption = False,
+    set_: options.Set = None,
+    json: options.Json = False,
 ) -> None:
     """Say what iperf3 should show over a path, with an interval; and what would explain another measurement."""
     from elephan.expectations import expect as expected  # noqa: PLC0415 (the engine; --help does without)

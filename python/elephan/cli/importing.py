@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elephan import traffic_control
-from elephan.cli.common import JsonOption, print_json, print_lines, print_wrapped, say, write_new
+from elephan.cli import options
+from elephan.cli.common import print_json, print_lines, print_wrapped, say, write_new
 from elephan.errors import InputError
 from elephan.importing import TableForm, beside, read
 from elephan.input_files import decoded, read_text
@@ -89,7 +90,7 @@ def import_(
         Path | None, typer.Option("--out", metavar="FILE", help="Write a scenario whose link follows it.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Read a measured trace of a link's rate or delay, or queues as tc has them, and write a scenario with that link.
 

@@ -9,17 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elephan.assignments import parse_assignments
+from elephan.cli import options
 from elephan.cli.columns import LINES
-from elephan.cli.common import (
-    DetailsOption,
-    JsonOption,
-    QuietOption,
-    print_json,
-    print_wrapped,
-    say,
-    sentence_lines,
-    write_new,
-)
+from elephan.cli.common import print_json, print_wrapped, say, sentence_lines, write_new
 from elephan.errors import InputError, unknown
 from elephan.measurements import read
 from elephan.units import bits_per_second, format_number, format_packets, format_rate, format_time, scaled, seconds
@@ -74,9 +66,9 @@ def infer(
         Path | None, typer.Option("--out", metavar="FILE", help="Write a scenario of the middle of the answer.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
-    quiet: QuietOption = False,
-    details: DetailsOption = False,
-    json: JsonOption = False,
+    quiet: options.Quiet = False,
+    details: options.Details = False,
+    json: options.Json = False,
 ) -> None:
     """Infer a path's rate, base RTT, buffer and queue from a measurement of its sender, with 90 % intervals."""
     from elephan import inference  # noqa: PLC0415 (NumPy and the engine; --help does without)

@@ -12,22 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import elephan
+from elephan.cli import common, options
 from elephan.cli.columns import LINES, Column, left_out, table_lines, terminal_width, wrapped
-from elephan.cli.common import (
-    DetailsOption,
-    JsonOption,
-    OutOption,
-    can_draw,
-    check_out,
-    fitted_table,
-    new_table,
-    print_json,
-    print_lines,
-    print_tables,
-    say,
-    say_written,
-    writing,
-)
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
 from elephan.units import format_number, format_quantity, scaled
@@ -64,15 +50,15 @@ def model(
     map_: Annotated[
         bool, typer.Option("--map", help="Instead: its error in simulations, over buffer, flows and RTT.")
     ] = False,
-    out: OutOption = None,
-    details: DetailsOption = False,
-    json: JsonOption = False,
+    out: options.Out = None,
+    details: options.Details = False,
+    json: options.Json = False,
 ) -> None:
     """Compute an analytic model: a table, JSON, a picture. Nothing is simulated unless --simulate says so."""
     from elephan.theory import models  # noqa: PLC0415 (--help does without NumPy)
     from elephan.theory.models import links  # noqa: PLC0415 (as above)
 
-    check_out(out)
+    common.check_out(out)
     chosen = models.model(name)
     if map_:
         if set_ or scenario is not None or link is not None or simulate:
@@ -99,24 +85,24 @@ def model(
     if out is not None:
         from elephan.results.files import TableColumns, write_files  # noqa: PLC0415 (NumPy; --help does without)
 
-        with writing(out):
+        with common.writing(out):
             columns = TableColumns({**table.values, **table.columns}, {"model": name})
             written = write_files(out, [(name, columns), (f"{name}.json", table.to_json() | simulation)])
-            if can_draw():
+            if common.can_draw():
                 from elephan.plots.model import draw_model  # noqa: PLC0415 (matplotlib is slow to import)
 
                 written += draw_model(table, out)
     if json:
-        print_json(table.to_json() | simulation)
+        common.print_json(table.to_json() | simulation)
     elif details:
-        print_tables(*_tables(printed))
+        common.print_tables(*_tables(printed))
     else:
-        print_lines(*_screen(printed))
-    say_written(written)
+        common.print_lines(*_screen(printed))
+    common.say_written(written)
     for line in table.model.fails if details or json else ():
-        say(f"note: {line}")
+        common.say(f"note: {line}")
     if simulation:
-        say(f"note: simulated, without --set: {simulation['simulation']['says']}")
+        common.say(f"note: simulated, without --set: {simulation['simulation']['says']}")
 
 
 def _checked_for_pacing(table: ModelTable, network: Network, link: int) -> ModelTable:
@@ -157,21 +143,21 @@ def _show_map(model: Model, out: Path | None, *, json: bool) -> None:
     if out is not None:
         from elephan.runs.files import write_json  # noqa: PLC0415 (NumPy; --help does without)
 
-        with writing(out):
+        with common.writing(out):
             written = [write_json(out / f"{model.name}-map.json", document)]
-            if can_draw():
+            if common.can_draw():
                 from elephan.plots.accuracy import draw_accuracy  # noqa: PLC0415 (matplotlib is slow to import)
 
                 written += draw_accuracy(model, out)
     if json:
-        print_json(document)
+        common.print_json(document)
     else:
         from elephan.accuracy.regions import LEGEND  # noqa: PLC0415 (start-up does without)
 
-        print_tables(LEGEND, *(table for region in maps for table in _map_tables(region)))
-    say_written(written)
+        common.print_tables(LEGEND, *(table for region in maps for table in _map_tables(region)))
+    common.say_written(written)
     for line in model.fails:
-        say(f"note: {line}")
+        common.say(f"note: {line}")
 
 
 def _map_tables(region: ErrorRegion) -> list[Printed | str]:
@@ -179,7 +165,7 @@ def _map_tables(region: ErrorRegion) -> list[Printed | str]:
     from elephan.accuracy.regions import label  # noqa: PLC0415 (start-up does without)
     from elephan.accuracy.survey import FLOWS, RTTS_MS, SHARES  # noqa: PLC0415 (as above)
 
-    rows = new_table("RTT", "flows", *(f"{share:g}" for share in SHARES))
+    rows = common.new_table("RTT", "flows", *(f"{share:g}" for share in SHARES))
     for rtt, of_rtt in zip(RTTS_MS, region.points, strict=True):
         for flows, of_flows in zip(FLOWS, of_rtt, strict=True):
             rows.add_row(f"{rtt:g} ms" if flows == FLOWS[0] else "", f"{flows}", *map(label, of_flows))
@@ -243,7 +229,7 @@ def _split(head: str) -> tuple[str, str]:
 def _tables(table: ModelTable) -> list[Printed | str]:
     """Return constant columns in one line, and the rest as a table."""
     title, fixed, heads, columns, words = _parts(table)
-    return [f"{title}\n{fixed}", fitted_table(heads, list(zip(*columns, strict=True)), words)]
+    return [f"{title}\n{fixed}", common.fitted_table(heads, list(zip(*columns, strict=True)), words)]
 
 
 def _parts(table: ModelTable) -> tuple[str, str, Sequence[str], Sequence[list[str]], list[bool]]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elephan.cli.common import JsonOption, print_json, say, write_new
+from elephan.cli import options
+from elephan.cli.common import print_json, say, write_new
 from elephan.errors import InputError, suggest
 from elephan.scenario import Scenario
 from elephan.templates import DEFAULTS, example_path, examples, template
@@ -40,7 +41,7 @@ def new(
     buffer: Annotated[str | None, typer.Option("--buffer", help='Buffer, such as "0.1 bdp" or "500 packets".')] = None,
     out: FileOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Write a commented scenario file: dumbbell, two-way, parking-lot, two-hops, web.
 

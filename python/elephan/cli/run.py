@@ -11,44 +11,8 @@ import typer
 import elephan
 from elephan.assignments import parse_assignments
 from elephan.catalog import catalog
+from elephan.cli import common, options
 from elephan.cli.columns import command_lines, wrapped
-from elephan.cli.common import (
-    METRIC_HEADS,
-    PARQUET,
-    DetailsOption,
-    ForceOption,
-    Interrupted,
-    JsonOption,
-    KeepOption,
-    LawOption,
-    MetricOption,
-    OutOption,
-    QuietOption,
-    ReplicationsOption,
-    ScenarioArgument,
-    SeedOption,
-    SetOption,
-    StrictOption,
-    TablesOption,
-    WorkersOption,
-    as_text,
-    check_laws,
-    check_out,
-    check_tables,
-    fitted_table,
-    metric_rows,
-    new_table,
-    note_changes,
-    print_json,
-    print_lines,
-    print_tables,
-    say,
-    say_written,
-    shown,
-    titled,
-    warn,
-    writing,
-)
 from elephan.cli.estimate import announce
 from elephan.cli.progress import ProgressLine
 from elephan.cli.run_screen import screen, whole
@@ -76,11 +40,11 @@ elephan run scenarios/hstcp-1g.toml --precision goodput=2% --metric loss_synchro
 
 
 def run(
-    scenario: ScenarioArgument,
-    set_: SetOption = None,
-    law: LawOption = None,
-    seed: SeedOption = None,
-    replications: ReplicationsOption = None,
+    scenario: options.Scenario,
+    set_: options.Set = None,
+    law: options.Law = None,
+    seed: options.Seed = None,
+    replications: options.Replications = None,
     precision: Annotated[
         list[str] | None,
         typer.Option(
@@ -94,10 +58,10 @@ def run(
         int | None,
         typer.Option("--max-replications", min=2, help="Maximum replications for --precision; 100 by default."),
     ] = None,
-    metric: MetricOption = None,
-    workers: WorkersOption = None,
-    out: OutOption = None,
-    tables: TablesOption = PARQUET,
+    metric: options.Metric = None,
+    workers: options.Workers = None,
+    out: options.Out = None,
+    tables: options.Tables = options.PARQUET,
     also: Annotated[
         list[str] | None,
         typer.Option(
@@ -111,13 +75,13 @@ def run(
         bool,
         typer.Option("--plot", help="Draw cwnd, backlog, srtt, utilization, distributions and packets into --out."),
     ] = False,
-    store: KeepOption = None,
+    store: options.Keep = None,
     engine: Annotated[str, typer.Option("--engine", help="window, or reference: the plain one, slow.")] = "window",
-    strict: StrictOption = False,
-    force: ForceOption = False,
-    quiet: QuietOption = False,
-    details: DetailsOption = False,
-    json: JsonOption = False,
+    strict: options.Strict = False,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+    details: options.Details = False,
+    json: options.Json = False,
 ) -> None:
     """Run all replications of a scenario and sum them up, with 95 % confidence intervals."""
     from elephan.lint import lint  # noqa: PLC0415 (--help does without NumPy)
@@ -125,8 +89,8 @@ def run(
     from elephan.runs.halves import is_cheap  # noqa: PLC0415 (as above)
     from elephan.runs.measures import needs_series  # noqa: PLC0415 (as above)
 
-    check_out(out)
-    check_tables(tables)
+    common.check_out(out)
+    common.check_tables(tables)
     if plot:
         require("--plot", "matplotlib")
     _check_formats(also or [])
@@ -139,7 +103,7 @@ def run(
     read = elephan.Scenario.from_file(scenario)
     if changes := parse_assignments(set_, replications=replications, seed=seed):
         read = read.replace(changes)
-    check_laws(read.own_laws)
+    common.check_laws(read.own_laws)
     metrics = _metrics(metric or [], read)
     for name in also or []:
         from elephan.runs.elsewhere import check_recorded  # noqa: PLC0415 (few runs want it)
@@ -149,7 +113,7 @@ def run(
     is_looked_at = store is None and engine == ENGINES[0] and not precision and is_cheap(read)
     series = out is not None or needs_series(metrics) or is_looked_at
     if strict:
-        warn(lint(read), strict=True)
+        common.warn(lint(read), strict=True)
     with ExitStack() as stack:
         kept = None
         if store is not None:
@@ -161,10 +125,10 @@ def run(
         key = kept.key(read, **asked) if kept is not None else ""
         # Pictures and files for other tools are made of what a run leaves in memory.
         found = kept.find(key, series=series) if kept is not None and not (plot or also) else None
-        with writing(out):
+        with common.writing(out):
             if found is not None:
                 if not quiet:
-                    say(f"run {found.id[:12]} is in the store {store}: shown from there")
+                    common.say(f"run {found.id[:12]} is in the store {store}: shown from there")
                 written = write_files(out, found.files(metrics), tables) if out is not None else []
                 made: RunResult | StoredRun = found
             else:
@@ -174,22 +138,22 @@ def run(
                 if kept is not None:
                     kept.put(made, key=key)
                 written = _written(made, out, tables, plot=plot, also=also or [], set_=set_)
-            note_changes(out, set_)
+            common.note_changes(out, set_)
         document: dict[str, Any] = {**made.to_json()}
         document |= {"metrics": found.measured(metrics)} if found is not None and metrics else {}
         warnings = made.warnings
     if json:
-        print_json(document)
+        common.print_json(document)
     else:
-        title = titled(document["run"]["scenario"], set_)
+        title = common.titled(document["run"]["scenario"], set_)
         print_document(document | {"run": document["run"] | {"scenario": title}}, made.scenario, details=details)
-        say_written(written)
-    warn(warnings, strict=strict, quiet=quiet)
+        common.say_written(written)
+    common.warn(warnings, strict=strict, quiet=quiet)
     if not document.get("precision", {}).get("met", True):
         from elephan.runs.precision import missed  # noqa: PLC0415 (NumPy is there by now)
 
         done = document["run"]["replications"]
-        say(f"precision not met after {count(done, 'replication')}: {missed(document['precision'])}")
+        common.say(f"precision not met after {count(done, 'replication')}: {missed(document['precision'])}")
         raise typer.Exit(1)
 
 
@@ -217,7 +181,7 @@ def _simulate(read: Scenario, workers: int | None, quiet: bool, asked: dict[str,
             return elephan.run(read, workers=workers, progress=progress, **asked)
         except KeyboardInterrupt:
             message = f"interrupted after {count(done, 'replication')}; nothing is half-written"
-            raise Interrupted(message) from None
+            raise common.Interrupted(message) from None
 
 
 def _check_folder(out: Path | None, asked: Mapping[str, bool]) -> None:
@@ -272,15 +236,15 @@ def print_document(document: Mapping[str, Any], scenario: Scenario, *, details: 
     """
     facts, links = scenario.groups, scenario.resolved["links"]
     if details:
-        print_lines(*whole(document, facts, links=links))
-        print_tables(*_transfers(document["groups"]))
+        common.print_lines(*whole(document, facts, links=links))
+        common.print_tables(*_transfers(document["groups"]))
     else:
-        print_lines(*screen(document, facts, links=links))
+        common.print_lines(*screen(document, facts, links=links))
     if document.get("metrics"):
-        rows = metric_rows(document["metrics"], document["run"]["replications"])
-        print_tables(fitted_table(METRIC_HEADS, rows, [True, True, False, True]))
+        rows = common.metric_rows(document["metrics"], document["run"]["replications"])
+        common.print_tables(common.fitted_table(common.METRIC_HEADS, rows, [True, True, False, True]))
     if details:
-        print_lines(*_queues(document))
+        common.print_lines(*_queues(document))
 
 
 def _most(replications: int | None, precision: list[str] | None, most: int | None) -> int:
@@ -302,28 +266,28 @@ def _transfers(groups: Sequence[dict[str, Any]]) -> list[Table | str]:
     some = [(group["name"], group["transfers"]) for group in groups if group["transfers"] is not None]
     if not some:
         return []
-    transfers = new_table("transfers", "complete", "open", "time [s]", "95 % [s]", "slowdown")
+    transfers = common.new_table("transfers", "complete", "open", "time [s]", "95 % [s]", "slowdown")
     for name, each in some:
         cells = (
-            shown(each["completed"], digits=5, of="completed"),
-            shown(each["open"], digits=3, of="open"),
-            shown(each["completion_time_s"], of="completion_time_s"),
+            common.shown(each["completed"], digits=5, of="completed"),
+            common.shown(each["open"], digits=3, of="open"),
+            common.shown(each["completion_time_s"], of="completion_time_s"),
         )
         more = (
-            shown(each["completion_time_p95_s"], of="completion_time_p95_s"),
-            shown(each["slowdown"], digits=3, of="slowdown"),
+            common.shown(each["completion_time_p95_s"], of="completion_time_p95_s"),
+            common.shown(each["slowdown"], digits=3, of="slowdown"),
         )
         transfers.add_row(name, *cells, *more)
         if "pages" in each:
             pages = (
-                shown(each["pages"], digits=5, of="pages"),
+                common.shown(each["pages"], digits=5, of="pages"),
                 "",
-                shown(each["page_time_s"], of="page_time_s"),
-                shown(each["page_time_p95_s"], of="page_time_p95_s"),
+                common.shown(each["page_time_s"], of="page_time_s"),
+                common.shown(each["page_time_p95_s"], of="page_time_p95_s"),
                 "",
             )
             transfers.add_row(f"{name}: pages", *pages)
-    refused = [f"{name}: {shown(each['refused'])} refused" for name, each in some if each["refused"]["mean"]]
+    refused = [f"{name}: {common.shown(each['refused'])} refused" for name, each in some if each["refused"]["mean"]]
     return [transfers, *refused]
 
 
@@ -333,7 +297,10 @@ def _queues(document: Mapping[str, Any]) -> list[str]:
     lines = []
     for link in document["links"]:
         discipline = link["queue"]["discipline"]
-        values = {key: (as_text(link["queue"][key]), as_text(usual)) for key, usual in defaults[discipline].items()}
+        values = {
+            key: (common.as_text(link["queue"][key]), common.as_text(usual))
+            for key, usual in defaults[discipline].items()
+        }
         chosen = [f"{key} = {value}" for key, (value, usual) in values.items() if value != usual]
         if chosen:
             # Values that a file gives in other units have as many digits as a double.

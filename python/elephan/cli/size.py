@@ -9,38 +9,7 @@ import typer
 
 import elephan
 from elephan.assignments import parse_assignments
-from elephan.cli.common import (
-    PARQUET,
-    DetailsOption,
-    ForceOption,
-    Interrupted,
-    JsonOption,
-    LawOption,
-    OutOption,
-    QuietOption,
-    RangeOption,
-    ReplicationsOption,
-    RunsOption,
-    ScenarioArgument,
-    SeedOption,
-    SetOption,
-    StrictOption,
-    TablesOption,
-    WorkersOption,
-    can_draw,
-    check_laws,
-    check_out,
-    check_tables,
-    note_changes,
-    print_json,
-    print_lines,
-    print_tables,
-    say,
-    say_written,
-    titled,
-    warn,
-    writing,
-)
+from elephan.cli import common, options
 from elephan.cli.comparison import comparison_notes, comparison_screen, comparison_tables, read_names, write_comparison
 from elephan.cli.estimate import announce_search
 from elephan.cli.progress import ProgressLine
@@ -68,7 +37,7 @@ elephan size scenarios/hstcp-1g.toml --target utilization=0.95 --laws reno,highs
 
 
 def size(
-    scenario: ScenarioArgument,
+    scenario: options.Scenario,
     target: Annotated[
         list[str] | None,
         typer.Option(
@@ -112,20 +81,20 @@ def size(
     worst_case: Annotated[
         bool, typer.Option("--worst-case", help="The buffer that survives the worst case found within ranges.")
     ] = False,
-    range_: RangeOption = None,
-    runs: RunsOption = None,
-    set_: SetOption = None,
-    law: LawOption = None,
-    seed: SeedOption = None,
-    replications: ReplicationsOption = None,
-    workers: WorkersOption = None,
-    out: OutOption = None,
-    tables: TablesOption = PARQUET,
-    details: DetailsOption = False,
-    strict: StrictOption = False,
-    force: ForceOption = False,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    range_: options.Range = None,
+    runs: options.Runs = None,
+    set_: options.Set = None,
+    law: options.Law = None,
+    seed: options.Seed = None,
+    replications: options.Replications = None,
+    workers: options.Workers = None,
+    out: options.Out = None,
+    tables: options.Tables = options.PARQUET,
+    details: options.Details = False,
+    strict: options.Strict = False,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Find the smallest buffer of a link that meets all targets, with the delay and loss it costs.
 
@@ -139,8 +108,8 @@ def size(
     from elephan.sizing.pacing import BOTH, check_pacing, with_pacing  # noqa: PLC0415 (as above)
     from elephan.sizing.targets import parse_targets  # noqa: PLC0415 (as above)
 
-    check_out(out)
-    check_tables(tables)
+    common.check_out(out)
+    common.check_tables(tables)
     check_pacing(pacing)
     names = read_names("--laws", laws, "reno,highspeed"), read_names("--queues", queues, "drop-tail,fq")
     target = _checked(target, find=find, compared=any(names), model_only=model_only, whole_curve=whole_curve)
@@ -162,9 +131,9 @@ def size(
         chosen = {"link": link, "precision": share(precision), "workers": workers}
         shown: dict[str, Any] = {"out": out, "quiet": quiet, "json": json, "details": details}
         worst = size_worst_case(
-            read, target, range_ or [], title=titled(read.title, set_), runs=runs, options=chosen, **shown
+            read, target, range_ or [], title=common.titled(read.title, set_), runs=runs, options=chosen, **shown
         )
-        warn(worst.nominal.warnings, strict=strict, quiet=quiet)
+        common.warn(worst.nominal.warnings, strict=strict, quiet=quiet)
         raise typer.Exit(0 if worst.is_met else 1)
     if not model_only:
         check_memory(read, workers=workers, force=force)
@@ -176,37 +145,37 @@ def size(
 
     with ProgressLine("sizing", quiet=quiet) as line:
         watch = _SizeProgressDisplay(line)
-        options: dict[str, Any] = {
+        search: dict[str, Any] = {
             "link": link,
             "precision": share(precision),
             "workers": workers,
             "progress": watch,
         } | (counts if any(names) else {})
-        sizing = {"target": target, **options, "whole_curve": whole_curve, "model_only": model_only}
+        sizing = {"target": target, **search, "whole_curve": whole_curve, "model_only": model_only}
         sizing |= {"pacing": BOTH} if pacing == BOTH else {}
         try:
             if find is not None:
                 watch.counts_packets = False
-                found: Found = size_limit(read, target or (), find, **options)
+                found: Found = size_limit(read, target or (), find, **search)
             elif any(names):
                 found = size_variants(read, *names, partial(elephan.size, **sizing), link=link, begin=watch.begin)
             else:
                 found = elephan.size(read, **sizing)
-            with writing(out):
+            with common.writing(out):
                 written = [] if out is None else _write(found, out, tables, set_)
-                note_changes(out, set_)
+                common.note_changes(out, set_)
         except KeyboardInterrupt:
-            raise Interrupted(watch.summary()) from None
+            raise common.Interrupted(watch.summary()) from None
     if json:
-        print_json(found.to_json())
+        common.print_json(found.to_json())
     else:
-        _show(found, titled(found.scenario.title, set_), details=details)
-        say_written(written)
+        _show(found, common.titled(found.scenario.title, set_), details=details)
+        common.say_written(written)
     # The screen says how many there are.
-    warn(found.warnings, strict=strict, quiet=quiet or not (json or details))
+    common.warn(found.warnings, strict=strict, quiet=quiet or not (json or details))
     if json or details:
         for note in _notes(found):
-            say(note)
+            common.say(note)
     raise typer.Exit(0 if found.is_met else 1)
 
 
@@ -240,7 +209,7 @@ def _check_own_laws(read: elephan.Scenario, controls: Sequence[str]) -> None:
     group = next((each.index for each in read.network.groups if each.is_tcp), 0)
     for name in controls if here() else ():
         read.replace({f"flows[{group}].control": name})
-    check_laws(read.own_laws, controls)
+    common.check_laws(read.own_laws, controls)
 
 
 def _check_worst(others: bool, *, worst_case: bool, given: dict[str, object]) -> None:
@@ -263,16 +232,16 @@ def _show(found: Found, title: str, *, details: bool) -> None:
     from elephan.sizing.inverse import LimitAnswer  # noqa: PLC0415 (as above)
 
     if isinstance(found, LimitAnswer):
-        print_lines(*limit_screen(found, title, details=details))
+        common.print_lines(*limit_screen(found, title, details=details))
     elif isinstance(found, SizeComparison):
         if details:
-            print_tables(*comparison_tables(found, title))
+            common.print_tables(*comparison_tables(found, title))
         else:
-            print_lines(*comparison_screen(found, title))
+            common.print_lines(*comparison_screen(found, title))
     elif details:
-        print_tables(*details_of(found, title))
+        common.print_tables(*details_of(found, title))
     else:
-        print_lines(*size_screen(found, title))
+        common.print_lines(*size_screen(found, title))
 
 
 class _SizeProgressDisplay:
@@ -330,7 +299,7 @@ def _write(found: Found, out: Path, tables: str, set_: list[str] | None) -> list
     if isinstance(found, SizeComparison):
         return write_comparison(found, out, tables, parse_assignments(set_))
     written = found.write(out, tables)
-    if isinstance(found, SizeAnswer) and can_draw():
+    if isinstance(found, SizeAnswer) and common.can_draw():
         from elephan.plots.size import draw_size  # noqa: PLC0415 (matplotlib is slow to import)
 
         written += draw_size(found, out, parse_assignments(set_))

@@ -10,21 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elephan.assignments import labelled, parse_assignments
+from elephan.cli import options
 from elephan.cli.columns import LINES, Column, cut_table, left_out, table_lines, terminal_width, text_table, wrapped
-from elephan.cli.common import (
-    DetailsOption,
-    JsonOption,
-    QuietOption,
-    StoreOption,
-    fitted_table,
-    print_json,
-    print_lines,
-    print_tables,
-    print_wrapped,
-    say,
-    table_text,
-    warn,
-)
+from elephan.cli.common import fitted_table, print_json, print_lines, print_tables, print_wrapped, say, table_text, warn
 from elephan.cli.help import CommandHelp
 from elephan.cli.run import print_document
 from elephan.errors import InputError, suggest
@@ -67,8 +55,8 @@ _SECONDS = {"min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 def ls(
     where: WhereOption = None,
     limit: Annotated[int, typer.Option("--limit", min=0, help="Number of rows to show; 0 for all.")] = 10,
-    store: StoreOption = None,
-    json: JsonOption = False,
+    store: options.Store = None,
+    json: options.Json = False,
 ) -> None:
     """List runs, a row for each set of labels."""
     with _reading(store) as opened:
@@ -134,9 +122,9 @@ def show(
         str,
         typer.Argument(metavar="ID", help="A run's id, of store ls, or as much of it as no other begins with."),
     ],
-    store: StoreOption = None,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    store: options.Store = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Show a run as elephan run does, with its labels and where it comes from."""
     with _reading(store) as opened:
@@ -174,8 +162,8 @@ def query(
         int | None,
         typer.Option("--limit", min=0, help="Number of rows to show; 0 for all.", show_default="what a screen holds"),
     ] = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
+    store: options.Store = None,
+    json: options.Json = False,
 ) -> None:
     """Read-only SQL (SQLite)."""
     with _reading(store) as opened:
@@ -215,9 +203,9 @@ def tables(
     table: Annotated[
         str | None, typer.Argument(metavar="[TABLE]", help="Its columns, with their units and meanings.")
     ] = None,
-    store: StoreOption = None,
-    details: DetailsOption = False,
-    json: JsonOption = False,
+    store: options.Store = None,
+    details: options.Details = False,
+    json: options.Json = False,
 ) -> None:
     """Describe the tables that query can ask; without a store those of an empty one."""
     from elephan.display import CI95  # noqa: PLC0415 (--help does without NumPy)
@@ -277,7 +265,7 @@ def export(
     ] = "labels,summary",
     out: FileOption = None,
     where: WhereOption = None,
-    store: StoreOption = None,
+    store: options.Store = None,
 ) -> None:
     """Write a row for each run and set of labels, sorted: the same bytes for the same results."""
     if format is None:
@@ -314,8 +302,8 @@ def gc(
     where: WhereOption = None,
     failures: Annotated[bool, typer.Option("--failures", help="The records of all points that failed, too.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
+    store: options.Store = None,
+    json: options.Json = False,
 ) -> None:
     """Remove what killed processes have left, and the runs that all given conditions name."""
     age_s = _age(older_than)
@@ -342,8 +330,8 @@ def verify(
     repair: Annotated[
         bool, typer.Option("--repair", help="Drop damaged runs, so that they are run again, and mend the index.")
     ] = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
+    store: options.Store = None,
+    json: options.Json = False,
 ) -> None:
     """Check every file against its checksum; exit 1 if one is not what was written."""
     with _existing(store, repair=True) if repair else _reading(store) as opened:
@@ -364,8 +352,8 @@ def verify(
 )
 def merge(
     others: OthersArgument,
-    store: StoreOption = None,
-    json: JsonOption = False,
+    store: options.Store = None,
+    json: options.Json = False,
 ) -> None:
     """Copy the runs, labels and failures of other stores into one."""
     from elephan.store import Store  # noqa: PLC0415 (--help does without NumPy)

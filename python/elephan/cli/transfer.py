@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from elephan.cli.common import JsonOption, print_json, print_wrapped
+from elephan.cli import options
+from elephan.cli.common import print_json, print_wrapped
 from elephan.errors import InputError, ScenarioError
 from elephan.units import format_rate, format_time, seconds
 
@@ -57,7 +58,7 @@ def transfer(
     loss: Annotated[
         str | None, typer.Option("--loss", metavar="SHARE", help="Share of packets lost at random, as 0.01%.")
     ] = None,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Say how long a block of data takes with Linux's TCP, from its first segment to its arrival.
 

@@ -7,20 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from elephan.cli import options
 from elephan.cli.columns import LINES, Column, table_lines, wrapped
-from elephan.cli.common import (
-    DetailsOption,
-    JsonOption,
-    OutOption,
-    QuietOption,
-    StoreOption,
-    can_draw,
-    check_out,
-    print_json,
-    print_lines,
-    say_written,
-    writing,
-)
+from elephan.cli.common import can_draw, check_out, print_json, print_lines, say_written, writing
 from elephan.units import count, format_packets
 
 if TYPE_CHECKING:
@@ -46,11 +35,11 @@ def why(
         int,
         typer.Option("--forks", min=1, max=100, help="Loss events that the time up to the next may be charged to."),
     ] = 8,
-    store: StoreOption = None,
-    out: OutOption = None,
-    details: DetailsOption = False,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    store: options.Store = None,
+    out: options.Out = None,
+    details: options.Details = False,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Say why a link was idle: drops, timeouts, slow start, an application, a receive window.
 
