@@ -15,8 +15,7 @@ from typing import get_args
 import pytest
 
 from conftest import SCENARIOS, Command
-from elephan.cli import _command_for, command
-from elephan.cli import options
+from elephan.cli import _command_for, command, options
 from elephan.workers import MOST_WORKERS
 
 

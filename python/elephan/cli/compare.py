@@ -12,9 +12,8 @@ import typer
 
 from elephan.assignments import parse_assignments
 from elephan.cli import common, options
-from elephan.cli.columns import GAP, GAP_HEAD, LINES, Column, narrowed, table_lines, terminal_width, wrapped
+from elephan.cli.columns import GAP, GAP_HEAD, LINES, Column, brief, narrowed, table_lines, terminal_width, wrapped
 from elephan.cli.estimate import announce, announce_testbed, check_sweep
-from elephan.cli.sweep_screen import brief
 from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.results.axes import short

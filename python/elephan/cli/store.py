@@ -11,7 +11,17 @@ import typer
 
 from elephan.assignments import labelled, parse_assignments
 from elephan.cli import options
-from elephan.cli.columns import LINES, Column, cut_table, left_out, table_lines, terminal_width, text_table, wrapped
+from elephan.cli.columns import (
+    LINES,
+    Column,
+    brief,
+    cut_table,
+    left_out,
+    table_lines,
+    terminal_width,
+    text_table,
+    wrapped,
+)
 from elephan.cli.common import fitted_table, print_json, print_lines, print_tables, print_wrapped, say, table_text, warn
 from elephan.cli.help import CommandHelp
 from elephan.cli.run import print_document
@@ -96,8 +106,6 @@ def _why_none(wanted: Mapping[str, Any], opened: Store) -> list[str]:
 
 def _listed(rows: Sequence[dict[str, Any]], names: Sequence[str], labels: Collection[str]) -> list[str]:
     """A line for each row: its run, the labels that tell rows apart before the others, and what was measured."""
-    from elephan.cli.sweep_screen import brief  # noqa: PLC0415 (--help does without NumPy)
-
     width = terminal_width()
     lines: list[str] = []
     # Names in full, or where they have no room the last part of each.

@@ -10,9 +10,9 @@ import typer
 
 from elephan.assignments import labelled, parse_assignments, usual_place
 from elephan.cli import common, options
+from elephan.cli.columns import brief
 from elephan.cli.estimate import preview_cost
 from elephan.cli.progress import ProgressDisplay, ProgressLine
-from elephan.cli.sweep_screen import brief, labelled_rows, sweep_screen
 from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.results.axes import short
@@ -100,6 +100,7 @@ def sweep(
     If it is stopped, whatever the reason, the same command goes on from there. Exit code 1 if points failed.
     """
     from elephan import sweep as run_sweep  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.cli.sweep_screen import labelled_rows, sweep_screen  # noqa: PLC0415 (as above)
     from elephan.runs.measures import needs_series, parse_metrics  # noqa: PLC0415 (as above)
     from elephan.sweeps import Sweep, parse_shard, preview  # noqa: PLC0415 (as above)
     from elephan.sweeps.columns import parse_columns  # noqa: PLC0415 (as above)
