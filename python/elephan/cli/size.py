@@ -106,17 +106,13 @@ def size(
     from elephan.sizing import size_variants  # noqa: PLC0415 (--help does without NumPy)
     from elephan.sizing.inverse import size_limit  # noqa: PLC0415 (as above)
     from elephan.sizing.pacing import BOTH, check_pacing, with_pacing  # noqa: PLC0415 (as above)
-    from elephan.sizing.targets import parse_targets  # noqa: PLC0415 (as above)
 
     common.check_out(out)
     common.check_tables(tables)
     check_pacing(pacing)
     names = read_names("--laws", laws, "reno,highspeed"), read_names("--queues", queues, "drop-tail,fq")
-    target = _checked(target, find=find, compared=any(names), model_only=model_only, whole_curve=whole_curve)
-    parse_targets(target)
-    _check_pacing_both(pacing, compared=find is not None or any(names))
-    others = find is not None or any(names) or model_only or whole_curve or pacing == BOTH
-    _check_worst(others, worst_case=worst_case, given={"--range": range_, "--runs": runs})
+    flags = {"model_only": model_only, "whole_curve": whole_curve, "worst_case": worst_case}
+    target = _check(target, find, pacing, {"--range": range_, "--runs": runs}, compared=any(names), **flags)
     declare(law or [])
     read = elephan.Scenario.from_file(scenario)
     counts = {"replications": replications, "seed": seed}
@@ -126,9 +122,9 @@ def size(
     _check_own_laws(read, names[0])
     if pacing is not None and pacing != BOTH:
         read = with_pacing(read, pacing)
+    chosen: dict[str, Any] = {"link": link, "precision": share(precision), "workers": workers}
     if worst_case:
         check_memory(read, workers=workers, force=force)
-        chosen = {"link": link, "precision": share(precision), "workers": workers}
         shown: dict[str, Any] = {"out": out, "quiet": quiet, "json": json, "details": details}
         worst = size_worst_case(
             read, target, range_ or [], title=common.titled(read.title, set_), runs=runs, options=chosen, **shown
@@ -138,19 +134,11 @@ def size(
     if not model_only:
         check_memory(read, workers=workers, force=force)
         if not quiet:
-            variants = max(len(names[0]), 1) * max(len(names[1]), 1)
-            announce_search(
-                read.replace(replications=replications if any(names) else None), workers=workers, variants=variants
-            )
-
+            searched = read.replace(replications=replications if any(names) else None)
+            announce_search(searched, workers=workers, variants=max(len(names[0]), 1) * max(len(names[1]), 1))
     with ProgressLine("sizing", quiet=quiet) as line:
         watch = _SizeProgressDisplay(line)
-        search: dict[str, Any] = {
-            "link": link,
-            "precision": share(precision),
-            "workers": workers,
-            "progress": watch,
-        } | (counts if any(names) else {})
+        search: dict[str, Any] = {**chosen, "progress": watch} | (counts if any(names) else {})
         sizing = {"target": target, **search, "whole_curve": whole_curve, "model_only": model_only}
         sizing |= {"pacing": BOTH} if pacing == BOTH else {}
         try:
@@ -179,10 +167,22 @@ def size(
     raise typer.Exit(0 if found.is_met else 1)
 
 
-def _checked(
-    target: list[str] | None, *, find: str | None, compared: bool, model_only: bool, whole_curve: bool
+def _check(
+    target: list[str] | None, find: str | None, pacing: str | None, given: dict[str, object], **asked: bool
 ) -> list[str]:
-    """Refuse contradictory options; return the targets."""
+    """Refuse contradictory options; return the targets.
+
+    Parameters
+    ----------
+    given : dict
+        Values of the options that are for ``--worst-case`` alone.
+    **asked : bool
+        Whether variants are compared, and the flags.
+    """
+    from elephan.sizing.pacing import BOTH  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.sizing.targets import parse_targets  # noqa: PLC0415 (as above)
+
+    compared, model_only, whole_curve = asked["compared"], asked["model_only"], asked["whole_curve"]
     if not target:
         message = "--target: none given; write for example --target utilization=0.95 or --target loss=0.1%,delay=10ms"
         raise InputError(message)
@@ -192,16 +192,21 @@ def _checked(
     if find is not None and (compared or model_only or whole_curve):
         message = "--find: goes without --laws, --queues, --model-only and --whole-curve; ask one thing at a time"
         raise InputError(message)
-    return target
-
-
-def _check_pacing_both(pacing: str | None, *, compared: bool) -> None:
-    """Refuse ``--pacing both`` beside options that compare."""
-    from elephan.sizing.pacing import BOTH  # noqa: PLC0415 (--help does without NumPy)
-
-    if pacing == BOTH and compared:
+    parse_targets(target)
+    if pacing == BOTH and (find is not None or compared):
         message = "--pacing: both goes without --find, --laws and --queues; give none, linux or quic there"
         raise InputError(message)
+    if asked["worst_case"] and (find is not None or compared or model_only or whole_curve or pacing == BOTH):
+        message = (
+            "--worst-case: goes without --laws, --queues, --find, --model-only, --whole-curve and --pacing both; "
+            "ask one thing at a time"
+        )
+        raise InputError(message)
+    lonely = next((option for option, value in given.items() if value is not None), None)
+    if not asked["worst_case"] and lonely is not None:
+        message = f"{lonely}: is for --worst-case; give that too"
+        raise InputError(message)
+    return target
 
 
 def _check_own_laws(read: elephan.Scenario, controls: Sequence[str]) -> None:
@@ -210,20 +215,6 @@ def _check_own_laws(read: elephan.Scenario, controls: Sequence[str]) -> None:
     for name in controls if here() else ():
         read.replace({f"flows[{group}].control": name})
     common.check_laws(read.own_laws, controls)
-
-
-def _check_worst(others: bool, *, worst_case: bool, given: dict[str, object]) -> None:
-    """Refuse options that go with ``--worst-case`` alone, or not with it."""
-    if worst_case and others:
-        message = (
-            "--worst-case: goes without --laws, --queues, --find, --model-only, --whole-curve and --pacing both; "
-            "ask one thing at a time"
-        )
-        raise InputError(message)
-    lonely = next((option for option, value in given.items() if value is not None), None)
-    if not worst_case and lonely is not None:
-        message = f"{lonely}: is for --worst-case; give that too"
-        raise InputError(message)
 
 
 def _show(found: Found, title: str, *, details: bool) -> None:
