@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from importlib.resources import files
+from string import Template
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from elephan import trace_files
@@ -178,7 +180,8 @@ class ImportedTrace:
         buffer = f'"{_LEAST_PACKETS} packets"' if is_small else '"1 bdp"'
         why = f"a BDP of the means is {bdp:.2g}, too few" if is_small else "of the means"
         title = "".join(c for c in self.path.name if c.isprintable() and c not in '"\\')
-        return _SCENARIO.format(
+        template = files("elephan.templates").joinpath("imported", "trace.toml").read_text(encoding="utf-8")
+        return Template(template).substitute(
             title=title,
             buffer=f"{buffer:32}# {why}",
             duration=f"{duration:.0f} s",
@@ -187,35 +190,6 @@ class ImportedTrace:
             delay=delay,
             rtt=rtt,
         )
-
-
-_SCENARIO = """\
-# A link that follows a measured trace: by elephan import.
-title        = "{title}"
-duration     = "{duration}"
-warmup       = "{warmup}"
-replications = 3
-seed         = 1
-
-[[links]]
-name   = "measured"
-rate   = {rate}
-delay  = {delay}
-buffer = {buffer}
-queue  = {{ discipline = "drop-tail" }}    # elephan list queues
-
-[[flows]]
-name    = "sender"
-path    = ["measured"]
-rtt     = "{rtt}"
-tcp     = {{ profile = "linux", pacing = "linux" }}
-control = {{ law = "cubic" }}              # elephan list laws
-packet  = "1500 B"
-start   = {{ from = "0 s", to = "1 s" }}
-
-[record]
-every = "100 ms"
-"""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ of today: Linux's TCP with CUBIC and BBR.
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -24,13 +25,13 @@ class Workload:
     Parameters
     ----------
     name : str
-    must, extreme : float or None [1]
-        CPU time per delivered packet over that of the memory floor: the required ratio, and the desired one. None if
-        the ratio must only not grow.
     reference_s : float [s]
         Simulated time under the reference engine, which is slow.
     quick_s : float [s]
         Simulated time of everything in a quick bench.
+    must, extreme : float or None [1]
+        CPU time per delivered packet over that of the memory floor: the required ratio, and the desired one. None if
+        the ratio must only not grow.
     ns2 : str
         ``windowOption_`` and ``max_ssthresh_`` of the same flows in ns-2; empty if ns-2 is not run.
     base : str
@@ -43,10 +44,10 @@ class Workload:
     """
 
     name: str
-    must: float | None
-    extreme: float | None
     reference_s: float
     quick_s: float
+    must: float | None = None
+    extreme: float | None = None
     ns2: str = ""
     base: str = ""
     changes: Mapping[str, object] = field(default_factory=dict)
@@ -77,51 +78,8 @@ class Workload:
 
 
 WORKLOADS = {
-    workload.name: workload
-    for workload in (
-        Workload("W1", 5, 4.2, reference_s=60, quick_s=10, ns2="8 100"),
-        Workload("W2", None, None, reference_s=60, quick_s=10, ns2="1 0"),
-        Workload("W3", None, None, reference_s=20, quick_s=10),
-        Workload("W4", 7, 5, reference_s=4, quick_s=3),
-        Workload("W5", 12, 8, reference_s=2, quick_s=2),
-        Workload("W6", 20, 10, reference_s=2, quick_s=2),
-        Workload(
-            "W6-paced",
-            None,
-            None,
-            reference_s=2,
-            quick_s=2,
-            base="W6",
-            changes={
-                "title": "W6-paced: W6 with its segments spaced as Linux does",
-                "flows[0].tcp": {"profile": "linux", "pacing": "linux"},
-            },
-            is_asked=True,
-        ),
-        Workload(
-            "W6-fq-codel",
-            None,
-            None,
-            reference_s=2,
-            quick_s=2,
-            base="W6",
-            changes={"title": "W6-fq-codel: W6 under FQ-CoDel", "links[0].queue.discipline": "fq-codel"},
-            is_asked=True,
-        ),
-        Workload(
-            "W7",
-            45,
-            25,
-            reference_s=2,
-            quick_s=2,
-            base="W6",
-            changes={"title": "W7: W6 with 500 BBR", "flows[0].control": "bbr3"},
-        ),
-        Workload("W8", 45, 25, reference_s=2, quick_s=2),
-        Workload("W8b", 50, 25, reference_s=2.5, quick_s=2.5, is_asked=True),
-        Workload("W9", 25, 12, reference_s=1, quick_s=1, is_asked=True),
-        Workload("W10", 25, 15, reference_s=2, quick_s=2),
-    )
+    name: Workload(name, **about)
+    for name, about in tomllib.loads(files("elephan.bench").joinpath("workloads.toml").read_text("utf-8")).items()
 }
 """Workloads by name, in their order."""
 
