@@ -223,20 +223,8 @@ def own_law(name: str, cls: Any) -> OwnLaw:
         message = f'{where}: {cls.__name__} has on_recovery_ack, which is called only with needs = "marks"'
         raise InputError(message)
     takes, wants_flow = _parameters(cls)
-    return OwnLaw(
-        name,
-        cls,
-        _native.digest(hashed(cls, where)),
-        wants_flow,
-        has["on_ack"],
-        has["on_recovery_ack"],
-        has["on_loss"],
-        has["on_rtt_round"],
-        has["on_restart"],
-        "every_rtt" in needs,
-        "marks" in needs,
-        takes,
-    )
+    source, asked = _native.digest(hashed(cls, where)), {need: need in needs for need in NEEDS}
+    return OwnLaw(name, cls, source, wants_flow, **has, **asked, parameters=takes)
 
 
 def hashed(cls: type, where: str = "law") -> str:
