@@ -66,6 +66,11 @@ def terminal_width() -> int:
     return shutil.get_terminal_size().columns
 
 
+def line_width(columns: Sequence[Column]) -> int:
+    """Return the number of characters of a line of a table."""
+    return sum(column.width + len(GAP) for column in columns) - len(GAP)
+
+
 def fitting(columns: Sequence[Column], width: int) -> list[Column]:
     """Omit columns until the others fit.
 
@@ -86,7 +91,7 @@ def fitting(columns: Sequence[Column], width: int) -> list[Column]:
     ['a', 'c']
     """
     left = list(columns)
-    while len(left) > 1 and sum(c.width + len(GAP) for c in left) - len(GAP) > width:
+    while len(left) > 1 and line_width(left) > width:
         last = max(reversed(left), key=lambda c: c.rank)
         if last.rank == 0:
             break
@@ -133,7 +138,7 @@ def with_intervals(full: Sequence[Column], bare: Sequence[Column], width: int) -
         Without intervals where those of rank 0 have no room else; and what is left out, in words.
     """
     kept = fitting(full, width)
-    if sum(column.width + len(GAP) for column in kept) - len(GAP) <= width:
+    if line_width(kept) <= width:
         return kept, left_out(full, width)
     intervals = ["intervals"] if any("±" in text or "(" in text for column in full for text in column.cells) else []
     return fitting(bare, width), [*intervals, *left_out(bare, width)]
@@ -200,7 +205,7 @@ def narrowed(columns: Sequence[Column], width: int) -> list[Column]:
     # Texts of other ranks give way.
     texts = [column for column in columns if column.is_text and not column.rank]
     room = width // 2 - len(GAP) * len(texts)
-    if sum(c.width + len(GAP) for c in columns) - len(GAP) <= width or sum(c.width for c in texts) <= room:
+    if line_width(columns) <= width or sum(c.width for c in texts) <= room:
         return list(columns)
     widths = [column.width for column in texts]
     while sum(widths) > max(room, len(widths)):
@@ -243,7 +248,7 @@ def blocks(columns: Sequence[Column], width: int | None = None) -> list[str]:
         if column.is_text:
             continue
         tried = [*found[-1], column]
-        if len(found[-1]) > len(names) and sum(c.width + len(GAP) for c in tried) - len(GAP) > width:
+        if len(found[-1]) > len(names) and line_width(tried) > width:
             found.append([*names, column])
         else:
             found[-1] = tried

@@ -15,6 +15,7 @@ from elephan.cli.columns import (
     blocks,
     brief,
     deciding,
+    line_width,
     narrowed,
     table_lines,
     terminal_width,
@@ -274,7 +275,7 @@ class _PointTable:
 def _fits(columns: Sequence[Column], width: int) -> bool:
     """Whether labels take at most half of a line, or no line is wrapped."""
     labels = sum(column.width + 2 for column in columns if column.is_text)
-    return labels <= width / 2 or sum(column.width + 2 for column in columns) - 2 <= width
+    return labels <= width / 2 or line_width(columns) <= width
 
 
 def scale_of(column: AnyColumn, rows: Sequence[Row]) -> tuple[float, str]:
