@@ -35,6 +35,18 @@ if TYPE_CHECKING:
 
 ENGINES = ("window", "reference")
 
+TRANSFERS = (
+    ("complete", "completed", 5),
+    ("open", "open", 3),
+    ("time [s]", "completion_time_s", 4),
+    ("95 % [s]", "completion_time_p95_s", 4),
+    ("slowdown", "slowdown", 3),
+)
+"""Heads, keys and digits of the table of transfers."""
+
+PAGES = (("pages", 5), ("", 0), ("page_time_s", 4), ("page_time_p95_s", 4), ("", 0))
+"""Keys and digits of pages in the same columns."""
+
 EXAMPLE = """Example:  elephan run scenarios/hstcp-1g.toml --set links.0.buffer="0.1 bdp" --out run/ --plot
 elephan run scenarios/hstcp-1g.toml --precision goodput=2% --metric loss_synchronization --json"""
 
@@ -86,19 +98,13 @@ def run(
     """Run all replications of a scenario and sum them up, with 95 % confidence intervals."""
     from elephan.lint import lint  # noqa: PLC0415 (--help does without NumPy)
     from elephan.results.files import write_files  # noqa: PLC0415 (as above)
+    from elephan.runs.elsewhere import check_recorded  # noqa: PLC0415 (as above)
     from elephan.runs.halves import is_cheap  # noqa: PLC0415 (as above)
     from elephan.runs.measures import needs_series  # noqa: PLC0415 (as above)
 
     common.check_out(out)
     common.check_tables(tables)
-    if plot:
-        require("--plot", "matplotlib")
-    _check_formats(also or [])
-    _check_folder(out, {"--plot": plot, "--also": bool(also)})
-    if engine not in ENGINES:
-        message = f'--engine: there is no "{engine}"; {suggest(engine, ENGINES, "use window or reference")}'
-        raise InputError(message)
-    most = _most(replications, precision, max_replications)
+    most = _check(out, engine, replications, precision, max_replications, plot=plot, also=also or [])
     declare(law or [])
     read = elephan.Scenario.from_file(scenario)
     if changes := parse_assignments(set_, replications=replications, seed=seed):
@@ -106,8 +112,6 @@ def run(
     common.check_laws(read.own_laws)
     metrics = _metrics(metric or [], read)
     for name in also or []:
-        from elephan.runs.elsewhere import check_recorded  # noqa: PLC0415 (few runs want it)
-
         check_recorded(read, name)
     # A store keeps no samples that were not asked for, and a precision may ask for many replications.
     is_looked_at = store is None and engine == ENGINES[0] and not precision and is_cheap(read)
@@ -184,39 +188,54 @@ def _simulate(read: Scenario, workers: int | None, quiet: bool, asked: dict[str,
             raise common.Interrupted(message) from None
 
 
-def _check_folder(out: Path | None, asked: Mapping[str, bool]) -> None:
-    """Refuse options that write into a folder without ``--out``."""
-    for option, is_asked in asked.items():
-        if is_asked and out is None:
-            message = f"{option}: where to? Give a folder with --out DIR"
-            raise InputError(message)
+def _check(
+    out: Path | None,
+    engine: str,
+    replications: int | None,
+    precision: list[str] | None,
+    most: int | None,
+    *,
+    plot: bool,
+    also: Sequence[str],
+) -> int:
+    """Refuse unknown names and contradictory options; return the maximum number of replications for ``--precision``."""
+    from elephan.runs.elsewhere import FORMATS  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.runs.precision import MOST  # noqa: PLC0415 (as above)
 
-
-def _check_formats(names: Sequence[str]) -> None:
-    """Refuse a format for other tools that is not known."""
-    if not names:
-        return
-    from elephan.runs.elsewhere import FORMATS  # noqa: PLC0415 (few runs want it)
-
-    for name in names:
+    if plot:
+        require("--plot", "matplotlib")
+    for name in also:
         if name not in FORMATS:
             known = f"known: {', '.join(FORMATS)}"
             message = f'--also: there is no format "{name}"; {suggest(name, list(FORMATS), known)}'
             raise InputError(message)
+    if out is None and (plot or also):
+        message = f"{'--plot' if plot else '--also'}: where to? Give a folder with --out DIR"
+        raise InputError(message)
+    if engine not in ENGINES:
+        message = f'--engine: there is no "{engine}"; {suggest(engine, ENGINES, "use window or reference")}'
+        raise InputError(message)
+    if most is not None and not precision:
+        message = "--max-replications: is for --precision; give that too, or --replications for so many"
+        raise InputError(message)
+    most = most or MOST
+    if replications is not None and precision and replications > most:
+        message = f"--replications: {replications} are more than --max-replications, {most}; give fewer, or allow more"
+        raise InputError(message)
+    return most
 
 
 def _written(
     result: RunResult, out: Path | None, tables: str, *, plot: bool, also: Collection[str], set_: list[str] | None
 ) -> list[Path]:
     """Write the files of ``--out``, ``--also`` and ``--plot``."""
+    from elephan.runs.elsewhere import FORMATS  # noqa: PLC0415 (--help does without NumPy)
+
     if out is None:
         return []
     written = result.write(out, tables)
-    if also:
-        from elephan.runs.elsewhere import FORMATS  # noqa: PLC0415 (few runs want it)
-
-        for name in dict.fromkeys(also):
-            written += FORMATS[name](result, out)
+    for name in dict.fromkeys(also):
+        written += FORMATS[name](result, out)
     if plot:
         from elephan.plots.run import draw_run  # noqa: PLC0415 (matplotlib is slow to import)
 
@@ -247,46 +266,17 @@ def print_document(document: Mapping[str, Any], scenario: Scenario, *, details: 
         common.print_lines(*_queues(document))
 
 
-def _most(replications: int | None, precision: list[str] | None, most: int | None) -> int:
-    """Return the maximum number of replications for ``--precision``; refuse contradictory options."""
-    from elephan.runs.precision import MOST  # noqa: PLC0415 (--help does without NumPy)
-
-    if most is not None and not precision:
-        message = "--max-replications: is for --precision; give that too, or --replications for so many"
-        raise InputError(message)
-    most = most or MOST
-    if replications is not None and precision and replications > most:
-        message = f"--replications: {replications} are more than --max-replications, {most}; give fewer, or allow more"
-        raise InputError(message)
-    return most
-
-
 def _transfers(groups: Sequence[dict[str, Any]]) -> list[Table | str]:
     """Return the summary of transfers, if there are any that end."""
     some = [(group["name"], group["transfers"]) for group in groups if group["transfers"] is not None]
     if not some:
         return []
-    transfers = common.new_table("transfers", "complete", "open", "time [s]", "95 % [s]", "slowdown")
+    transfers = common.new_table("transfers", *(head for head, _, _ in TRANSFERS))
     for name, each in some:
-        cells = (
-            common.shown(each["completed"], digits=5, of="completed"),
-            common.shown(each["open"], digits=3, of="open"),
-            common.shown(each["completion_time_s"], of="completion_time_s"),
-        )
-        more = (
-            common.shown(each["completion_time_p95_s"], of="completion_time_p95_s"),
-            common.shown(each["slowdown"], digits=3, of="slowdown"),
-        )
-        transfers.add_row(name, *cells, *more)
+        transfers.add_row(name, *(common.shown(each[key], digits=digits, of=key) for _, key, digits in TRANSFERS))
         if "pages" in each:
-            pages = (
-                common.shown(each["pages"], digits=5, of="pages"),
-                "",
-                common.shown(each["page_time_s"], of="page_time_s"),
-                common.shown(each["page_time_p95_s"], of="page_time_p95_s"),
-                "",
-            )
-            transfers.add_row(f"{name}: pages", *pages)
+            cells = (common.shown(each[key], digits=digits, of=key) if key else "" for key, digits in PAGES)
+            transfers.add_row(f"{name}: pages", *cells)
     refused = [f"{name}: {common.shown(each['refused'])} refused" for name, each in some if each["refused"]["mean"]]
     return [transfers, *refused]
 
