@@ -70,17 +70,14 @@ def fill(text: str, folder: Path) -> str:
         if "file" not in traffic:
             return traffic
         if "flows" in traffic:
-            message = f"{place}.file: flows stand beside it; give one of them"
-            raise ScenarioError(message)
+            raise ScenarioError(f"{place}.file: flows stand beside it; give one of them")
         name = traffic["file"]
         if not isinstance(name, str) or not name:
-            message = f'{place}.file: must be the name of a file such as "flows.csv"'
-            raise ScenarioError(message)
+            raise ScenarioError(f'{place}.file: must be the name of a file such as "flows.csv"')
         try:
             flows = read(folder / name)
         except ScenarioError as error:
-            message = f"{place}.file: {error}"
-            raise ScenarioError(message) from None
+            raise ScenarioError(f"{place}.file: {error}") from None
         return {key: value for key, value in traffic.items() if key != "file"} | {"flows": flows}
 
     return dumps(_replaced(mapping, with_rows))
@@ -146,11 +143,9 @@ def read(path: Path) -> str:
     for name in (_START, _SIZE):
         if table.column_names.count(name) != 1:
             there = ", ".join(table.column_names) or "none"
-            message = f"{path}: must have one column {name}; its columns: {there}"
-            raise ScenarioError(message)
+            raise ScenarioError(f"{path}: must have one column {name}; its columns: {there}")
     if not 1 <= table.num_rows <= _MOST_ROWS:
-        message = f"{path}: must have 1 to {_MOST_ROWS} rows, has {table.num_rows}"
-        raise ScenarioError(message)
+        raise ScenarioError(f"{path}: must have 1 to {_MOST_ROWS} rows, has {table.num_rows}")
     starts, sizes = (_numbers(path, name, table[name]) for name in (_START, _SIZE))
     _check(path, (starts >= 0) & (starts <= _MOST_SECONDS), starts, f"{_START} must lie between 0 and 1000000 s")
     whole = (sizes == np.floor(sizes)) & (sizes >= 1) & (sizes <= _MOST_BYTES)
@@ -187,8 +182,7 @@ def _table(path: Path) -> pa.Table:
 
     kind = path.suffix.lower()
     if kind not in {".csv", ".parquet"}:
-        message = f"{path}: must be a .csv or .parquet file with the columns {_START} and {_SIZE}"
-        raise ScenarioError(message)
+        raise ScenarioError(f"{path}: must be a .csv or .parquet file with the columns {_START} and {_SIZE}")
     try:
         with open_regular(path, _WHAT) as file:
             return _csv(path, file) if kind == ".csv" else _parquet(path, file)
@@ -205,8 +199,7 @@ def _table(path: Path) -> pa.Table:
         if (torn := _TORN.search(str(error))) is not None:
             # Its number counts the header.
             reason = f"row {int(torn[1]) - 1}: has {torn[3]} fields, not {torn[2]}"
-    message = f"{path}: {reason}"
-    raise ScenarioError(message)
+    raise ScenarioError(f"{path}: {reason}")
 
 
 def _csv(path: Path, file: Any) -> pa.Table:
@@ -223,8 +216,7 @@ def _csv(path: Path, file: Any) -> pa.Table:
         for batch in reader:
             rows += batch.num_rows
             if rows > _MOST_ROWS:
-                message = f"{path}: must have 1 to {_MOST_ROWS} rows, has more"
-                raise ScenarioError(message)
+                raise ScenarioError(f"{path}: must have 1 to {_MOST_ROWS} rows, has more")
             batches.append(batch)
     table = pa.Table.from_batches(batches)
     names = [str(column[0]).strip() for column in table.columns[:_MOST_COLUMNS]]
@@ -239,8 +231,7 @@ def _parquet(path: Path, file: Any) -> pa.Table:
     names = opened.schema_arrow.names
     rows = opened.metadata.num_rows
     if rows > _MOST_ROWS:
-        message = f"{path}: must have 1 to {_MOST_ROWS} rows, has {rows}"
-        raise ScenarioError(message)
+        raise ScenarioError(f"{path}: must have 1 to {_MOST_ROWS} rows, has {rows}")
     if any(names.count(name) != 1 for name in (_START, _SIZE)):
         # Without its rows: it is refused for its columns.
         return opened.schema_arrow.empty_table()
@@ -255,20 +246,17 @@ def _numbers(path: Path, name: str, column: pa.ChunkedArray) -> NDArray[np.float
 
     if column.null_count:
         row = column.is_null().to_pylist().index(True) + 1
-        message = f"{path}: row {row}: {name} is missing"
-        raise ScenarioError(message)
+        raise ScenarioError(f"{path}: row {row}: {name} is missing")
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         column = pc.utf8_trim_whitespace(column)
         good = pc.match_substring_regex(column, _NUMBER).to_numpy()
         if not good.all():
             row = int(good.argmin())
-            message = f'{path}: row {row + 1}: {name} must be a number, not "{column[row].as_py()}"'
-            raise ScenarioError(message)
+            raise ScenarioError(f'{path}: row {row + 1}: {name} must be a number, not "{column[row].as_py()}"')
         # Arrow knows no plus before a number.
         column = pc.cast(pc.utf8_ltrim(column, "+"), pa.float64())
     elif not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        message = f"{path}: {name} must be numbers, not {column.type}"
-        raise ScenarioError(message)
+        raise ScenarioError(f"{path}: {name} must be numbers, not {column.type}")
     numbers: NDArray[np.float64] = np.asarray(column, float)
     return numbers
 
@@ -276,5 +264,4 @@ def _numbers(path: Path, name: str, column: pa.ChunkedArray) -> NDArray[np.float
 def _check(path: Path, good: NDArray[np.bool_], values: NDArray[np.float64], rule: str) -> None:
     if not good.all():
         i = int(good.argmin())
-        message = f"{path}: row {i + 1}: {rule}, not {values[i]:.15g}"
-        raise ScenarioError(message)
+        raise ScenarioError(f"{path}: row {i + 1}: {rule}, not {values[i]:.15g}")

@@ -224,21 +224,19 @@ class TableForm:
         InputError
         """
         if self.rate is not None and self.delay is not None:
-            message = "--rate, --delay: give the one that the second column is"
-            raise InputError(message)
+            raise InputError("--rate, --delay: give the one that the second column is")
         if self.time is not None and self.time_format is not None:
-            message = "--time, --time-format: give the one that the first column has; calendar times have no unit"
-            raise InputError(message)
+            raise InputError(
+                "--time, --time-format: give the one that the first column has; calendar times have no unit"
+            )
         if self.columns is not None and [bool(name.strip()) for name in self.columns.split(",")] != [True, True]:
-            message = (
+            raise InputError(
                 f"--columns {self.columns}: must be two, of times and of what holds from then on: --columns time,rate"
             )
-            raise InputError(message)
         if self.time_format is not None and "%" not in self.time_format:
-            message = (
+            raise InputError(
                 f'--time-format {self.time_format}: must say where days and hours stand, as in "%d/%m/%Y %H:%M:%S"'
             )
-            raise InputError(message)
 
 
 def read(path: Path, form: TableForm | None = None) -> ImportedTrace:
@@ -265,15 +263,13 @@ def read(path: Path, form: TableForm | None = None) -> ImportedTrace:
     try:
         if not parted and form in (TableForm(), TableForm(time=form.time)):
             if form.time is not None:
-                message = "is in mahimahi's format, whose times are in milliseconds; leave --time out"
-                raise ValueError(message)
+                raise ValueError("is in mahimahi's format, whose times are in milliseconds; leave --time out")
             return _opportunities(path, raw)
         return _checked(_table(path, raw, form), form)
     except InputError:
         raise
     except ValueError as error:
-        message = f"{path}: {error}"
-        raise InputError(message) from None
+        raise InputError(f"{path}: {error}") from None
 
 
 def _checked(found: ImportedTrace, form: TableForm) -> ImportedTrace:
@@ -282,8 +278,9 @@ def _checked(found: ImportedTrace, form: TableForm) -> ImportedTrace:
     if (low := next((rate for rate in rates if 0 < rate < trace_files.LEAST_BPS), None)) is not None:
         unit = f", as --rate {form.rate} has it" if form.rate is not None else ""
         least = format_rate(trace_files.LEAST_BPS)
-        message = f"a rate is {format_rate(low)}{unit}; a link has 0 or at least {least}; give another unit with --rate"
-        raise ValueError(message)
+        raise ValueError(
+            f"a rate is {format_rate(low)}{unit}; a link has 0 or at least {least}; give another unit with --rate"
+        )
     return found
 
 
@@ -340,8 +337,7 @@ def _table(path: Path, raw: bytes, form: TableForm) -> ImportedTrace:
             clock, held.first = _clock(line, row[at], form), row[at]
         held.add(line, clock(line, row[at]), _number(line, row[of]) * scale)
     if not held.rows:
-        message = "has no rows; each is a time and what holds from then on"
-        raise ValueError(message)
+        raise ValueError("has no rows; each is a time and what holds from then on")
     standard = (
         mark == "," and named == ["time_s", _NAMES[kind]] and form in (TableForm(), TableForm(columns=form.columns))
     )
@@ -368,13 +364,11 @@ class _Held:
         if not self.rows:
             self.begins_ns = self.last_ns = time_ns
         if value > _MOST[self.kind] or time_ns - self.begins_ns > trace_files.MOST_SECONDS * 1e9:
-            message = f"line {line}: is beyond what a link may have; is the unit right?"
-            raise ValueError(message)
+            raise ValueError(f"line {line}: is beyond what a link may have; is the unit right?")
         if time_ns < self.last_ns:
-            message = (
+            raise ValueError(
                 f"line {line}: its time must be later than in the line above; sort them, and give one run at a time"
             )
-            raise ValueError(message)
         if self.rows and time_ns == self.last_ns:
             # A clock of whole seconds gives two samples one time; their mean moves as many bits as both.
             self.shared += 1
@@ -385,8 +379,7 @@ class _Held:
         self.last_ns, self.alike = time_ns, 1
         self.rows.append(((time_ns - self.begins_ns) / 1e9, value))
         if len(self.rows) > trace_files.MOST_STEPS:
-            message = f"has more than {trace_files.MOST_STEPS} rows; give fewer, such as one each 100 ms"
-            raise ValueError(message)
+            raise ValueError(f"has more than {trace_files.MOST_STEPS} rows; give fewer, such as one each 100 ms")
 
 
 def _summed(
@@ -413,8 +406,9 @@ def _places(header: Sequence[str], width: int, span: int, form: TableForm) -> tu
     if form.columns is not None:
         at, of = (_place(name.strip(), header, count) for name in form.columns.split(","))
         if at == of:
-            message = f"--columns {form.columns}: both are one column; name that of the times and that of the values"
-            raise ValueError(message)
+            raise ValueError(
+                f"--columns {form.columns}: both are one column; name that of the times and that of the values"
+            )
         return at, of
     for name in _NAMES.values():
         if header.count("time_s") == 1 == header.count(name):
@@ -422,8 +416,7 @@ def _places(header: Sequence[str], width: int, span: int, form: TableForm) -> tu
     if count - (span - 1 if count == width else 0) != 2:
         likely = [name for name in header if _LIKELY.search(name)] or header[-1:]
         example = f"{header[0]},{likely[0]}" if header and "".join(header).isprintable() else "1,2"
-        message = f"has {count} columns; say which two to read, such as --columns {example} ({_named(header)})"
-        raise ValueError(message)
+        raise ValueError(f"has {count} columns; say which two to read, such as --columns {example} ({_named(header)})")
     return 0, count - 1
 
 
@@ -432,15 +425,13 @@ def _place(name: str, header: Sequence[str], count: int) -> int:
     alike = [i for i, known in enumerate(header) if known == name]
     alike = alike or [i for i, known in enumerate(header) if known.lower() == name.lower()]
     if len(alike) > 1:
-        message = f'--columns: {len(alike)} columns are called "{name}"; count from 1 on: {alike[0] + 1}'
-        raise ValueError(message)
+        raise ValueError(f'--columns: {len(alike)} columns are called "{name}"; count from 1 on: {alike[0] + 1}')
     if alike:
         return alike[0]
     if name.isdecimal() and 1 <= int(name) <= count:
         return int(name) - 1
     near = suggest(name, header, _named(header) if header else f"it has no header; give numbers from 1 to {count}")
-    message = f'--columns: there is no column "{name}"; {near}'
-    raise ValueError(message)
+    raise ValueError(f'--columns: there is no column "{name}"; {near}')
 
 
 def _named(header: Sequence[str]) -> str:
@@ -461,8 +452,7 @@ def _kind(header: Sequence[str], of: int, form: TableForm) -> tuple[Kind, float]
         if header and header[of] == name:
             return kind, 1.0
     what = f'the column "{header[of]}"' if header and header[of].isprintable() else "the second column"
-    message = f"say what {what} is: --rate Mbit/s, or --delay ms ({_named(header)})"
-    raise ValueError(message)
+    raise ValueError(f"say what {what} is: --rate Mbit/s, or --delay ms ({_named(header)})")
 
 
 def _clock(line: int, text: str, form: TableForm) -> _Clock:
@@ -471,20 +461,19 @@ def _clock(line: int, text: str, form: TableForm) -> _Clock:
         unit = Decimal(repr(_unit("--time", form.time, seconds) if form.time is not None else 1.0)) * 10**9
         return lambda line, text: round(Decimal(text) * unit) if _number(line, text) >= 0 else 0
     if form.time is not None:
-        message = f'line {line}: "{_short(text)}" is no number, as --time {form.time} has it; see --time-format'
-        raise ValueError(message)
+        raise ValueError(f'line {line}: "{_short(text)}" is no number, as --time {form.time} has it; see --time-format')
     known = (form.time_format,) if form.time_format is not None else (None, *_FORMATS)
     found = next((each for each in known if _calendar(text, each) is not None), "")
     if found == "":
         how = f"is not of the form {form.time_format}" if form.time_format else "is no time that is known"
-        message = f'line {line}: "{_short(text)}" {how}; say how times are written: --time-format "%d/%m/%Y %H:%M:%S"'
-        raise ValueError(message)
+        raise ValueError(
+            f'line {line}: "{_short(text)}" {how}; say how times are written: --time-format "%d/%m/%Y %H:%M:%S"'
+        )
 
     def read_calendar(line: int, text: str) -> int:
         time = _calendar(text, found)
         if time is None:
-            message = f'line {line}: "{_short(text)}" is not a time of the form {found or "ISO 8601"}'
-            raise ValueError(message)
+            raise ValueError(f'line {line}: "{_short(text)}" is not a time of the form {found or "ISO 8601"}')
         return time
 
     return read_calendar
@@ -513,8 +502,7 @@ def _unit(option: str, unit: str, quantity: Callable[[str], float]) -> float:
     """One of a unit, in seconds or bit/s."""
     if not unit.strip() or unit.strip()[0].isdigit():
         example = "Mbit/s" if option == "--rate" else "ms"
-        message = f'{option}: "{unit}" is not a unit; write one without a number, such as {example}'
-        raise InputError(message)
+        raise InputError(f'{option}: "{unit}" is not a unit; write one without a number, such as {example}')
     try:
         return quantity(f"1 {unit}")
     except UnitError as error:
@@ -527,8 +515,7 @@ def _number(line: int, text: str) -> float:
     number = float(text) if trace_files.is_number(text) and "_" not in text else float("nan")
     if not 0 <= number < float("inf"):
         shown = text[:20].encode("unicode_escape").decode()
-        message = f'line {line}: must be numbers, none below 0, not "{shown}"'
-        raise ValueError(message)
+        raise ValueError(f'line {line}: must be numbers, none below 0, not "{shown}"')
     return number
 
 

@@ -64,8 +64,7 @@ def fill(text: str, folder: Path) -> str:
         try:
             control[_KEY] = read(folder / control[_KEY])
         except InputError as error:
-            message = f"flows[{i}].control.{_KEY}: {error}"
-            raise ScenarioError(message) from None
+            raise ScenarioError(f"flows[{i}].control.{_KEY}: {error}") from None
     return dumps(mapping) if named else text
 
 

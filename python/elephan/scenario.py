@@ -125,8 +125,7 @@ class Scenario:
             settled = _without_auto(text)
             canonical, name, described = _native.resolve(settled or text)
         except ScenarioError as error:
-            message = f"{origin}: {_with_own(str(error), known)}"
-            raise ScenarioError(message) from None
+            raise ScenarioError(f"{origin}: {_with_own(str(error), known)}") from None
         rule = AUTO if settled else STATED
         return cls(text, canonical, origin, rule, known)._with_cached_facts(name, described)
 
@@ -268,8 +267,7 @@ class Scenario:
             try:
                 assign(mapping, place, plain(value))
             except ScenarioError as error:
-                message = f"{self.origin}: {error}"
-                raise ScenarioError(message) from None
+                raise ScenarioError(f"{self.origin}: {error}") from None
         with own_laws.declared(self.laws):
             changed = Scenario.from_text(self._text_of(mapping), self.origin, laws=laws)
         if "warmup" in new or changed.warmup_rule in (AUTO, self.warmup_rule):
@@ -344,8 +342,7 @@ class Scenario:
         try:
             return parse_toml(self.text)
         except tomllib.TOMLDecodeError as error:
-            message = f"{self.origin}: to be changed by path, the file must be TOML 1.0: {error}"
-            raise ScenarioError(message) from None
+            raise ScenarioError(f"{self.origin}: to be changed by path, the file must be TOML 1.0: {error}") from None
 
     @cached_property
     def resolved(self) -> dict[str, Any]:
@@ -491,8 +488,7 @@ class Scenario:
         names = [str(link["name"]) for link in self.links]
         if name not in names:
             hint = suggest(name, names, f"links: {', '.join(names)}")
-            message = f'{self.origin}: there is no link "{name}"; {hint}'
-            raise ScenarioError(message)
+            raise ScenarioError(f'{self.origin}: there is no link "{name}"; {hint}')
         return names.index(name)
 
 
@@ -558,8 +554,7 @@ def _with_sources(text: str, laws: Mapping[str, AnyOwnLaw]) -> str:
             _native.resolve(text)
         except ScenarioError as refused:
             if any(f'unknown law "{name}"' in str(refused) for name in laws):
-                message = f"to name a law of your own, the file must be TOML 1.0: {error}"
-                raise ScenarioError(message) from None
+                raise ScenarioError(f"to name a law of your own, the file must be TOML 1.0: {error}") from None
         return text  # As above.
     try:
         return _to_toml(mapping, "control") if own_laws.fill(mapping, laws) else text
@@ -573,8 +568,6 @@ def _to_toml(mapping: Mapping[str, Any], origin: str) -> str:
     try:
         return flow_files.dumps(mapping)
     except RecursionError:
-        message = f"{origin}: nested too deeply"
-        raise ScenarioError(message) from None
+        raise ScenarioError(f"{origin}: nested too deeply") from None
     except (TypeError, ValueError) as error:
-        message = f"{origin}: cannot be written as TOML: {error}"
-        raise ScenarioError(message) from None
+        raise ScenarioError(f"{origin}: cannot be written as TOML: {error}") from None

@@ -60,6 +60,5 @@ def schema(kind: str = "scenario") -> dict[str, Any]:
     'integer'
     """
     if kind not in KINDS:
-        message = f'schema: there is no "{kind}"; {suggest(kind, KINDS)}'
-        raise InputError(message)
+        raise InputError(f'schema: there is no "{kind}"; {suggest(kind, KINDS)}')
     return dict(json.loads(_text(kind)))

@@ -75,8 +75,7 @@ def select_variants(kind: str, names: str) -> list[str]:
     unknown = [name for name in wanted if name not in known]
     if unknown:
         every = f"use all, or of {', '.join(dict.fromkeys(known.values()))}"
-        message = f'--{kind}: there is no "{unknown[0]}"; {suggest(unknown[0], [*known, "all"], every)}'
-        raise InputError(message)
+        raise InputError(f'--{kind}: there is no "{unknown[0]}"; {suggest(unknown[0], [*known, "all"], every)}')
     return list(dict.fromkeys([KINDS[kind].yardstick, *(known[name] for name in wanted)]))
 
 

@@ -114,6 +114,5 @@ def select(names: str | None) -> list[Workload]:
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     unknown = [name for name in wanted if name.lower() not in known]
     if unknown or not wanted:
-        message = f'--workloads: there is no "{", ".join(unknown)}"; use all, or of {",".join(WORKLOADS)}'
-        raise InputError(message)
+        raise InputError(f'--workloads: there is no "{", ".join(unknown)}"; use all, or of {",".join(WORKLOADS)}')
     return list({known[name.lower()].name: known[name.lower()] for name in wanted}.values())

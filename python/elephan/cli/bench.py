@@ -56,8 +56,7 @@ def bench(
     asked = {"laws": laws, "queues": queues}
     kinds = [kind for kind, names in asked.items() if names is not None]
     if len(kinds) + (workloads is not None) > 1:
-        message = f"--{kinds[0]}: measures W1 alone under each; leave --workloads and the other comparison out"
-        raise InputError(message)
+        raise InputError(f"--{kinds[0]}: measures W1 alone under each; leave --workloads and the other comparison out")
     chosen = select(workloads)
     kind = kinds[0] if kinds else None
     variants = select_variants(kind, asked[kind] or "") if kind else []
@@ -74,8 +73,7 @@ def bench(
             with writing(out):
                 written = write_json(out / "bench.json", document) if out is not None else None
         except KeyboardInterrupt:
-            message = "bench interrupted; nothing was written"
-            raise Interrupted(message) from None
+            raise Interrupted("bench interrupted; nothing was written") from None
     if json:
         print_json(document)
         return

@@ -181,8 +181,7 @@ def _cards(kind: str) -> list[Any]:
         from elephan.plugins import hook  # noqa: PLC0415 (reads the metadata of all packages; start-up does without)
 
         return list(hook("list.experiments", "list experiments:")())
-    message = f'list: there is no "{kind}"; {suggest(kind, KINDS.split(", "))}'
-    raise InputError(message)
+    raise InputError(f'list: there is no "{kind}"; {suggest(kind, KINDS.split(", "))}')
 
 
 def _definition(card: dict[str, Any]) -> list[str]:

@@ -245,14 +245,12 @@ def check_out(out: Path | None, option: str = "--out", *, drawn: bool = False) -
     if out is None:
         return
     if str(out).startswith("--"):
-        message = f"{option} needs a folder, and is followed by {out}; write {option} DIR {out}"
-        raise InputError(message)
+        raise InputError(f"{option} needs a folder, and is followed by {out}; write {option} DIR {out}")
     require(option, "pyarrow", *(["matplotlib"] if drawn else []))
     existing = next(p for p in (out, *out.absolute().parents) if p.exists())
     if not _can_be_filled(existing):
         what = "is a file" if existing.is_file() else "cannot be written"
-        message = f"{option} {out}: {existing} {what}; give a folder that can be made or written"
-        raise InputError(message)
+        raise InputError(f"{option} {out}: {existing} {what}; give a folder that can be made or written")
 
 
 def _can_be_filled(folder: Path) -> bool:
@@ -309,8 +307,7 @@ def writing(out: Path | None, option: str = "--out") -> Iterator[None]:
     except OSError as error:
         reason = (error.strerror or str(error)).splitlines()[0]
         reason = f"{reason[:1].lower()}{reason[1:]}"
-        message = f"{option} {out}: {reason}; give a folder that can be written, with room in it"
-        raise InputError(message) from None
+        raise InputError(f"{option} {out}: {reason}; give a folder that can be written, with room in it") from None
 
 
 def write_new(out: Path, text: str, *, force: bool) -> None:
@@ -330,11 +327,9 @@ def write_new(out: Path, text: str, *, force: bool) -> None:
         with out.open("w" if force else "x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        message = f"--out {out}: is there already; --force replaces it"
-        raise InputError(message) from None
+        raise InputError(f"--out {out}: is there already; --force replaces it") from None
     except OSError as error:
-        message = f"--out {out}: {(error.strerror or 'cannot be written').lower()}"
-        raise InputError(message) from None
+        raise InputError(f"--out {out}: {(error.strerror or 'cannot be written').lower()}") from None
 
 
 def shown(

@@ -49,8 +49,7 @@ def compare(
 
     common.check_out(out)
     if no_testbed and attempts is not None:
-        message = "--attempts: is for the testbed, which --no-testbed leaves out; give one of them"
-        raise InputError(message)
+        raise InputError("--attempts: is for the testbed, which --no-testbed leaves out; give one of them")
     changes = parse_assignments(assignments, replications=replications, seed=seed)
     declare(law or [])
     sweep = Sweep.from_file(scenario)

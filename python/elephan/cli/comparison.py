@@ -55,8 +55,7 @@ def read_names(option: str, text: str | None, example: str) -> list[str]:
     """
     names = [] if text is None else [name.strip() for name in text.split(",") if name.strip()]
     if text is not None and not names:
-        message = f"{option}: none given; write for example {option} {example}"
-        raise InputError(message)
+        raise InputError(f"{option}: none given; write for example {option} {example}")
     return names
 
 

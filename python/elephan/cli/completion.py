@@ -80,8 +80,7 @@ def completion(
     from elephan.cli import command  # noqa: PLC0415 (it imports this verb)
 
     if shell not in SHELLS:
-        message = f'completion: there is no "{shell}"; {suggest(shell, SHELLS)}'
-        raise InputError(message)
+        raise InputError(f'completion: there is no "{shell}"; {suggest(shell, SHELLS)}')
     text = script(shell, table(command()))
     if json:
         print_json({"shell": shell, "text": text})

@@ -75,13 +75,11 @@ def _scenario(path: Path, options: tuple[str | None, str | None, str | None]) ->
     dev, rtt, link_rate = options
     if path.suffix.lower() == ".toml":
         if any(option is not None for option in options):
-            message = "--dev, --rtt, --link-rate: belong to lines of tc; change a scenario with --set"
-            raise InputError(message)
+            raise InputError("--dev, --rtt, --link-rate: belong to lines of tc; change a scenario with --set")
         return Scenario.from_file(path), []
     text = read_text(path, "scenario (.toml) or a file of tc's lines")
     if not traffic_control.is_tc(text):
-        message = f"{path}: has no lines of tc qdisc or tc class, and is no scenario (.toml)"
-        raise InputError(message)
+        raise InputError(f"{path}: has no lines of tc qdisc or tc class, and is no scenario (.toml)")
     made = traffic_control.read(text, str(path), dev)
     return Scenario.from_text(traffic_control.scenario(made, around(rtt, link_rate), path.name), str(path)), made.notes
 

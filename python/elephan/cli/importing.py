@@ -121,18 +121,15 @@ def import_(
 def _write(found: ImportedTrace, trace: Path, out: Path, *, force: bool) -> list[Path]:
     """Write the scenario of a trace, and a table if a link cannot read the trace as it is."""
     if not out.name or out.is_dir():
-        message = f"--out {out}: is a folder; give the name of a scenario file (.toml)"
-        raise InputError(message)
+        raise InputError(f"--out {out}: is a folder; give the name of a scenario file (.toml)")
     if out.suffix.lower() == ".csv":
-        message = f"--out {out}: must be a scenario (.toml); a table that a link reads is written beside it"
-        raise InputError(message)
+        raise InputError(f"--out {out}: must be a scenario (.toml); a table that a link reads is written beside it")
     files: list[Path] = []
     source = trace
     if not found.as_it_stands:
         source = out.with_name(out.stem + ("-trace.up" if found.kind == "mahimahi" else "-trace.csv"))
         if source.exists() and source.samefile(trace):
-            message = f"--out {out}: {source} would be written over the trace itself; give another name"
-            raise InputError(message)
+            raise InputError(f"--out {out}: {source} would be written over the trace itself; give another name")
         text = decoded(read_trace(trace)) if found.kind == "mahimahi" else found.table()
         write_new(source, text, force=force)
         files.append(source)
@@ -152,11 +149,9 @@ def _write(found: ImportedTrace, trace: Path, out: Path, *, force: bool) -> list
 def _check_words(file: Path | None, of_tc: Mapping[str, str | None]) -> None:
     """Refuse what belongs to lines of tc."""
     if file is not None:
-        message = f'import: unexpected "{file}"; one file is read, or tc and a file'
-        raise InputError(message)
+        raise InputError(f'import: unexpected "{file}"; one file is read, or tc and a file')
     if (option := next((name for name, value in of_tc.items() if value is not None), None)) is not None:
-        message = f"{option}: belongs to queues of Linux: elephan import tc FILE"
-        raise InputError(message)
+        raise InputError(f"{option}: belongs to queues of Linux: elephan import tc FILE")
 
 
 def around(rtt: str | None, link_rate: str | None) -> traffic_control.Around:
@@ -179,11 +174,9 @@ def _queues(
 ) -> None:
     """Read lines of tc."""
     if file is None:
-        message = "import tc: give a file with lines of tc qdisc show or tc ... add"
-        raise InputError(message)
+        raise InputError("import tc: give a file with lines of tc qdisc show or tc ... add")
     if form != TableForm():
-        message = "import tc: --columns, --rate, --delay, --time and --time-format belong to traces"
-        raise InputError(message)
+        raise InputError("import tc: --columns, --rate, --delay, --time and --time-format belong to traces")
     dev, rtt, link_rate = options
     made = traffic_control.read(read_text(file, "file of tc's lines"), str(file), dev)
     text = traffic_control.scenario(made, around(rtt, link_rate), file.name)

@@ -75,8 +75,7 @@ def infer(
 
     known = _known(rate, rtt, beside, control)
     if plot is not None and not simulate:
-        message = "--plot: shows simulated beside measured; give --simulate too"
-        raise InputError(message)
+        raise InputError("--plot: shows simulated beside measured; give --simulate too")
     every_s = None if every is None else seconds(every)
     answer = inference.infer([read(file, every_s=every_s) for file in files], known)
     if isinstance(answer, inference.Observation):
@@ -88,8 +87,7 @@ def infer(
     if simulate:
         answer = replace(answer, nearby=inference.search(answer.region))
         if answer.nearby is not None and answer.nearby.is_unlike and out is not None:
-            message = f"--out: {_unlike(answer.nearby)}, so that there is no scenario of it"
-            raise InputError(message)
+            raise InputError(f"--out: {_unlike(answer.nearby)}, so that there is no scenario of it")
     if out is not None:
         write_new(out, answer.scenario(), force=force)
     changed = _changed(answer, what_if) if what_if else None
@@ -112,8 +110,7 @@ def _known(rate: str | None, rtt: str | None, beside: str | None, control: str |
     from elephan.inference import Known  # noqa: PLC0415 (as above)
 
     if beside is not None and beside not in BESIDE:
-        message = f'--beside: must be "none" or "some", not "{beside}"'
-        raise InputError(message)
+        raise InputError(f'--beside: must be "none" or "some", not "{beside}"')
     return Known(
         None if rate is None else bits_per_second(rate),
         None if rtt is None else seconds(rtt),
@@ -276,13 +273,11 @@ def _changed(answer: Answer, wanted: Sequence[str]) -> list[dict[str, Any]]:
     for change in wanted:
         key, _, value = change.partition("=")
         if not value:
-            message = f'--what-if {change}: must be a key and a value, such as queue=fq-codel or buffer="20 ms"'
-            raise InputError(message)
+            raise InputError(f'--what-if {change}: must be a key and a value, such as queue=fq-codel or buffer="20 ms"')
         place = _SHORT.get(key, key)
         if place == key and "." not in key and "[" not in key:
             known = [name for name in _SHORT if name not in ("queues", "laws", "control")]
-            message = f"--what-if {key}: {unknown('key', key, known)}, or a place such as flows.0.count"
-            raise InputError(message)
+            raise InputError(f"--what-if {key}: {unknown('key', key, known)}, or a place such as flows.0.count")
         variants.append((change, parse_assignments([f"{place}={value}"])))
     # All are read before any is run.
     scenarios = [(name, [what_if(answer, change), *what_if_at_ends(answer, change)]) for name, change in variants]

@@ -62,8 +62,9 @@ def model(
     chosen = models.model(name)
     if map_:
         if set_ or scenario is not None or link is not None or simulate:
-            message = "--map: shows the simulations there are; leave out --set, --scenario, --link and --simulate"
-            raise InputError(message)
+            raise InputError(
+                "--map: shows the simulations there are; leave out --set, --scenario, --link and --simulate"
+            )
         _show_map(chosen, out, json=json)
         return
     given = _assignments(set_ or [])
@@ -73,8 +74,7 @@ def model(
         table, simulated, simulation = _simulate(chosen, given, other=scenario is not None or link is not None)
     elif scenario is None:
         if link is not None:
-            message = "--link: a link belongs to a scenario; give --scenario FILE too"
-            raise InputError(message)
+            raise InputError("--link: a link belongs to a scenario; give --scenario FILE too")
         table = chosen.table(given)
     else:
         read = elephan.Scenario.from_file(scenario)
@@ -122,8 +122,9 @@ def _simulate(chosen: Model, given: dict[str, str], *, other: bool) -> tuple[Mod
     from elephan.plugins import hook  # noqa: PLC0415 (reads the metadata of all packages; start-up does without)
 
     if other:
-        message = "--simulate: makes its own scenario; for a link of another use elephan size, which has the models too"
-        raise InputError(message)
+        raise InputError(
+            "--simulate: makes its own scenario; for a link of another use elephan size, which has the models too"
+        )
     simulate = hook("model.simulate", "--simulate:")
     with ProgressLine("simulation") as line:
         found: tuple[ModelTable, ModelTable, dict[str, Any]] = simulate(chosen, given, line.update)
@@ -136,8 +137,7 @@ def _show_map(model: Model, out: Path | None, *, json: bool) -> None:
 
     maps = regions(model.name)
     if not maps:
-        message = f"--map: {model.name} was not compared to simulations of a link"
-        raise InputError(message)
+        raise InputError(f"--map: {model.name} was not compared to simulations of a link")
     document = {"model": model.name, "title": model.title, "maps": [region.to_json() for region in maps]}
     written = []
     if out is not None:
@@ -177,16 +177,14 @@ def _assignments(texts: list[str]) -> dict[str, str]:
     names = [name for name, _ in pairs]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        message = f"--set: {twice[0]} is given twice; several values are one list, such as rtt=20 ms,100 ms"
-        raise InputError(message)
+        raise InputError(f"--set: {twice[0]} is given twice; several values are one list, such as rtt=20 ms,100 ms")
     return dict(pairs)
 
 
 def _assignment(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
-        message = f'--set: "{text}" is not of the form name=value, such as rtt="100 ms"'
-        raise InputError(message)
+        raise InputError(f'--set: "{text}" is not of the form name=value, such as rtt="100 ms"')
     return name.strip(), value.strip()
 
 

@@ -69,17 +69,16 @@ def _whole(name: str, choices: Mapping[str, str | int | None]) -> str:
     known = examples()
     if name not in known:
         if name in ("law", "laws"):
-            message = (
+            raise InputError(
                 "new writes scenarios; a law of your own is a class of Python or a library of Rust, "
                 "see docs/guide/law-in-python.md, which size, run and sweep take with --law NAME=FILE.py:CLASS"
             )
-            raise InputError(message)
         names = [*DEFAULTS, *known]
         kinds = f"kinds: {', '.join(names)}"
-        message = f'there is no kind "{name}"; {suggest(name, names, kinds)}'
-        raise InputError(message)
+        raise InputError(f'there is no kind "{name}"; {suggest(name, names, kinds)}')
     given = next((option for option, value in choices.items() if value is not None), None)
     if given is not None:
-        message = f"--{given}: {name} is a whole scenario; write it, and change the file or say --set of other verbs"
-        raise InputError(message)
+        raise InputError(
+            f"--{given}: {name} is a whole scenario; write it, and change the file or say --set of other verbs"
+        )
     return example_path(name).read_text(encoding="utf-8")

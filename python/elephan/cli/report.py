@@ -38,8 +38,7 @@ def report(
     """Write one self-contained HTML page about a result: it needs no network and can be mailed."""
     page = out if out is not None else folders[0] / "report.html" if len(folders) == 1 else Path(SEVERAL)
     if page.is_dir():
-        message = f"--out {page}: is a folder; give the name of a file, such as {page / 'report.html'}"
-        raise InputError(message)
+        raise InputError(f"--out {page}: is a folder; give the name of a file, such as {page / 'report.html'}")
     from elephan.reports import report as write  # noqa: PLC0415 (--help does without NumPy)
 
     with writing(page):

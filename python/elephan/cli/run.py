@@ -184,8 +184,9 @@ def _simulate(read: Scenario, workers: int | None, quiet: bool, asked: dict[str,
         try:
             return elephan.run(read, workers=workers, progress=progress, **asked)
         except KeyboardInterrupt:
-            message = f"interrupted after {count(done, 'replication')}; nothing is half-written"
-            raise common.Interrupted(message) from None
+            raise common.Interrupted(
+                f"interrupted after {count(done, 'replication')}; nothing is half-written"
+            ) from None
 
 
 def _check(
@@ -207,21 +208,18 @@ def _check(
     for name in also:
         if name not in FORMATS:
             known = f"known: {', '.join(FORMATS)}"
-            message = f'--also: there is no format "{name}"; {suggest(name, list(FORMATS), known)}'
-            raise InputError(message)
+            raise InputError(f'--also: there is no format "{name}"; {suggest(name, list(FORMATS), known)}')
     if out is None and (plot or also):
-        message = f"{'--plot' if plot else '--also'}: where to? Give a folder with --out DIR"
-        raise InputError(message)
+        raise InputError(f"{'--plot' if plot else '--also'}: where to? Give a folder with --out DIR")
     if engine not in ENGINES:
-        message = f'--engine: there is no "{engine}"; {suggest(engine, ENGINES, "use window or reference")}'
-        raise InputError(message)
+        raise InputError(f'--engine: there is no "{engine}"; {suggest(engine, ENGINES, "use window or reference")}')
     if most is not None and not precision:
-        message = "--max-replications: is for --precision; give that too, or --replications for so many"
-        raise InputError(message)
+        raise InputError("--max-replications: is for --precision; give that too, or --replications for so many")
     most = most or MOST
     if replications is not None and precision and replications > most:
-        message = f"--replications: {replications} are more than --max-replications, {most}; give fewer, or allow more"
-        raise InputError(message)
+        raise InputError(
+            f"--replications: {replications} are more than --max-replications, {most}; give fewer, or allow more"
+        )
     return most
 
 

@@ -184,28 +184,26 @@ def _check(
 
     compared, model_only, whole_curve = asked["compared"], asked["model_only"], asked["whole_curve"]
     if not target:
-        message = "--target: none given; write for example --target utilization=0.95 or --target loss=0.1%,delay=10ms"
-        raise InputError(message)
+        raise InputError(
+            "--target: none given; write for example --target utilization=0.95 or --target loss=0.1%,delay=10ms"
+        )
     if model_only and whole_curve:
-        message = "--whole-curve: is measured by simulation, which --model-only leaves out; give one of them"
-        raise InputError(message)
+        raise InputError("--whole-curve: is measured by simulation, which --model-only leaves out; give one of them")
     if find is not None and (compared or model_only or whole_curve):
-        message = "--find: goes without --laws, --queues, --model-only and --whole-curve; ask one thing at a time"
-        raise InputError(message)
+        raise InputError(
+            "--find: goes without --laws, --queues, --model-only and --whole-curve; ask one thing at a time"
+        )
     parse_targets(target)
     if pacing == BOTH and (find is not None or compared):
-        message = "--pacing: both goes without --find, --laws and --queues; give none, linux or quic there"
-        raise InputError(message)
+        raise InputError("--pacing: both goes without --find, --laws and --queues; give none, linux or quic there")
     if asked["worst_case"] and (find is not None or compared or model_only or whole_curve or pacing == BOTH):
-        message = (
+        raise InputError(
             "--worst-case: goes without --laws, --queues, --find, --model-only, --whole-curve and --pacing both; "
             "ask one thing at a time"
         )
-        raise InputError(message)
     lonely = next((option for option, value in given.items() if value is not None), None)
     if not asked["worst_case"] and lonely is not None:
-        message = f"{lonely}: is for --worst-case; give that too"
-        raise InputError(message)
+        raise InputError(f"{lonely}: is for --worst-case; give that too")
     return target
 
 

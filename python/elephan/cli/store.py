@@ -230,8 +230,7 @@ def tables(
             together, names_of = gathered(found[0].columns, opened.index)
     names = [each.name for each in found]
     if table is not None and table not in names:
-        message = f'store tables: there is no table "{table}"; {suggest(table, names)}'
-        raise InputError(message)
+        raise InputError(f'store tables: there is no table "{table}"; {suggest(table, names)}')
     if json:
         print_json([each.to_json() for each in found if table in (None, each.name)])
         return
@@ -282,12 +281,10 @@ def export(
 
         if suffix not in {*FORMATS, "", "txt"}:
             known = ", ".join(f".{name}" for name in FORMATS)
-            message = f"--out {out}: no format has the suffix .{suffix}; give {known}, or --format"
-            raise InputError(message)
+            raise InputError(f"--out {out}: no format has the suffix .{suffix}; give {known}, or --format")
         format = suffix if suffix in FORMATS else "csv"  # noqa: A001 (as above)
     if format == "parquet" and out is None and sys.stdout.isatty():
-        message = "--format parquet: is not for a terminal; give a file with --out"
-        raise InputError(message)
+        raise InputError("--format parquet: is not for a terminal; give a file with --out")
     with _reading(store) as opened:
         content = opened.export(out, format, [name for name in columns.split(",") if name], _labels(where, opened))
     if out is not None:
@@ -417,8 +414,7 @@ def _labels(where: list[str] | None, opened: Store) -> dict[str, Any] | None:
         return None
     for text in where:
         if "=" not in text:
-            message = f'--where: "{text}" is not of the form LABEL=VALUE, such as "links[0].buffer=0.1 bdp"'
-            raise InputError(message)
+            raise InputError(f'--where: "{text}" is not of the form LABEL=VALUE, such as "links[0].buffer=0.1 bdp"')
     known = opened.index.names("labels")
     whole = {end: name for name, end in short(list(known)).items()}
     return {name if name in known else whole.get(name, name): value for name, value in parse_assignments(where).items()}
@@ -430,8 +426,7 @@ def _age(text: str | None) -> float | None:
         return None
     match = _AGE.fullmatch(text.strip())
     if match is None:
-        message = f'--older-than: "{text}" is no age; write for example "30 d" (min, h, d or w)'
-        raise InputError(message)
+        raise InputError(f'--older-than: "{text}" is no age; write for example "30 d" (min, h, d or w)')
     return float(match[1]) * _SECONDS[match[2]]
 
 

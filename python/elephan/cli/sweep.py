@@ -115,8 +115,7 @@ def sweep(
     asked = asked.extended(_read_over(over or []), [_read_zip(text) for text in zip_ or []])
     _check_fixed(asked, {**dict.fromkeys(fixed, "--set"), **_given(seed=seed, replications=replications)})
     if not asked.axes:
-        message = f'{sweep_file}: nothing varies in it; give lists with --over "links[0].buffer=0.1 bdp,1 bdp"'
-        raise InputError(message)
+        raise InputError(f'{sweep_file}: nothing varies in it; give lists with --over "links[0].buffer=0.1 bdp,1 bdp"')
     _check_most(asked, precision, max_replications)
     if law:
         common.check_laws(*asked.own_laws())
@@ -158,8 +157,7 @@ def sweep(
         except InputError as error:
             if watch.last is None:
                 raise
-            message = f"{error}; {watch.kept()}"
-            raise InputError(message) from None
+            raise InputError(f"{error}; {watch.kept()}") from None
     if json:
         document: dict[str, Any] = {**swept.to_json()}
         if asked_columns is not None or differences:
@@ -187,8 +185,7 @@ def _given(**values: int | None) -> dict[str, str]:
 def _check_most(asked: Sweep, precision: list[str] | None, most: int | None) -> None:
     """Refuse a maximum number of replications without a precision."""
     if most is not None and not (precision or asked.precision):
-        message = "--max-replications: is for --precision; give that too, or --replications for so many"
-        raise InputError(message)
+        raise InputError("--max-replications: is for --precision; give that too, or --replications for so many")
 
 
 def _check_fixed(asked: Sweep, given: Mapping[str, str]) -> None:
@@ -198,8 +195,9 @@ def _check_fixed(asked: Sweep, given: Mapping[str, str]) -> None:
     varied = {place for axis in asked.axes if isinstance(axis, SweepAxis) for place in axis.places}
     for place, option in given.items():
         if place in varied:
-            message = f"{option}: {place} varies in the sweep, so a value for all points has no effect; leave out one"
-            raise InputError(message)
+            raise InputError(
+                f"{option}: {place} varies in the sweep, so a value for all points has no effect; leave out one"
+            )
 
 
 def _read_over(texts: list[str]) -> dict[str, Any]:
@@ -210,11 +208,11 @@ def _read_over(texts: list[str]) -> dict[str, Any]:
         place, equals, values = (part.strip() for part in text.partition("="))
         place = usual_place(place)
         if not (equals and place and values):
-            message = f'--over: "{text}" is not of the form PLACE=VALUES, such as links[0].buffer=["0.1 bdp","1 bdp"]'
-            raise InputError(message)
+            raise InputError(
+                f'--over: "{text}" is not of the form PLACE=VALUES, such as links[0].buffer=["0.1 bdp","1 bdp"]'
+            )
         if place in found:
-            message = f'--over: "{place}" is given twice; give it one list'
-            raise InputError(message)
+            raise InputError(f'--over: "{place}" is given twice; give it one list')
         found[place] = read_words(f"--over {place}", values)
     return found
 

@@ -157,12 +157,10 @@ def features(names: Sequence[str]) -> tuple[Feature, ...]:
     elephan.errors.InputError: observe: there is no feature 'los'; did you mean "loss"?
     """
     if not names:
-        message = f"observe: is empty; give some of {', '.join(FEATURES)}"
-        raise InputError(message)
+        raise InputError(f"observe: is empty; give some of {', '.join(FEATURES)}")
     for name in names:
         if name not in FEATURES:
-            message = f"observe: there is no feature {name!r}; {suggest(name, FEATURES)}"
-            raise InputError(message)
+            raise InputError(f"observe: there is no feature {name!r}; {suggest(name, FEATURES)}")
     return tuple(FEATURES[name] for name in names)
 
 

@@ -92,8 +92,9 @@ class LinkVectorEnv(VectorEnv[np.ndarray, Any, np.ndarray]):
         else:
             seeds = list(seed)
         if len(seeds) != self.num_envs:
-            message = f"seed: has {count(len(seeds), 'number')} for {count(self.num_envs, 'link')}; give one for each"
-            raise InputError(message)
+            raise InputError(
+                f"seed: has {count(len(seeds), 'number')} for {count(self.num_envs, 'link')}; give one for each"
+            )
         for i, each in enumerate(seeds):
             if each is not None:
                 self._chances[i] = np.random.default_rng(each)

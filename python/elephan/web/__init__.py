@@ -56,8 +56,7 @@ def listen(host: str, port: int | None) -> socket.socket:
             reason = (error.strerror or str(error)).lower()
         else:
             return made
-    message = f"--port: {host} port {wanted[-1]}: {reason}; give another port"
-    raise InputError(message)
+    raise InputError(f"--port: {host} port {wanted[-1]}: {reason}; give another port")
 
 
 def hosts_of(host: str, port: int) -> list[str]:

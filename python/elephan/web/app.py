@@ -218,8 +218,7 @@ class Server:
         body = await _body(request)
         tab, slot = body.get("tab"), body.get("slot", "run")
         if not isinstance(tab, str) or not TAB.fullmatch(tab) or slot not in SLOTS:
-            message = f"tab: 8 to 40 letters, digits, - and _; slot: one of {', '.join(SLOTS)}"
-            raise InputError(message)
+            raise InputError(f"tab: 8 to 40 letters, digits, - and _; slot: one of {', '.join(SLOTS)}")
         ask = await asyncio.to_thread(read_ask, body)
         cost_s = await asyncio.to_thread(work.check_cost, list(ask.variants.values()), ask.kind)
         job = self.queue.start(self._work(ask), tab, str(slot))
@@ -343,8 +342,7 @@ async def _body(request: Request) -> dict[str, Any]:
     except (ValueError, RecursionError):
         body = None
     if not isinstance(body, dict):
-        message = "request: must be a JSON object"
-        raise InputError(message)
+        raise InputError("request: must be a JSON object")
     return body
 
 

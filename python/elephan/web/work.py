@@ -95,11 +95,10 @@ def check_cost(scenarios: Sequence[Scenario], kind: str) -> float:
             raise InputError(reason)
         cpu_s += SIZED * cost.cpu_s / max(1, cost.replications) if kind in ("curve", "limit") else cost.cpu_s
     if cpu_s > MOST_CPU_S:
-        message = (
+        raise InputError(
             f"takes about {format_long_time(cpu_s)} of processor; a page runs up to {format_long_time(MOST_CPU_S)}: "
             "shorten the duration, lower the rate, or use the command below"
         )
-        raise InputError(message)
     return cpu_s
 
 
