@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from elephan.cli import options
-from elephan.cli.common import Interrupted, check_laws, check_out, print_json, print_lines, say_written, writing
-from elephan.cli.progress import ProgressLine
-from elephan.cli.worst_screen import WorstProgressDisplay, attack_screen
+from elephan.cli.common import check_laws, check_out, print_json, print_lines, say_written
+from elephan.cli.worst_screen import attack_screen, search_worst
 from elephan.own_laws import declare
 
 EXAMPLE = """Example:  elephan attack bbr1 --harm starvation --out attacked/
@@ -43,14 +43,8 @@ def attack(
     check_out(out)
     declare(law or [])
     check_laws([law_name])
-    with ProgressLine(f"attack on {law_name}", quiet=quiet) as line:
-        watch = WorstProgressDisplay(line)
-        try:
-            found = search(law_name, harm, range_ or [], runs=runs or RUNS, seed=seed, workers=workers, progress=watch)
-            with writing(out):
-                written = [] if out is None else found.write(out)
-        except KeyboardInterrupt:
-            raise Interrupted(watch.summary()) from None
+    look = partial(search, law_name, harm, range_ or [], runs=runs or RUNS, seed=seed, workers=workers)
+    found, written = search_worst(f"attack on {law_name}", lambda watch: look(progress=watch), out, quiet=quiet)
     if json:
         print_json(found.to_json())
     else:

@@ -256,6 +256,26 @@ def blocks(columns: Sequence[Column], width: int | None = None) -> list[str]:
     return [line for block in found for line in table_lines([replace(c, rank=0) for c in block], width)]
 
 
+def shared_widths(natural: Sequence[int], least: Sequence[int], room: int) -> list[int]:
+    """Return the widths of columns that wrap where there is no room.
+
+    Parameters
+    ----------
+    natural, least : sequence of int
+        Width of each column without wrapping, and of its longest word.
+    room : int
+        Characters of a line beyond the least widths.
+    """
+    if room >= sum(natural) - sum(least):
+        return list(natural)
+    widths = list(least)
+    for _ in range(max(room, 0)):
+        # A letter at a time to whatever has most lines.
+        lines = [full / now for full, now in zip(natural, widths, strict=True)]
+        widths[lines.index(max(lines))] += 1
+    return widths
+
+
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
     r"""Write a table of words: the first column on one line, the others wrapped where there is no room.
 
@@ -281,14 +301,8 @@ def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int |
     natural = [max(map(len, column)) for column in zip(*every, strict=True)]
     least = [natural[0], *(max(len(part) for text in texts for part in text.split() or [""])
                            for texts in list(zip(*every, strict=True))[1:])]  # fmt: skip
-    widths = natural
     room = width - sum(least) - len(GAP) * (len(least) - 1)
-    if room < sum(natural) - sum(least):
-        # A letter at a time to whatever has most lines.
-        widths = least
-        for _ in range(max(room, 0)):
-            lines = [full / now for full, now in zip(natural, widths, strict=True)]
-            widths[lines.index(max(lines))] += 1
+    widths = shared_widths(natural, least, room)
     if room < 0 and heads:
         return narrow_table(heads, rows, [False] * len(least), width)
     if room < 0:

@@ -17,7 +17,7 @@ import typer
 
 from elephan.assignments import changed_title, parse_assignments
 from elephan.cli import options
-from elephan.cli.columns import narrow_table, terminal_width, wrapped
+from elephan.cli.columns import narrow_table, shared_widths, terminal_width, wrapped
 from elephan.cli.output import OutputError
 from elephan.errors import InputError
 from elephan.extras import missing, require
@@ -447,14 +447,7 @@ def fitted_table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: Seq
         max(map(len, [*head.split(), *(part for cell in cells for part in (cell.split() if word else [cell]))]))
         for head, cells, word in zip(heads, columns, words, strict=True)
     ]
-    widths = list(natural)
-    room = shutil.get_terminal_size().columns - sum(map(_taken, least))
-    if room < sum(natural) - sum(least):
-        # A letter at a time to whatever has most lines.
-        widths = list(least)
-        for _ in range(max(room, 0)):
-            lines = [full / width for full, width in zip(natural, widths, strict=True)]
-            widths[lines.index(max(lines))] += 1
+    widths = shared_widths(natural, least, shutil.get_terminal_size().columns - sum(map(_taken, least)))
     table = new_table(*heads)
     for column, width, word in zip(table.columns, widths, words, strict=True):
         column.width = width

@@ -36,17 +36,9 @@ def expect(
     duration: Annotated[
         str | None, typer.Option("--time", metavar="TIME", help="Of the test.", show_default="10 s")
     ] = None,
-    dev: Annotated[
-        str | None, typer.Option("--dev", metavar="NAME", help="Of tc: the device that the data leaves by.")
-    ] = None,
-    rtt: Annotated[
-        str | None,
-        typer.Option("--rtt", metavar="TIME", help="Of tc: base RTT besides netem's delay.", show_default="0.5 ms"),
-    ] = None,
-    link_rate: Annotated[
-        str | None,
-        typer.Option("--link-rate", metavar="RATE", help="Of tc: rate of the device.", show_default="1 Gbit/s"),
-    ] = None,
+    dev: options.Device = None,
+    rtt: options.DeviceRtt = None,
+    link_rate: options.DeviceRate = None,
     replications: Annotated[int, typer.Option("--replications", min=3, max=1000, help="Runs of the path.")] = 19,
     set_: options.Set = None,
     json: options.Json = False,

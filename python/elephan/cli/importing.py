@@ -75,21 +75,13 @@ def import_(
             "ISO 8601 and 2022.01.01_12.00.00 are known.",
         ),
     ] = None,
-    dev: Annotated[
-        str | None, typer.Option("--dev", metavar="NAME", help="Of tc: the device that the data leaves by.")
-    ] = None,
-    rtt: Annotated[
-        str | None,
-        typer.Option("--rtt", metavar="TIME", help="Of tc: base RTT besides netem's delay.", show_default="0.5 ms"),
-    ] = None,
-    link_rate: Annotated[
-        str | None,
-        typer.Option("--link-rate", metavar="RATE", help="Of tc: rate of the device.", show_default="1 Gbit/s"),
-    ] = None,
+    dev: options.Device = None,
+    rtt: options.DeviceRtt = None,
+    link_rate: options.DeviceRate = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write a scenario whose link follows it.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    force: options.ReplaceFiles = False,
     json: options.Json = False,
 ) -> None:
     """Read a measured trace of a link's rate or delay, or queues as tc has them, and write a scenario with that link.

@@ -65,7 +65,7 @@ def infer(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write a scenario of the middle of the answer.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    force: options.ReplaceFiles = False,
     quiet: options.Quiet = False,
     details: options.Details = False,
     json: options.Json = False,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,8 +22,6 @@ elephan new bufferbloat --rate "20 Mbit/s" --out bloat.toml"""
 SCHEMA = "elephan.schema.json"
 """File that `elephan schema` writes in the guide; a new scenario beside it names it in its first line."""
 
-FileOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write this file, not to stdout.")]
-
 
 def new(
     kind: Annotated[
@@ -39,8 +36,8 @@ def new(
     flows: Annotated[int | None, typer.Option("--flows", min=1, help="Flows of each group (see the file).")] = None,
     hops: Annotated[int | None, typer.Option("--hops", min=1, max=1000, help="Hops of the parking lot.")] = None,
     buffer: Annotated[str | None, typer.Option("--buffer", help='Buffer, such as "0.1 bdp" or "500 packets".')] = None,
-    out: FileOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
+    out: options.File = None,
+    force: options.ReplaceFile = False,
     json: options.Json = False,
 ) -> None:
     """Write a commented scenario file: dumbbell, two-way, parking-lot, two-hops, web.

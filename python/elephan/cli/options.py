@@ -90,3 +90,15 @@ Force = Annotated[
     bool, typer.Option("--force", help="Run it even if it needs more memory than there is: `elephan estimate`.")
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="What `elephan lint` warns about is an error: exit code 2.")]
+File = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write this file, not to stdout.")]
+ReplaceFile = Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")]
+ReplaceFiles = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+Device = Annotated[str | None, typer.Option("--dev", metavar="NAME", help="Of tc: the device that the data leaves by.")]
+DeviceRtt = Annotated[
+    str | None,
+    typer.Option("--rtt", metavar="TIME", help="Of tc: base RTT besides netem's delay.", show_default="0.5 ms"),
+]
+DeviceRate = Annotated[
+    str | None,
+    typer.Option("--link-rate", metavar="RATE", help="Of tc: rate of the device.", show_default="1 Gbit/s"),
+]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.common import Interrupted, print_json, print_lines, say_written, writing
-from elephan.cli.progress import ProgressLine
-from elephan.cli.worst_screen import WorstProgressDisplay, worst_screen
+from elephan.cli.common import print_json, print_lines, say_written
+from elephan.cli.worst_screen import search_worst, worst_screen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,22 +41,10 @@ def size_worst_case(
     """
     from elephan.worst.sizing import RUNS, size_worst  # noqa: PLC0415 (--help does without NumPy)
 
-    with ProgressLine("the file as it is", quiet=quiet) as line:
-        watch = WorstProgressDisplay(line)
-        try:
-            found = size_worst(
-                scenario,
-                target,
-                ranges,
-                runs=runs or RUNS,
-                progress=watch,
-                begin=watch.begin,
-                **options,
-            )
-            with writing(out):
-                written = [] if out is None else found.write(out)
-        except KeyboardInterrupt:
-            raise Interrupted(watch.summary()) from None
+    look = partial(size_worst, scenario, target, ranges, runs=runs or RUNS, **options)
+    found, written = search_worst(
+        "the file as it is", lambda watch: look(progress=watch, begin=watch.begin), out, quiet=quiet
+    )
     if json:
         print_json(found.to_json())
     else:

@@ -93,27 +93,23 @@ def screen(found: IdleCauses, *, details: bool = False) -> list[str]:
 
 
 def _columns(found: IdleCauses, shown: list[Charge], others: list[Charge]) -> list[Column]:
-    names = [charge.words for charge in shown]
-    idle = [charge.idle_ps for charge in shown]
-    timeouts = [charge.timeout_ps for charge in shown]
-    hit = [f"{charge.flows_hit} of {charge.flows}" if charge.cause == "event" else "" for charge in shown]
-    if others:
-        names.append(f"{count(len(others), 'other cause')}")
-        idle.append(sum(charge.idle_ps for charge in others))
-        timeouts.append(sum(charge.timeout_ps for charge in others))
-        hit.append("")
-    names.append("sum")
-    idle.append(found.idle_ps)
-    timeouts.append(sum(charge.timeout_ps for charge in found.charges))
-    hit.append("")
-    columns = [
-        Column("cause", "", tuple(names), is_text=True),
-        Column("flows hit", "", tuple(hit), 2),
-        Column("idle", "ms", tuple(f"{ps / 1e9:.1f}" for ps in idle)),
-        Column("share", "%", tuple(f"{100 * found.share(ps):.1f}" for ps in idle)),
+    rows = [
+        (one.words, f"{one.flows_hit} of {one.flows}" if one.cause == "event" else "", one.idle_ps, one.timeout_ps)
+        for one in shown
     ]
-    if timeouts[-1] >= LEAST_SHARE * found.idle_ps:
-        columns.append(Column("in timeouts", "ms", tuple(f"{ps / 1e9:.1f}" for ps in timeouts), 1))
+    if others:
+        idle, timeout = sum(one.idle_ps for one in others), sum(one.timeout_ps for one in others)
+        rows.append((count(len(others), "other cause"), "", idle, timeout))
+    rows.append(("sum", "", found.idle_ps, sum(one.timeout_ps for one in found.charges)))
+    names, hit, idle_ps, timeout_ps = zip(*rows, strict=True)
+    columns = [
+        Column("cause", "", names, is_text=True),
+        Column("flows hit", "", hit, 2),
+        Column("idle", "ms", tuple(f"{ps / 1e9:.1f}" for ps in idle_ps)),
+        Column("share", "%", tuple(f"{100 * found.share(ps):.1f}" for ps in idle_ps)),
+    ]
+    if timeout_ps[-1] >= LEAST_SHARE * found.idle_ps:
+        columns.append(Column("in timeouts", "ms", tuple(f"{ps / 1e9:.1f}" for ps in timeout_ps), 1))
     return columns
 
 
