@@ -9,10 +9,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, ScenarioError
-from elephan.input_files import open_regular, parse_if_named
+from elephan.input_files import open_regular
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     import numpy as np
@@ -36,20 +36,24 @@ _WHAT = "list of flows (.csv or .parquet)"
 _PLAIN = re.compile(r"[\w. ;]+", re.ASCII)
 
 
-def fill(text: str, folder: Path) -> str:
-    """Insert the rows of the files that a scenario names.
+KEY = "file"
+"""Key that names a file."""
+
+
+def fill(mapping: dict[str, Any], folder: Path) -> bool:
+    """Insert the rows of the files that a scenario names, as ``flows`` instead of ``file``.
 
     Parameters
     ----------
-    text : str
-        A scenario in TOML.
+    mapping : dict
+        A scenario's file, which is changed.
     folder : Path
         Folder for relative names of files.
 
     Returns
     -------
-    str
-        The same text if it names no file; otherwise without its comments, with ``flows`` instead of ``file``.
+    bool
+        Whether anything changed.
 
     Raises
     ------
@@ -59,28 +63,22 @@ def fill(text: str, folder: Path) -> str:
     Examples
     --------
     >>> from pathlib import Path
-    >>> fill('title = "no profile"', Path())
-    'title = "no profile"'
+    >>> fill({"title": "no profile"}, Path())
+    False
     """
-    mapping = parse_if_named(text, "file")
-    if mapping is None or not any("file" in traffic for traffic in _replays(mapping)):
-        return text
-
-    def with_rows(place: str, traffic: dict[str, Any]) -> dict[str, Any]:
-        if "file" not in traffic:
-            return traffic
+    named = [(i, group["traffic"]) for i, group in _replays(mapping) if KEY in group["traffic"]]
+    for i, traffic in named:
+        place = f"flows[{i}].traffic.file"
         if "flows" in traffic:
-            raise ScenarioError(f"{place}.file: flows stand beside it; give one of them")
-        name = traffic["file"]
+            raise ScenarioError(f"{place}: flows stand beside it; give one of them")
+        name = traffic.pop(KEY)
         if not isinstance(name, str) or not name:
-            raise ScenarioError(f'{place}.file: must be the name of a file such as "flows.csv"')
+            raise ScenarioError(f'{place}: must be the name of a file such as "flows.csv"')
         try:
-            flows = read(folder / name)
+            traffic["flows"] = read(folder / name)
         except ScenarioError as error:
-            raise ScenarioError(f"{place}.file: {error}") from None
-        return {key: value for key, value in traffic.items() if key != "file"} | {"flows": flows}
-
-    return dumps(_replaced(mapping, with_rows))
+            raise ScenarioError(f"{place}: {error}") from None
+    return bool(named)
 
 
 def dumps(mapping: Mapping[str, Any]) -> str:
@@ -101,16 +99,14 @@ def dumps(mapping: Mapping[str, Any]) -> str:
     import tomli_w  # noqa: PLC0415 (needed by few, and start-up time is counted)
 
     # Letter by letter, as tomli_w escapes texts and tomllib reads them in double quotes, a million flows take seconds.
-    lists: dict[str, str] = {}
-
-    def marked(place: str, traffic: dict[str, Any]) -> dict[str, Any]:
-        flows = traffic.get("flows")
-        if not isinstance(flows, str) or not _PLAIN.fullmatch(flows):
-            return traffic
-        lists[place] = flows
-        return traffic | {"flows": place}
-
-    text = tomli_w.dumps(_replaced(mapping, marked))
+    groups, lists = list(mapping.get("flows", ())) if _replays(mapping) else [], {}
+    for i, group in _replays(mapping):
+        flows = group["traffic"].get("flows")
+        if isinstance(flows, str) and _PLAIN.fullmatch(flows):
+            place = f"flows[{i}].traffic"
+            lists[place] = flows
+            groups[i] = group | {"traffic": group["traffic"] | {"flows": place}}
+    text = tomli_w.dumps({**mapping, "flows": groups} if lists else mapping)
     for place, flows in lists.items():
         text = text.replace(f'flows = "{place}"', f"flows = '{flows}'", 1)
     return text
@@ -155,26 +151,15 @@ def read(path: Path) -> str:
     return " B;".join(pc.binary_join_element_wise(*columns, " ns ").to_pylist()) + " B"
 
 
-def _is_replay(group: object) -> bool:
-    traffic = group.get("traffic") if isinstance(group, dict) else None
-    return isinstance(traffic, dict) and traffic.get("kind") == "replay"
-
-
-def _replays(mapping: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the tables of replayed traffic; other forms are left to the parser to refuse."""
+def _replays(mapping: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
+    """Return the groups of replayed traffic by their places; other forms are left to the parser to refuse."""
     groups = mapping.get("flows")
-    return [group["traffic"] for group in groups if _is_replay(group)] if isinstance(groups, list) else []
-
-
-def _replaced(mapping: Mapping[str, Any], change: Callable[[str, dict[str, Any]], dict[str, Any]]) -> Mapping[str, Any]:
-    """Return a copy with each table of replayed traffic replaced by `change(place, table)`."""
-    if not _replays(mapping):
-        return mapping
-    groups = [
-        group | {"traffic": change(f"flows[{i}].traffic", group["traffic"])} if _is_replay(group) else group
-        for i, group in enumerate(mapping["flows"])
-    ]
-    return {**mapping, "flows": groups}
+    found = []
+    for i, group in enumerate(groups if isinstance(groups, list) else []):
+        traffic = group.get("traffic") if isinstance(group, dict) else None
+        if isinstance(traffic, dict) and traffic.get("kind") == "replay":
+            found.append((i, group))
+    return found
 
 
 def _table(path: Path) -> pa.Table:

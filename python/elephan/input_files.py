@@ -301,34 +301,6 @@ def _refused(path: str | Path, error: OSError, what: str) -> str:
     return f"{path}: {(error.strerror or 'cannot be read').lower()}; give the path of a {what}"
 
 
-def parse_if_named(text: str, key: str) -> dict[str, Any] | None:
-    """Parse a scenario that may name a file under `key`.
-
-    Parameters
-    ----------
-    text : str
-        A scenario in TOML.
-    key : str
-
-    Returns
-    -------
-    dict or None
-        None if the key is not in it, or if it is no TOML, of which the reader of scenarios has the better message.
-
-    Examples
-    --------
-    >>> parse_if_named('title = "none"', "trace")
-    >>> parse_if_named('trace = "x.up"', "trace")
-    {'trace': 'x.up'}
-    """
-    if key not in text:
-        return None
-    try:
-        return parse_toml(text)
-    except tomllib.TOMLDecodeError:
-        return None
-
-
 def parse_toml(text: str) -> dict[str, Any]:
     """Parse TOML.
 

@@ -14,8 +14,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.errors import InputError, ScenarioError, UnitError
-from elephan.flow_files import dumps
-from elephan.input_files import decoded, form_of, parse_if_named, read_bytes, unpacked
+from elephan.input_files import decoded, form_of, read_bytes, unpacked
 from elephan.units import count, format_time, seconds
 
 if TYPE_CHECKING:
@@ -55,20 +54,24 @@ _COLUMNS = {
 """Columns by the key of a link."""
 
 
-def fill(text: str, folder: Path) -> str:
-    """Insert the contents of the traces that a scenario names.
+KEY = "trace"
+"""Key that names a file."""
+
+
+def fill(mapping: dict[str, Any], folder: Path) -> bool:
+    """Insert the contents of the traces that a scenario names, as ``opportunities`` or ``steps``.
 
     Parameters
     ----------
-    text : str
-        A scenario in TOML.
+    mapping : dict
+        A scenario's file, which is changed.
     folder : Path
         Folder for relative names of files.
 
     Returns
     -------
-    str
-        The same text if it names no trace; otherwise without its comments, with ``opportunities`` or ``steps`` instead.
+    bool
+        Whether anything changed.
 
     Raises
     ------
@@ -78,18 +81,15 @@ def fill(text: str, folder: Path) -> str:
     Examples
     --------
     >>> from pathlib import Path
-    >>> fill('title = "no trace"', Path())
-    'title = "no trace"'
+    >>> fill({"title": "no trace"}, Path())
+    False
     """
-    mapping = parse_if_named(text, "trace")
-    if mapping is None:
-        return text
     links: Any = mapping.get("links")
     keys = [(i, key) for i in range(len(links)) for key in _COLUMNS] if isinstance(links, list) else []
     named = [(i, key) for i, key in keys if _names_trace(links[i], key)]
     for i, key in named:
         table, place = links[i][key], f"links[{i}].{key}.trace"
-        name = table.pop("trace")
+        name = table.pop(KEY)
         if not isinstance(name, str) or not name:
             example = {"rate": "cellular.up", "delay": "passes.csv"}[key]
             raise ScenarioError(f'{place}: must be the name of a file such as "{example}"')
@@ -101,7 +101,7 @@ def fill(text: str, folder: Path) -> str:
         if twice := held.keys() & table.keys():
             raise ScenarioError(f"{place}: {min(twice)} stand beside it; give one of them")
         table |= held
-    return dumps(mapping) if named else text
+    return bool(named)
 
 
 def _check_whole(held: Mapping[str, Any], table: Mapping[str, Any], place: str, name: str) -> None:
@@ -127,7 +127,7 @@ def _check_whole(held: Mapping[str, Any], table: Mapping[str, Any], place: str, 
 
 def _names_trace(link: object, key: str) -> bool:
     table = link.get(key) if isinstance(link, dict) else None
-    return isinstance(table, dict) and "trace" in table
+    return isinstance(table, dict) and KEY in table
 
 
 def read(path: Path, key: str = "rate") -> dict[str, Any]:
