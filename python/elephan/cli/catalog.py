@@ -51,7 +51,8 @@ def list_(
     print_tables(*below)
     print_lines(*asked)
     if details and kind != "columns":
-        _show_details(kind, cards)
+        for card in cards:
+            print_tables(*_details(kind, card), "")
 
 
 def _listed(cards: Sequence[dict[str, Any]], kind: str, room: int | None) -> list[str]:
@@ -89,33 +90,26 @@ def _of_paper(source: str, cards: Sequence[dict[str, Any]], *, more: bool) -> li
     return [*([""] if more else []), *wrapped(source), *text_table((), rows)]
 
 
-def _show_details(kind: str, cards: list[dict[str, Any]]) -> None:
-    """Return everything on the cards of a kind."""
-    for card in cards:
-        if "claims" in card:
-            print_tables(f"{card['name']}: {', '.join(card['claims'])}", "")
-            continue
-        if "why" in card:
-            print_tables(f"{card['name']}: {card['why']}", "")
-            continue
-        if "definition" in card:
-            print_tables(*_definition(card), "")
-            continue
-        if "columns" in card:
-            print_tables(*_model(card), "")
-            continue
-        if kind == "profiles":
-            print_tables(*_profile(card), "")
-            continue
-        rows = new_table("parameter", "default", "unit", "meaning", title=f"{card['name']}: {card['title']}")
-        rows.columns[2].justify = rows.columns[3].justify = "left"
-        for parameter in card["parameters"]:
-            rows.add_row(parameter["name"], as_text(parameter["default"]), parameter["unit"], parameter["meaning"])
-        also = f"Also called {', '.join(card['aliases'])}." if card["aliases"] else ""
-        others = ", ".join(f"{other} for {name}" for other, name in card["spellings"].items())
-        spelt = f"Other spellings: {others}." if others else ""
-        needs = needed(card)
-        print_tables(rows, " ".join(text for text in (also, spelt, needs, card["differs"]) if text), "")
+def _details(kind: str, card: dict[str, Any]) -> list[Any]:
+    """Return everything on a card."""
+    if "claims" in card:
+        return [f"{card['name']}: {', '.join(card['claims'])}"]
+    if "why" in card:
+        return [f"{card['name']}: {card['why']}"]
+    if "definition" in card:
+        return _definition(card)
+    if "columns" in card:
+        return _model(card)
+    if kind == "profiles":
+        return _profile(card)
+    rows = new_table("parameter", "default", "unit", "meaning", title=f"{card['name']}: {card['title']}")
+    rows.columns[2].justify = rows.columns[3].justify = "left"
+    for parameter in card["parameters"]:
+        rows.add_row(parameter["name"], as_text(parameter["default"]), parameter["unit"], parameter["meaning"])
+    also = f"Also called {', '.join(card['aliases'])}." if card["aliases"] else ""
+    others = ", ".join(f"{other} for {name}" for other, name in card["spellings"].items())
+    spelt = f"Other spellings: {others}." if others else ""
+    return [rows, " ".join(text for text in (also, spelt, needed(card), card["differs"]) if text)]
 
 
 def _elsewhere(found: Elsewhere, kind: str, *, details: bool) -> list[Any]:

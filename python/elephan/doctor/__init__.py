@@ -73,13 +73,11 @@ def examine(probes: Iterable[Probe] | None = None, longest_s: float = LONGEST_S)
     >>> [row.status for row in examine([Probe("all", "sky", "weather", lambda: 1 / 0)])]
     ['limited']
     """
-    rows = []
+    results = []
     for probe in PROBES if probes is None else probes:
-        found = _look(probe, longest_s)
-        rows.append(
-            ProbeResult(probe.group, probe.name, probe.purpose, probe.needed, found.status, found.found, found.mend)
-        )
-    return rows
+        about = {name: getattr(probe, name) for name in ("group", "name", "purpose", "needed")}
+        results.append(ProbeResult(**about, **vars(_look(probe, longest_s))))
+    return results
 
 
 def _look(probe: Probe, longest_s: float) -> ProbeFinding:
