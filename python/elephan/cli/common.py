@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 import tempfile
 import textwrap
@@ -17,7 +16,7 @@ import typer
 
 from elephan.assignments import changed_title, parse_assignments
 from elephan.cli import options
-from elephan.cli.columns import narrow_table, shared_widths, terminal_width, wrapped
+from elephan.cli.columns import GAP, narrow_table, shared_widths, terminal_width, wrapped
 from elephan.cli.output import OutputError
 from elephan.errors import InputError
 from elephan.extras import missing, require
@@ -393,7 +392,7 @@ def table_text(table: Table) -> str:
     from rich.console import Console  # noqa: PLC0415 (slow to import; --json and --help do without)
 
     console = Console(highlight=False, markup=False)
-    fixed = sum(_taken(column.width or 0) for column in table.columns)
+    fixed = sum((column.width or 0) + len(GAP) for column in table.columns)
     with console.capture() as shown:
         console.print(table)
     if fixed <= console.width and not _is_cut(table, shown.get()):
@@ -408,11 +407,6 @@ def table_text(table: Table) -> str:
 def _is_cut(table: Table, shown: str) -> bool:
     """Whether some cell does not fit into its column, and is shortened with an ellipsis."""
     return shown.count("…") > sum(str(cell).count("…") for column in table.columns for cell in column.cells)
-
-
-def _taken(width: int) -> int:
-    """Number of characters that a column takes, including the space between columns."""
-    return width + 2
 
 
 def new_table(*columns: str, title: str | None = None) -> Table:
@@ -447,7 +441,7 @@ def fitted_table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: Seq
         max(map(len, [*head.split(), *(part for cell in cells for part in (cell.split() if word else [cell]))]))
         for head, cells, word in zip(heads, columns, words, strict=True)
     ]
-    widths = shared_widths(natural, least, shutil.get_terminal_size().columns - sum(map(_taken, least)))
+    widths = shared_widths(natural, least, terminal_width() - sum(least) - len(least) * len(GAP))
     table = new_table(*heads)
     for column, width, word in zip(table.columns, widths, words, strict=True):
         column.width = width

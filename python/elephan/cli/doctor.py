@@ -54,15 +54,14 @@ def _screen(rows: Sequence[ProbeResult], *, ok: bool) -> list[str]:
     lines = wrapped(f"{_ready(ok=ok)} {fine} of {fine + len(wanting)} checks are ok; all of them: --details")
     for n, row in enumerate(wanting):
         # Only the sentence wraps: the command is to be copied.
-        said = [*wrapped(f"{row.name}: {row.status}, {row.found}; for {row.purpose}"), *_mend(row)]
+        said = [
+            *wrapped(f"{row.name}: {row.status}, {row.found}; for {row.purpose}"),
+            *([f"  {row.mend}"] if row.mend else []),
+        ]
         if len(lines) + len(said) + (n + 1 < len(wanting)) > LINES and not row.needed:
             return [*lines, f"({len(wanting) - n} more: --details)"]
         lines += said
     return lines
-
-
-def _mend(row: ProbeResult) -> list[str]:
-    return [f"  {row.mend}"] if row.mend else []
 
 
 def _show_all(rows: Sequence[ProbeResult]) -> None:

@@ -80,7 +80,8 @@ def infer(
     answer = inference.infer([read(file, every_s=every_s) for file in files], known)
     if isinstance(answer, inference.Observation):
         if json:
-            print_json(_bound(answer))
+            measured = [answer.measurement.to_json()]
+            print_json({"files": measured, "law": answer.law, "bound_s": answer.bound_s, "why": answer.why})
         else:
             print_wrapped(*_bound_lines(answer))
         return
@@ -117,10 +118,6 @@ def _known(rate: str | None, rtt: str | None, beside: str | None, control: str |
         None if beside is None else beside == "none",
         control,
     )
-
-
-def _bound(found: Observation) -> dict[str, object]:
-    return {"files": [found.measurement.to_json()], "law": found.law, "bound_s": found.bound_s, "why": found.why}
 
 
 def _bound_lines(found: Observation) -> list[str]:

@@ -291,7 +291,7 @@ def group_columns(rows: Sequence[Mapping[str, Any]], decisive: Collection[str] =
         Column(
             _short(names[g]),
             unit if g == chosen[0] else "",
-            tuple(_digits(row[g] / factor) for row in rates),
+            tuple(f"{x:,.0f}" if (x := row[g] / factor) >= 1000 else f"{x:.3g}" for row in rates),
             1 if g in ends else 3,
         )
         for g in chosen
@@ -365,10 +365,6 @@ def _number(quantity: Mapping[str, float | None] | None, *, interval: bool = Fal
     mean = _mean(quantity)
     text = _with_interval(quantity, "jain") if interval else ""
     return text or ("-" if mean is None else f"{mean:.2f}")
-
-
-def _digits(x: float) -> str:
-    return f"{x:,.0f}" if x >= 1000 else f"{x:.3g}"
 
 
 def _short(name: str) -> str:

@@ -112,11 +112,9 @@ def sweep(
     fixed = parse_assignments(set_)
     asked = asked.changed(fixed)
     title = common.titled(asked.title, set_)
-    asked = asked.extended(_read_over(over or []), [_read_zip(text) for text in zip_ or []])
-    _check_fixed(asked, {**dict.fromkeys(fixed, "--set"), **_given(seed=seed, replications=replications)})
-    if not asked.axes:
-        raise InputError(f'{sweep_file}: nothing varies in it; give lists with --over "links[0].buffer=0.1 bdp,1 bdp"')
-    _check_most(asked, precision, max_replications)
+    zipped = [_read_over([part for part in text.split(";") if part.strip()]) for text in zip_ or []]
+    asked = asked.extended(_read_over(over or []), zipped)
+    _check(sweep_file, asked, fixed, precision, max_replications, seed=seed, replications=replications)
     if law:
         common.check_laws(*asked.own_laws())
     asked_columns = None if columns is None else parse_columns(columns, asked.base.network)
@@ -177,27 +175,36 @@ def sweep(
     raise typer.Exit(1 if swept.failures else 0)
 
 
-def _given(**values: int | None) -> dict[str, str]:
-    """Return the given options, by the places that they set."""
-    return {place: f"--{place}" for place, value in values.items() if value is not None}
+def _check(
+    sweep_file: Path,
+    asked: Sweep,
+    fixed: Mapping[str, object],
+    precision: list[str] | None,
+    most: int | None,
+    **given: int | None,
+) -> None:
+    """Refuse a sweep in which nothing varies, options without effect, and a maximum without a precision.
 
-
-def _check_most(asked: Sweep, precision: list[str] | None, most: int | None) -> None:
-    """Refuse a maximum number of replications without a precision."""
-    if most is not None and not (precision or asked.precision):
-        raise InputError("--max-replications: is for --precision; give that too, or --replications for so many")
-
-
-def _check_fixed(asked: Sweep, given: Mapping[str, str]) -> None:
-    """Refuse options that set a place that varies in the sweep."""
+    Parameters
+    ----------
+    fixed : mapping
+        Places that ``--set`` sets.
+    **given : int or None
+        Options that set a place of their name.
+    """
     from elephan.sweeps.axes import SweepAxis  # noqa: PLC0415 (--help does without)
 
     varied = {place for axis in asked.axes if isinstance(axis, SweepAxis) for place in axis.places}
-    for place, option in given.items():
+    setting = dict.fromkeys(fixed, "--set") | {name: f"--{name}" for name, value in given.items() if value is not None}
+    for place, option in setting.items():
         if place in varied:
             raise InputError(
                 f"{option}: {place} varies in the sweep, so a value for all points has no effect; leave out one"
             )
+    if not asked.axes:
+        raise InputError(f'{sweep_file}: nothing varies in it; give lists with --over "links[0].buffer=0.1 bdp,1 bdp"')
+    if most is not None and not (precision or asked.precision):
+        raise InputError("--max-replications: is for --precision; give that too, or --replications for so many")
 
 
 def _read_over(texts: list[str]) -> dict[str, Any]:
@@ -215,10 +222,6 @@ def _read_over(texts: list[str]) -> dict[str, Any]:
             raise InputError(f'--over: "{place}" is given twice; give it one list')
         found[place] = read_words(f"--over {place}", values)
     return found
-
-
-def _read_zip(text: str) -> dict[str, Any]:
-    return _read_over([part for part in text.split(";") if part.strip()])
 
 
 def _executor(scheduler: str | None) -> AbstractContextManager[Any]:

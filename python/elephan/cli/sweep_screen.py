@@ -91,7 +91,7 @@ def sweep_screen(
             left.append(f"no room for {count(without, 'more column')}: --details, --json")
         lines, said = table.lines(chosen[: len(chosen) - without], rows)
         said = [*left, *_without_value(swept, metrics), *_more_than_a_link(swept, chosen, found, said), *said]
-        return [*head, *lines, *_said(said, width)]
+        return [*head, *lines, *(wrapped(f"({'; '.join(said)})", width) if said else [])]
 
     if details or (len(found) <= LINES and len(screen(range(len(found)))) <= LINES):
         return screen(range(len(found)))
@@ -162,11 +162,6 @@ def _compared(swept: SweepResult) -> list[tuple[str, ...]]:
         return []
     by = min(choices, key=lambda name: choices[name])
     return list(zip(*(texts for name, texts in columns.items() if name != by), strict=True))
-
-
-def _said(parts: Sequence[str], width: int) -> list[str]:
-    """Format the remark on what is omitted."""
-    return wrapped(f"({'; '.join(parts)})", width) if parts else []
 
 
 def labelled_rows(swept: SweepResult, columns: Sequence[SweepColumn] | None, *, differences: bool) -> list[Row]:
