@@ -13,6 +13,7 @@ import inspect
 import sys
 import textwrap
 import threading
+import traceback
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -509,11 +510,8 @@ def _line(error: BaseException, file: Path | None) -> str:
     """Return the last line of a file in an exception's traceback."""
     if isinstance(error, SyntaxError):
         return f", line {error.lineno}"
-    line, trace = 0, error.__traceback__
-    while trace is not None:
-        if file is None or Path(trace.tb_frame.f_code.co_filename) == file:
-            line = trace.tb_lineno
-        trace = trace.tb_next
+    frames = reversed(traceback.extract_tb(error.__traceback__))
+    line = next((frame.lineno for frame in frames if file is None or Path(frame.filename) == file), 0)
     return f", line {line}" if line else ""
 
 

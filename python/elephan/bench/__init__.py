@@ -10,11 +10,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native
-from elephan.bench.clock import cpu_ns_per_packet
 from elephan.bench.memory import measure_peak_mb
 from elephan.bench.ns2 import find_ns2, ns2_ns_per_packet
 from elephan.bench.variants import bench_variants, select_variants
-from elephan.bench.workloads import WORKLOADS, Workload, select
+from elephan.bench.workloads import WORKLOADS, Workload, cpu_ns_per_packet, select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,8 +6,7 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from elephan.bench.clock import cpu_ns_per_packet
-from elephan.bench.workloads import WORKLOADS
+from elephan.bench.workloads import WORKLOADS, cpu_ns_per_packet
 from elephan.catalog import catalog
 from elephan.errors import InputError, suggest
 

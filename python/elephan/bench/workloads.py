@@ -1,4 +1,4 @@
-"""The speed workloads W1 to W10: scenarios, and the durations of the slow comparisons.
+"""The speed workloads W1 to W10: scenarios, the durations of the slow comparisons, and the CPU time of the native call.
 
 Source: the project's own limits; W1 is the long link of Barman2004. W1 to W5 are the papers' senders, the others those
 of today: Linux's TCP with CUBIC and BBR.
@@ -6,11 +6,13 @@ of today: Linux's TCP with CUBIC and BBR.
 
 from __future__ import annotations
 
+import time
 import tomllib
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from elephan import _native
 from elephan.errors import InputError
 from elephan.scenario import Scenario
 
@@ -116,3 +118,23 @@ def select(names: str | None) -> list[Workload]:
     if unknown or not wanted:
         raise InputError(f'--workloads: there is no "{", ".join(unknown)}"; use all, or of {",".join(WORKLOADS)}')
     return list({known[name.lower()].name: known[name.lower()] for name in wanted}.values())
+
+
+def cpu_ns_per_packet(scenario: Scenario, engine: str) -> tuple[float, int]:
+    """Measure one replication, network building included.
+
+    Parameters
+    ----------
+    engine : str
+        ``"window"`` or ``"reference"``.
+
+    Returns
+    -------
+    tuple of float [ns/packet] and int
+        CPU time of this thread per delivered data packet, and the number of delivered packets.
+    """
+    begun = time.thread_time()
+    outcome = _native.simulate(scenario.canonical, 0, engine=engine)
+    cpu_s = time.thread_time() - begun
+    delivered = outcome["balance"]["delivered"]
+    return cpu_s * 1e9 / max(1, delivered), delivered

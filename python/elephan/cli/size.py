@@ -16,7 +16,7 @@ from elephan.cli.progress import ProgressLine
 from elephan.cli.size_details import details_of
 from elephan.cli.size_limit import limit_screen
 from elephan.cli.size_screen import size_screen
-from elephan.cli.size_worst import size_worst_case
+from elephan.cli.worst_screen import search_worst, worst_screen
 from elephan.costs.check import check_memory
 from elephan.errors import InputError
 from elephan.own_laws import declare, here
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from elephan.sizing import SizeAnswer, SizeComparison
     from elephan.sizing.inverse import LimitAnswer
     from elephan.sizing.search import SearchProgress
+    from elephan.worst import WorstSizing
 
     Found = SizeAnswer | SizeComparison | LimitAnswer
 
@@ -126,9 +127,7 @@ def size(
     if worst_case:
         check_memory(read, workers=workers, force=force)
         shown: dict[str, Any] = {"out": out, "quiet": quiet, "json": json, "details": details}
-        worst = size_worst_case(
-            read, target, range_ or [], title=common.titled(read.title, set_), runs=runs, options=chosen, **shown
-        )
+        worst = _size_worst(read, target, common.titled(read.title, set_), range_ or [], runs, chosen, **shown)
         common.warn(worst.nominal.warnings, strict=strict, quiet=quiet)
         raise typer.Exit(0 if worst.is_met else 1)
     if not model_only:
@@ -205,6 +204,34 @@ def _check(
     if not asked["worst_case"] and lonely is not None:
         raise InputError(f"{lonely}: is for --worst-case; give that too")
     return target
+
+
+def _size_worst(
+    read: elephan.Scenario,
+    target: list[str],
+    title: str,
+    ranges: list[str],
+    runs: int | None,
+    chosen: dict[str, Any],
+    *,
+    out: Path | None,
+    quiet: bool,
+    json: bool,
+    details: bool,
+) -> WorstSizing:
+    """Search for the buffer that survives the worst case, print and write it."""
+    from elephan.worst.sizing import RUNS, size_worst  # noqa: PLC0415 (--help does without NumPy)
+
+    look = partial(size_worst, read, target, ranges, runs=runs or RUNS, **chosen)
+    found, written = search_worst(
+        "the file as it is", lambda watch: look(progress=watch, begin=watch.begin), out, quiet=quiet
+    )
+    if json:
+        common.print_json(found.to_json())
+    else:
+        common.print_lines(*worst_screen(found, title, out, details=details))
+    common.say_written(written)
+    return found
 
 
 def _check_own_laws(read: elephan.Scenario, controls: Sequence[str]) -> None:

@@ -52,8 +52,7 @@ def engines() -> ProbeFinding:
 
 def speed() -> ProbeFinding:
     """Measure the approximate CPU time of a packet."""
-    from elephan.bench.clock import cpu_ns_per_packet  # noqa: PLC0415 (the other probes do without)
-    from elephan.bench.workloads import WORKLOADS  # noqa: PLC0415 (as above)
+    from elephan.bench.workloads import WORKLOADS, cpu_ns_per_packet  # noqa: PLC0415 (the other probes do without)
 
     cost, _ = cpu_ns_per_packet(WORKLOADS["W1"].scenario(SPEED_S), "window")
     found = f"about {cost:.2g} ns of CPU time for a packet (one short run; elephan bench measures)"

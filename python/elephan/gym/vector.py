@@ -9,8 +9,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from elephan.errors import InputError
+from elephan.gym.env import TOLD, action_space, observation_space
 from elephan.gym.links import LINK, Links
-from elephan.gym.spaces import TOLD, action_space, observation_space
 from elephan.scenario import Scenario
 from elephan.units import count
 
