@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from elephan.errors import ScenarioError, suggest
 from elephan.input_files import parse_toml
 from elephan.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _STEP = re.compile(r"(?P<key>[A-Za-z_][\w-]*)(?P<indices>(?:\[[^\[\]]+\])*)(?:\.|$)")
 

@@ -5,12 +5,10 @@ What may change between versions is in docs/reference/compatibility.md.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from elephan.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 FORMAT = 1
 """Version of documents that are written; raised when a key changes its meaning or is removed, not when one is added."""

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from importlib.resources import files
+from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from elephan import trace_files
 from elephan.errors import InputError, UnitError, suggest
 from elephan.input_files import decoded
 from elephan.units import bits_per_second, format_rate, format_time, seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 Kind = Literal["mahimahi", "rates", "delays"]
 _Clock: TypeAlias = "Callable[[int, str], int]"

@@ -11,16 +11,14 @@ import os
 import re
 import stat
 import tomllib
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from elephan.errors import InputError
 from elephan.units import format_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _FORMS = (
     (b"PK\x03\x04", "a zip archive", "unpack it"),

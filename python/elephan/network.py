@@ -8,14 +8,12 @@ link limits which flow.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.units import bits_per_second
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 PS = 1e-12
 """A picosecond [s]: the unit of times in the canonical form."""

@@ -8,13 +8,11 @@ that of the bytes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from elephan.errors import InputError, ScenarioError
 from elephan.input_files import read_bytes
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SHIPPED = "shipped"
 """Name of the object that is part of elephan."""

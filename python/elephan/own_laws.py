@@ -14,20 +14,16 @@ import sys
 import textwrap
 import threading
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from types import FunctionType, MappingProxyType, ModuleType
+from typing import Any, TypeAlias
 
 from elephan import _native
 from elephan.errors import InputError, LawError
 from elephan.input_files import check_readable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from types import FunctionType, ModuleType
 
 METHODS = ("on_ack", "on_recovery_ack", "on_loss", "on_rtt_round", "on_restart")
 """Hook methods that a law class may define; only those defined are called."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.bench.workloads import WORKLOADS, cpu_ns_per_packet
 from elephan.catalog import catalog
 from elephan.errors import InputError, suggest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 @dataclass(frozen=True)

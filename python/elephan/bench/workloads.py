@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import time
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from elephan import _native
 from elephan.errors import InputError
 from elephan.scenario import Scenario
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
 
@@ -14,9 +15,6 @@ from elephan.cli.columns import LINES, cut_table, text_table, wrapped
 from elephan.cli.common import as_text, fitted_table, new_table, print_json, print_lines, print_tables
 from elephan.errors import InputError, suggest
 from elephan.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 EXAMPLE = """Example:  elephan list laws
 elephan list queues --details"""

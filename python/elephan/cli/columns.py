@@ -10,12 +10,10 @@ import re
 import shutil
 import textwrap
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from typing import Any
 
 LINES = 15
 """Maximum number of lines that a command prints by default."""

@@ -8,13 +8,11 @@ from __future__ import annotations
 import re
 import shutil
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 VERBS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("verbs.toml").read_text(encoding="utf-8"))
 """Groups of commands in the order of display; those of `elephan.plugins.EVIDENCE` are listed if it is installed."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import Annotated
 
 import typer
 
@@ -12,9 +13,6 @@ from elephan.cli.common import print_json, say, write_new
 from elephan.errors import InputError, suggest
 from elephan.scenario import Scenario
 from elephan.templates import DEFAULTS, example_path, examples, template
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 EXAMPLE = """Example:  elephan new dumbbell --rate "1 Gbit/s" --rtt "120 ms" --out mine.toml
 elephan new bufferbloat --rate "20 Mbit/s" --out bloat.toml"""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -10,9 +11,6 @@ from elephan.cli import options
 from elephan.cli.common import print_json, print_wrapped
 from elephan.errors import InputError, ScenarioError
 from elephan.units import format_rate, format_time, seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
 

@@ -6,13 +6,11 @@ A probe is a function that returns a `ProbeFinding` and a line in `PROBES`.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from elephan.doctor import engine, installed, linux, machine, store
 from elephan.doctor.finding import LIMITED, MISSING, Probe, ProbeFinding, ProbeResult
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["PROBES", "Probe", "ProbeFinding", "ProbeResult", "document", "examine"]
 

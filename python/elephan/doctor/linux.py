@@ -10,18 +10,15 @@ import platform
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elephan import _native
 from elephan.doctor.finding import ELSEWHERE, LIMITED, MISSING, OK, ProbeFinding, install
 from elephan.doctor.installed import is_checkout
 from elephan.doctor.machine import read
 from elephan.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LINKED = (6, 4)
 """First Linux version in which a BPF congestion control can be unloaded together with its loader."""

@@ -7,16 +7,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING
 
 from elephan.errors import InputError, UnitError, suggest
 from elephan.units import bits_per_second
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DEFAULTS: dict[str, dict[str, str | int]] = {
     "dumbbell": {"rate": "100 Mbit/s", "rtt": "80 ms", "flows": 10, "buffer": "0.5 bdp"},

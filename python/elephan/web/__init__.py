@@ -8,7 +8,9 @@ from __future__ import annotations
 import secrets
 import socket
 import webbrowser
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
 
 import uvicorn
 
@@ -17,11 +19,6 @@ from elephan.runs.parallel import default_workers
 from elephan.web.app import Server, guarded
 from elephan.web.results import Results
 from elephan.web.work import warm
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from types import FrameType
 
 LOOPBACK = "127.0.0.1"
 

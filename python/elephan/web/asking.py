@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.errors import InputError
 from elephan.input_files import no_files
 from elephan.scenario import Scenario
 from elephan.sizing.targets import parse_targets
 from elephan.web.cards import VIEWS, Variant, card, fill, lessons
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MOST_TEXT = 100_000
 """Maximum length of a scenario in a request [characters]."""

@@ -6,19 +6,17 @@ Source: ``cards.toml`` and ``lessons.toml`` beside this file, and the templates 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from elephan.errors import InputError, suggest
 from elephan.scenario import Scenario
 from elephan.templates import template
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 VIEWS = ("curve", "limit", "run", "compare")
 
