@@ -25,8 +25,11 @@ from elephan.units import bits_per_second, format_rate, format_time, seconds
 Kind = Literal["mahimahi", "rates", "delays"]
 _Clock: TypeAlias = "Callable[[int, str], int]"
 
-_NAMES: dict[Kind, str] = {"rates": "rate_bps", "delays": "delay_s"}
-"""Names of columns that need no unit."""
+_COLUMNS: dict[Kind, trace_files.Column] = {
+    "rates": trace_files.COLUMNS["rate"],
+    "delays": trace_files.COLUMNS["delay"],
+}
+"""Columns that need no unit."""
 
 _SHOWN_NAMES = 12
 _FORMATS = ("%Y.%m.%d_%H.%M.%S", "%Y/%m/%d %H:%M:%S")
@@ -42,9 +45,6 @@ _LEAST_PACKETS = 10
 
 _SHORTEST_S, _LONGEST_S = 60.0, 600.0
 """Range of durations within which a scenario is as long as its trace [s]."""
-
-_MOST: dict[Kind, float] = {"rates": 1e15, "delays": 3600.0}
-"""Maximum rate [bit/s] and delay [s] of a link."""
 
 _SHOWN = {"rates": format_rate, "delays": format_time}
 
@@ -94,15 +94,19 @@ class ImportedTrace:
     without: int = 0
     shared: int = 0
 
+    @property
+    def _name(self) -> str:
+        """Name of the column of what holds."""
+        return _COLUMNS["delays" if self.kind == "delays" else "rates"].name
+
     def to_json(self) -> dict[str, Any]:
         """Return everything except the rows as plain data."""
-        unit = "delay_s" if self.kind == "delays" else "rate_bps"
         return {
             "file": str(self.path),
             "kind": self.kind,
             "count": self.count,
             "span_s": self.span_s,
-            unit: {"mean": self.mean, "min": self.least, "max": self.most},
+            self._name: {"mean": self.mean, "min": self.least, "max": self.most},
             "longest_pause_s": self.pause_s,
             "begins_s": self.begins_s,
             "first": self.first or None,
@@ -134,8 +138,7 @@ class ImportedTrace:
 
     def table(self) -> str:
         """Return the rows in the format that a link reads (.csv)."""
-        name = "delay_s" if self.kind == "delays" else "rate_bps"
-        return "".join([f"time_s,{name}\n", *(f"{time:.9f},{value:.15g}\n" for time, value in self.rows)])
+        return "".join([f"time_s,{self._name}\n", *(f"{time:.9f},{value:.15g}\n" for time, value in self.rows)])
 
     def _period_s(self) -> float:
         """Period after which a trace that is shorter than a run begins again [s]; 0 if it does not.
@@ -337,7 +340,9 @@ def _table(path: Path, raw: bytes, form: TableForm) -> ImportedTrace:
     if not held.rows:
         raise ValueError("has no rows; each is a time and what holds from then on")
     standard = (
-        mark == "," and named == ["time_s", _NAMES[kind]] and form in (TableForm(), TableForm(columns=form.columns))
+        mark == ","
+        and named == ["time_s", _COLUMNS[kind].name]
+        and form in (TableForm(), TableForm(columns=form.columns))
     )
     whole = held.begins_ns == 0 == held.without + held.shared
     found = _summed(
@@ -361,7 +366,7 @@ class _Held:
         """Add a row."""
         if not self.rows:
             self.begins_ns = self.last_ns = time_ns
-        if value > _MOST[self.kind] or time_ns - self.begins_ns > trace_files.MOST_SECONDS * 1e9:
+        if value > _COLUMNS[self.kind].most or time_ns - self.begins_ns > trace_files.MOST_SECONDS * 1e9:
             raise ValueError(f"line {line}: is beyond what a link may have; is the unit right?")
         if time_ns < self.last_ns:
             raise ValueError(
@@ -408,7 +413,7 @@ def _places(header: Sequence[str], width: int, span: int, form: TableForm) -> tu
                 f"--columns {form.columns}: both are one column; name that of the times and that of the values"
             )
         return at, of
-    for name in _NAMES.values():
+    for name, _, _ in _COLUMNS.values():
         if header.count("time_s") == 1 == header.count(name):
             return header.index("time_s"), header.index(name)
     if count - (span - 1 if count == width else 0) != 2:
@@ -446,7 +451,7 @@ def _kind(header: Sequence[str], of: int, form: TableForm) -> tuple[Kind, float]
         return "rates", _unit("--rate", form.rate, bits_per_second)
     if form.delay is not None:
         return "delays", _unit("--delay", form.delay, seconds)
-    for kind, name in _NAMES.items():
+    for kind, (name, _, _) in _COLUMNS.items():
         if header and header[of] == name:
             return kind, 1.0
     what = f'the column "{header[of]}"' if header and header[of].isprintable() else "the second column"

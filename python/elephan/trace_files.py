@@ -39,7 +39,7 @@ LEAST_BPS = 1000.0
 """Smallest rate of a link besides 0 [bit/s]."""
 
 
-class _Column(NamedTuple):
+class Column(NamedTuple):
     """A column of a table: its name, its largest value, and its notation in a scenario."""
 
     name: str
@@ -47,9 +47,9 @@ class _Column(NamedTuple):
     text: Callable[[float], str]
 
 
-_COLUMNS = {
-    "rate": _Column("rate_bps", 1e15, lambda bps: f"{round(bps)} bit/s"),
-    "delay": _Column("delay_s", 3600.0, lambda seconds: f"{round(seconds * 1e12)} ps"),
+COLUMNS = {
+    "rate": Column("rate_bps", 1e15, lambda bps: f"{round(bps)} bit/s"),
+    "delay": Column("delay_s", 3600.0, lambda seconds: f"{round(seconds * 1e12)} ps"),
 }
 """Columns by the key of a link."""
 
@@ -85,7 +85,7 @@ def fill(mapping: dict[str, Any], folder: Path) -> bool:
     False
     """
     links: Any = mapping.get("links")
-    keys = [(i, key) for i in range(len(links)) for key in _COLUMNS] if isinstance(links, list) else []
+    keys = [(i, key) for i in range(len(links)) for key in COLUMNS] if isinstance(links, list) else []
     named = [(i, key) for i, key in keys if _names_trace(links[i], key)]
     for i, key in named:
         table, place = links[i][key], f"links[{i}].{key}.trace"
@@ -154,7 +154,7 @@ def read(path: Path, key: str = "rate") -> dict[str, Any]:
     try:
         if key == "rate" and not is_table(path):
             return {"opportunities": _opportunities(raw)}
-        return {"steps": _steps(raw, _COLUMNS[key])}
+        return {"steps": _steps(raw, COLUMNS[key])}
     except ValueError as error:
         raise InputError(f"{path}: {error}") from None
 
@@ -291,7 +291,7 @@ def table_rows(text: str, mark: str = ",") -> Iterator[tuple[int, list[str]]]:
         raise ValueError(f"cannot be read: {error}") from None
 
 
-def _steps(raw: bytes, value: _Column) -> list[list[str]]:
+def _steps(raw: bytes, value: Column) -> list[list[str]]:
     """Return the rows of a table, as times and the values from then on."""
     rows = table_rows(decoded(raw))
     _, header = next(rows, (0, []))
