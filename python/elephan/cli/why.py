@@ -135,9 +135,10 @@ def _waits(found: IdleCauses, *, details: bool) -> list[str]:
     if not waits:
         return []
     shown = waits if details else waits[:MOST_WAITS]
-    parts = [
-        f"{100 * wait / total:.0f} % {f'sent by {group} ' if group else ''}{WAITS[limit]}" for group, limit, wait in shown
-    ]
+    parts = []
+    for group, limit, wait in shown:
+        sender = f"sent by {group} " if group else ""
+        parts.append(f"{100 * wait / total:.0f} % {sender}{WAITS[limit]}")
     others = total - sum(wait for *_, wait in shown)
     more = f"; others {100 * others / total:.0f} %" if len(shown) < len(waits) else ""
     mean = total / found.measured_s
