@@ -52,8 +52,7 @@ def compare(
         raise InputError("--attempts: is for the testbed, which --no-testbed leaves out; give one of them")
     changes = parse_assignments(assignments, replications=replications, seed=seed)
     declare(law or [])
-    sweep = Sweep.from_file(scenario)
-    sweep = sweep.changed(changes) if changes else sweep
+    sweep = Sweep.from_file(scenario).changed(changes)
     if law:
         common.check_laws(*sweep.own_laws())
     check_sweep(sweep, force=force)

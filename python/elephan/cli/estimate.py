@@ -52,8 +52,7 @@ def estimate(
     from elephan.sweeps.document import Sweep  # noqa: PLC0415 (as above)
 
     declare(law or [])
-    asked = Sweep.from_file(file)
-    asked = asked.changed(parse_assignments(set_, replications=replications))
+    asked = Sweep.from_file(file).changed(parse_assignments(set_, replications=replications))
     if law:
         check_laws(*asked.own_laws())
     found: RunEstimate | SweepEstimate

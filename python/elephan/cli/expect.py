@@ -47,8 +47,7 @@ def expect(
     from elephan.expectations import expect as expected  # noqa: PLC0415 (the engine; --help does without)
 
     scenario, notes = _scenario(path, (dev, rtt, link_rate))
-    if set_:
-        scenario = scenario.replace(parse_assignments(set_))
+    scenario = scenario.replace(parse_assignments(set_))
     if duration is not None or measured is None:
         scenario = scenario.replace({"duration": duration or "10 s", "warmup": "0 s"})
     flow = None if measured is None else read(measured).flow

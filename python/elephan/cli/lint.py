@@ -22,9 +22,7 @@ def lint(
     from elephan.lint import lint as look  # noqa: PLC0415 (a dozen modules; --help does without)
 
     declare(law or [])
-    read = Scenario.from_file(scenario)
-    if set_:
-        read = read.replace(parse_assignments(set_))
+    read = Scenario.from_file(scenario).replace(parse_assignments(set_))
     check_laws(read.own_laws)
     warnings = look(read)
     if json:

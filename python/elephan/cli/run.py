@@ -106,9 +106,8 @@ def run(
     common.check_tables(tables)
     most = _check(out, engine, replications, precision, max_replications, plot=plot, also=also or [])
     declare(law or [])
-    read = elephan.Scenario.from_file(scenario)
-    if changes := parse_assignments(set_, replications=replications, seed=seed):
-        read = read.replace(changes)
+    changes = {"replications": replications, "seed": seed}
+    read = elephan.Scenario.from_file(scenario).replace(parse_assignments(set_, **changes))
     common.check_laws(read.own_laws)
     metrics = _metrics(metric or [], read)
     for name in also or []:

@@ -115,11 +115,9 @@ def size(
     flags = {"model_only": model_only, "whole_curve": whole_curve, "worst_case": worst_case}
     target = _check(target, find, pacing, {"--range": range_, "--runs": runs}, compared=any(names), **flags)
     declare(law or [])
-    read = elephan.Scenario.from_file(scenario)
     counts = {"replications": replications, "seed": seed}
     # The file is changed once; the answers of a comparison get the counts, and its scenario stays that of the file.
-    if changes := parse_assignments(set_, **({} if any(names) else counts)):
-        read = read.replace(changes)
+    read = elephan.Scenario.from_file(scenario).replace(parse_assignments(set_, **({} if any(names) else counts)))
     _check_own_laws(read, names[0])
     if pacing is not None and pacing != BOTH:
         read = with_pacing(read, pacing)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -49,11 +48,9 @@ def run(
 
     check_out(out)
 
-    read = Scenario.from_file(Path(scenario))
-    if assignments:
-        read = read.replace(parse_assignments(assignments))
+    read = Scenario.from_file(scenario).replace(parse_assignments(assignments))
     # Planned first: what a testbed cannot do is refused before its time is announced.
-    planned = testbed.plan(read if seed is None else read.replace({"seed": seed}))
+    planned = testbed.plan(read.replace(seed=seed))
     if dry_run:
         print_lines(*planned.lines())
         return
