@@ -114,16 +114,22 @@ def announce(scenario: Scenario, *, workers: int | None, series: bool, force: bo
         If there is not enough memory for it.
     """
     from elephan.costs import check_memory, in_words  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.costs import estimate as look  # noqa: PLC0415 (as above)
-    from elephan.costs.work import is_long  # noqa: PLC0415 (as above)
 
     check_memory(scenario, workers=workers, series=series, force=force)
-    if quiet or not is_long(scenario.network, LONG_S):
+    found = None if quiet else _cost_if_long(scenario, workers, series=series)
+    if found is None:
         return False
-    found = look(scenario, workers=workers, series=series)
     if found.cpu_s > LONG_S:
         say(f"{in_words(found)}; {_on_the_clock(found.workers, found.wall_s)}")
     return True
+
+
+def _cost_if_long(scenario: Scenario, workers: int | None, *, series: bool) -> RunEstimate | None:
+    """Return the cost of a run; None if it is short, which is found out faster."""
+    from elephan.costs import estimate as look  # noqa: PLC0415 (as above)
+    from elephan.costs.work import is_long  # noqa: PLC0415 (as above)
+
+    return look(scenario, workers=workers, series=series) if is_long(scenario.network, LONG_S) else None
 
 
 def _on_the_clock(
@@ -142,14 +148,10 @@ def announce_search(scenario: Scenario, *, workers: int | None, variants: int) -
     variants : int
         Searches.
     """
-    from elephan.costs import estimate as look  # noqa: PLC0415 (as above)
     from elephan.costs import in_words  # noqa: PLC0415 (as above)
-    from elephan.costs.work import is_long  # noqa: PLC0415 (as above)
 
-    if not is_long(scenario.network, LONG_S):
-        return
-    found = look(scenario, workers=workers)
-    if found.cpu_s > LONG_S:
+    found = _cost_if_long(scenario, workers, series=False)
+    if found is not None and found.cpu_s > LONG_S:
         each = f"; {variants} variants" if variants > 1 else ""
         time = _on_the_clock(found.workers, found.wall_s)
         say(f"each buffer: {in_words(found)}; {time}; a search measures {SEARCHED} buffers{each}")
