@@ -15,8 +15,7 @@ from typing import get_args
 import pytest
 
 from conftest import SCENARIOS, Command
-from elephan.cli import _command_for, command
-from elephan.cli.common import WorkersOption
+from elephan.cli import _command_for, command, options
 from elephan.workers import MOST_WORKERS
 
 
@@ -275,4 +274,4 @@ def test_shipped_scenarios_run(elephan: Command, name: str) -> None:
 
 def test_the_command_line_and_the_library_take_as_many_workers() -> None:
     """The option states the number itself: to import it would load what runs scenarios with every verb."""
-    assert get_args(WorkersOption)[1].max == MOST_WORKERS
+    assert get_args(options.Workers)[1].max == MOST_WORKERS

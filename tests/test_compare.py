@@ -12,7 +12,7 @@ import pytest
 from conftest import Command
 from elephan import testbed
 from elephan.cli.columns import LINES
-from elephan.cli.compare import _gap
+from elephan.cli.compare_screen import _gap
 from elephan.comparisons import ScenarioComparison, SweepComparison, compare
 from elephan.comparisons.comparison import ComparedQuantity
 from elephan.comparisons.several import compare_points

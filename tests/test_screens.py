@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import elephan as elephan_package
-from elephan.cli.columns import LINES, wrapped
+from elephan.cli.columns import LINES, brief, wrapped
 from elephan.cli.common import shown
 from elephan.cli.size_screen import within
-from elephan.cli.sweep_screen import brief
 from elephan.display import cell as notebook_cell
 from elephan.pictures.table import cell as page_cell
 from elephan.results.documents import LinkDocument, TransfersDocument

@@ -110,8 +110,7 @@ if not TYPE_CHECKING:  # or any name would pass a type checker
         elif name in _FOUND:
             found = getattr(import_module(_FOUND[name]), name)
         else:
-            message = f"module 'elephan' has no attribute {name!r}"
-            raise AttributeError(message, name=name, obj=sys.modules[__name__])
+            raise AttributeError(f"module 'elephan' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
         globals()[name] = found
         return found
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from elephan.errors import ScenarioError, suggest
 from elephan.input_files import parse_toml
 from elephan.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _STEP = re.compile(r"(?P<key>[A-Za-z_][\w-]*)(?P<indices>(?:\[[^\[\]]+\])*)(?:\.|$)")
 
@@ -80,8 +78,7 @@ def parse_assignment(text: str) -> tuple[str, object]:
     """
     place, equals, value = text.partition("=")
     if not equals or not place.strip():
-        message = f'--set: "{text}" is not of the form place=value, such as links[0].buffer="0.1 bdp"'
-        raise ScenarioError(message)
+        raise ScenarioError(f'--set: "{text}" is not of the form place=value, such as links[0].buffer="0.1 bdp"')
     place = usual_place(place)
     try:
         return place, parse_toml(f"value = {value}")["value"]
@@ -89,8 +86,9 @@ def parse_assignment(text: str) -> tuple[str, object]:
         if value.lstrip().startswith("{"):
             end = "" if value.rstrip().endswith("}") else ", which ends with }"
             example = 'queue={ discipline = "red", limit = 100 }'
-            message = f"--set {place}: not an inline table of TOML{end} ({error}); write for example {example}"
-            raise ScenarioError(message) from None
+            raise ScenarioError(
+                f"--set {place}: not an inline table of TOML{end} ({error}); write for example {example}"
+            ) from None
         return place, value.strip()
 
 
@@ -183,12 +181,10 @@ def assign(mapping: dict[str, Any], place: str, value: object) -> None:
                 names = [one.get("name") for one in here if isinstance(one, dict)] if isinstance(here, list) else []
                 right = f"{so_far}[{step}]" if step in names else f"{so_far}[0].{step}"
                 instead = f"; write {right}" if isinstance(here, list) else ""
-                message = f"{so_far}: is not a table, so it has no {step}{instead}"
-                raise ScenarioError(message)
+                raise ScenarioError(f"{so_far}: is not a table, so it has no {step}{instead}")
             if not so_far and following is not None and step not in here and step != "record":
                 # Of the optional top-level keys, only the table `record` can be created here.
-                message = f"{step}: unknown key; {_known_key(step, here)}"
-                raise ScenarioError(message)
+                raise ScenarioError(f"{step}: unknown key; {_known_key(step, here)}")
             so_far = f"{so_far}.{step}" if so_far else step
             key: str | int = step
             if following is not None and step not in here:
@@ -215,8 +211,7 @@ def _steps(place: str) -> list[str | int]:
         steps.append(match["key"])
         steps += [int(i) if i.isdecimal() else f"[{i}]" for i in re.findall(r"\[([^\[\]]+)\]", match["indices"])]
     if end != len(place) or not steps or place.endswith("."):
-        message = f'"{place}" is not a place in a scenario file; write for example links[0].buffer'
-        raise ScenarioError(message)
+        raise ScenarioError(f'"{place}" is not a place in a scenario file; write for example links[0].buffer')
     return steps
 
 
@@ -229,20 +224,17 @@ def _known_key(word: str, table: Mapping[str, object]) -> str:
 def _position(here: object, step: str | int, so_far: str) -> int:
     """Return the index of a list element, given by number or by its name."""
     if not isinstance(here, list):
-        message = f"{so_far}: is not a list, so it has no [{str(step).strip('[]')}]"
-        raise ScenarioError(message)
+        raise ScenarioError(f"{so_far}: is not a list, so it has no [{str(step).strip('[]')}]")
     if isinstance(step, int):
         if step < len(here):
             return step
         last = f"{so_far}[{len(here) - 1}]"
         there = f"the last one is {last}" if len(here) > 1 else f"there is one, {last}" if here else "there is none"
-        message = f"{so_far}[{step}]: {there}"
-        raise ScenarioError(message)
+        raise ScenarioError(f"{so_far}[{step}]: {there}")
     names = [item.get("name") if isinstance(item, dict) else None for item in here]
     name = step.strip("[]")
     if name in names:
         return names.index(name)
     known = [str(n) for n in names if n]
     hint = suggest(name, known, f"known: {', '.join(known)}")
-    message = f"{so_far}[{name}]: there is none of this name; {hint}"
-    raise ScenarioError(message)
+    raise ScenarioError(f"{so_far}[{name}]: there is none of this name; {hint}")

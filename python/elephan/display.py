@@ -240,8 +240,7 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
     def __getitem__(self, name: object) -> Sequence[Any]:
         if not isinstance(name, str):
             hint = f"columns have names; write for example table[{next(iter(self))!r}]"
-            message = f"{self.caption or 'table'}: [{name!r}]: {hint}"
-            raise InputError(message)
+            raise InputError(f"{self.caption or 'table'}: [{name!r}]: {hint}")
         if name not in self._columns:
             raise InputError(unknown("column", name, self._columns))
         return self._columns[name]
@@ -385,11 +384,9 @@ def figure(of: object, name: str | None) -> Figure:
     """
     drawn = figures(of)
     if not drawn:
-        message = (
+        raise InputError(
             "plot: there is nothing to draw; a run needs its series, run(scenario, series=True), and a sweep numbers"
         )
-        raise InputError(message)
     if name is not None and name not in drawn:
-        message = f"plot: {unknown('picture', name, drawn)}"
-        raise InputError(message)
+        raise InputError(f"plot: {unknown('picture', name, drawn)}")
     return drawn[name or next(iter(drawn))]

@@ -7,10 +7,7 @@ message suggests the nearest known one (`suggest`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 ALIKE = 0.65
 """Similarity from which a word counts as a misspelling: twice the common letters over the letters of both."""

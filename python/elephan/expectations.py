@@ -108,9 +108,7 @@ class Expectation:
             "duration_s": self.duration_s,
             "expected": {
                 name: {
-                    "mean": one.mean,
-                    "low": one.low,
-                    "high": one.high,
+                    **vars(one),
                     "measured": one.measured if math.isfinite(one.measured) else None,
                     "place": one.place or None,
                 }

@@ -9,10 +9,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, ScenarioError
-from elephan.input_files import open_regular, parse_if_named
+from elephan.input_files import open_regular
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     import numpy as np
@@ -36,20 +36,24 @@ _WHAT = "list of flows (.csv or .parquet)"
 _PLAIN = re.compile(r"[\w. ;]+", re.ASCII)
 
 
-def fill(text: str, folder: Path) -> str:
-    """Insert the rows of the files that a scenario names.
+KEY = "file"
+"""Key that names a file."""
+
+
+def fill(mapping: dict[str, Any], folder: Path) -> bool:
+    """Insert the rows of the files that a scenario names, as ``flows`` instead of ``file``.
 
     Parameters
     ----------
-    text : str
-        A scenario in TOML.
+    mapping : dict
+        A scenario's file, which is changed.
     folder : Path
         Folder for relative names of files.
 
     Returns
     -------
-    str
-        The same text if it names no file; otherwise without its comments, with ``flows`` instead of ``file``.
+    bool
+        Whether anything changed.
 
     Raises
     ------
@@ -59,31 +63,22 @@ def fill(text: str, folder: Path) -> str:
     Examples
     --------
     >>> from pathlib import Path
-    >>> fill('title = "no profile"', Path())
-    'title = "no profile"'
+    >>> fill({"title": "no profile"}, Path())
+    False
     """
-    mapping = parse_if_named(text, "file")
-    if mapping is None or not any("file" in traffic for traffic in _replays(mapping)):
-        return text
-
-    def with_rows(place: str, traffic: dict[str, Any]) -> dict[str, Any]:
-        if "file" not in traffic:
-            return traffic
+    named = [(i, group["traffic"]) for i, group in _replays(mapping) if KEY in group["traffic"]]
+    for i, traffic in named:
+        place = f"flows[{i}].traffic.file"
         if "flows" in traffic:
-            message = f"{place}.file: flows stand beside it; give one of them"
-            raise ScenarioError(message)
-        name = traffic["file"]
+            raise ScenarioError(f"{place}: flows stand beside it; give one of them")
+        name = traffic.pop(KEY)
         if not isinstance(name, str) or not name:
-            message = f'{place}.file: must be the name of a file such as "flows.csv"'
-            raise ScenarioError(message)
+            raise ScenarioError(f'{place}: must be the name of a file such as "flows.csv"')
         try:
-            flows = read(folder / name)
+            traffic["flows"] = read(folder / name)
         except ScenarioError as error:
-            message = f"{place}.file: {error}"
-            raise ScenarioError(message) from None
-        return {key: value for key, value in traffic.items() if key != "file"} | {"flows": flows}
-
-    return dumps(_replaced(mapping, with_rows))
+            raise ScenarioError(f"{place}: {error}") from None
+    return bool(named)
 
 
 def dumps(mapping: Mapping[str, Any]) -> str:
@@ -104,16 +99,14 @@ def dumps(mapping: Mapping[str, Any]) -> str:
     import tomli_w  # noqa: PLC0415 (needed by few, and start-up time is counted)
 
     # Letter by letter, as tomli_w escapes texts and tomllib reads them in double quotes, a million flows take seconds.
-    lists: dict[str, str] = {}
-
-    def marked(place: str, traffic: dict[str, Any]) -> dict[str, Any]:
-        flows = traffic.get("flows")
-        if not isinstance(flows, str) or not _PLAIN.fullmatch(flows):
-            return traffic
-        lists[place] = flows
-        return traffic | {"flows": place}
-
-    text = tomli_w.dumps(_replaced(mapping, marked))
+    groups, lists = list(mapping.get("flows", ())) if _replays(mapping) else [], {}
+    for i, group in _replays(mapping):
+        flows = group["traffic"].get("flows")
+        if isinstance(flows, str) and _PLAIN.fullmatch(flows):
+            place = f"flows[{i}].traffic"
+            lists[place] = flows
+            groups[i] = group | {"traffic": group["traffic"] | {"flows": place}}
+    text = tomli_w.dumps({**mapping, "flows": groups} if lists else mapping)
     for place, flows in lists.items():
         text = text.replace(f'flows = "{place}"', f"flows = '{flows}'", 1)
     return text
@@ -146,11 +139,9 @@ def read(path: Path) -> str:
     for name in (_START, _SIZE):
         if table.column_names.count(name) != 1:
             there = ", ".join(table.column_names) or "none"
-            message = f"{path}: must have one column {name}; its columns: {there}"
-            raise ScenarioError(message)
+            raise ScenarioError(f"{path}: must have one column {name}; its columns: {there}")
     if not 1 <= table.num_rows <= _MOST_ROWS:
-        message = f"{path}: must have 1 to {_MOST_ROWS} rows, has {table.num_rows}"
-        raise ScenarioError(message)
+        raise ScenarioError(f"{path}: must have 1 to {_MOST_ROWS} rows, has {table.num_rows}")
     starts, sizes = (_numbers(path, name, table[name]) for name in (_START, _SIZE))
     _check(path, (starts >= 0) & (starts <= _MOST_SECONDS), starts, f"{_START} must lie between 0 and 1000000 s")
     whole = (sizes == np.floor(sizes)) & (sizes >= 1) & (sizes <= _MOST_BYTES)
@@ -160,26 +151,15 @@ def read(path: Path) -> str:
     return " B;".join(pc.binary_join_element_wise(*columns, " ns ").to_pylist()) + " B"
 
 
-def _is_replay(group: object) -> bool:
-    traffic = group.get("traffic") if isinstance(group, dict) else None
-    return isinstance(traffic, dict) and traffic.get("kind") == "replay"
-
-
-def _replays(mapping: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the tables of replayed traffic; other forms are left to the parser to refuse."""
+def _replays(mapping: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
+    """Return the groups of replayed traffic by their places; other forms are left to the parser to refuse."""
     groups = mapping.get("flows")
-    return [group["traffic"] for group in groups if _is_replay(group)] if isinstance(groups, list) else []
-
-
-def _replaced(mapping: Mapping[str, Any], change: Callable[[str, dict[str, Any]], dict[str, Any]]) -> Mapping[str, Any]:
-    """Return a copy with each table of replayed traffic replaced by `change(place, table)`."""
-    if not _replays(mapping):
-        return mapping
-    groups = [
-        group | {"traffic": change(f"flows[{i}].traffic", group["traffic"])} if _is_replay(group) else group
-        for i, group in enumerate(mapping["flows"])
-    ]
-    return {**mapping, "flows": groups}
+    found = []
+    for i, group in enumerate(groups if isinstance(groups, list) else []):
+        traffic = group.get("traffic") if isinstance(group, dict) else None
+        if isinstance(traffic, dict) and traffic.get("kind") == "replay":
+            found.append((i, group))
+    return found
 
 
 def _table(path: Path) -> pa.Table:
@@ -187,8 +167,7 @@ def _table(path: Path) -> pa.Table:
 
     kind = path.suffix.lower()
     if kind not in {".csv", ".parquet"}:
-        message = f"{path}: must be a .csv or .parquet file with the columns {_START} and {_SIZE}"
-        raise ScenarioError(message)
+        raise ScenarioError(f"{path}: must be a .csv or .parquet file with the columns {_START} and {_SIZE}")
     try:
         with open_regular(path, _WHAT) as file:
             return _csv(path, file) if kind == ".csv" else _parquet(path, file)
@@ -205,8 +184,7 @@ def _table(path: Path) -> pa.Table:
         if (torn := _TORN.search(str(error))) is not None:
             # Its number counts the header.
             reason = f"row {int(torn[1]) - 1}: has {torn[3]} fields, not {torn[2]}"
-    message = f"{path}: {reason}"
-    raise ScenarioError(message)
+    raise ScenarioError(f"{path}: {reason}")
 
 
 def _csv(path: Path, file: Any) -> pa.Table:
@@ -223,8 +201,7 @@ def _csv(path: Path, file: Any) -> pa.Table:
         for batch in reader:
             rows += batch.num_rows
             if rows > _MOST_ROWS:
-                message = f"{path}: must have 1 to {_MOST_ROWS} rows, has more"
-                raise ScenarioError(message)
+                raise ScenarioError(f"{path}: must have 1 to {_MOST_ROWS} rows, has more")
             batches.append(batch)
     table = pa.Table.from_batches(batches)
     names = [str(column[0]).strip() for column in table.columns[:_MOST_COLUMNS]]
@@ -239,8 +216,7 @@ def _parquet(path: Path, file: Any) -> pa.Table:
     names = opened.schema_arrow.names
     rows = opened.metadata.num_rows
     if rows > _MOST_ROWS:
-        message = f"{path}: must have 1 to {_MOST_ROWS} rows, has {rows}"
-        raise ScenarioError(message)
+        raise ScenarioError(f"{path}: must have 1 to {_MOST_ROWS} rows, has {rows}")
     if any(names.count(name) != 1 for name in (_START, _SIZE)):
         # Without its rows: it is refused for its columns.
         return opened.schema_arrow.empty_table()
@@ -255,20 +231,17 @@ def _numbers(path: Path, name: str, column: pa.ChunkedArray) -> NDArray[np.float
 
     if column.null_count:
         row = column.is_null().to_pylist().index(True) + 1
-        message = f"{path}: row {row}: {name} is missing"
-        raise ScenarioError(message)
+        raise ScenarioError(f"{path}: row {row}: {name} is missing")
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         column = pc.utf8_trim_whitespace(column)
         good = pc.match_substring_regex(column, _NUMBER).to_numpy()
         if not good.all():
             row = int(good.argmin())
-            message = f'{path}: row {row + 1}: {name} must be a number, not "{column[row].as_py()}"'
-            raise ScenarioError(message)
+            raise ScenarioError(f'{path}: row {row + 1}: {name} must be a number, not "{column[row].as_py()}"')
         # Arrow knows no plus before a number.
         column = pc.cast(pc.utf8_ltrim(column, "+"), pa.float64())
     elif not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        message = f"{path}: {name} must be numbers, not {column.type}"
-        raise ScenarioError(message)
+        raise ScenarioError(f"{path}: {name} must be numbers, not {column.type}")
     numbers: NDArray[np.float64] = np.asarray(column, float)
     return numbers
 
@@ -276,5 +249,4 @@ def _numbers(path: Path, name: str, column: pa.ChunkedArray) -> NDArray[np.float
 def _check(path: Path, good: NDArray[np.bool_], values: NDArray[np.float64], rule: str) -> None:
     if not good.all():
         i = int(good.argmin())
-        message = f"{path}: row {i + 1}: {rule}, not {values[i]:.15g}"
-        raise ScenarioError(message)
+        raise ScenarioError(f"{path}: row {i + 1}: {rule}, not {values[i]:.15g}")

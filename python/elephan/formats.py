@@ -5,12 +5,10 @@ What may change between versions is in docs/reference/compatibility.md.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from elephan.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 FORMAT = 1
 """Version of documents that are written; raised when a key changes its meaning or is removed, not when one is added."""
@@ -55,10 +53,8 @@ def unstamped(document: Mapping[str, Any], where: str) -> dict[str, Any]:
     # The document of a run in a store states it in its part "store".
     stating = document if KEY in document else document.get("store")
     if not isinstance(stating, dict) or KEY not in stating:
-        message = f'{where}: has no "{KEY}", which every document of elephan has; write it again'
-        raise InputError(message)
+        raise InputError(f'{where}: has no "{KEY}", which every document of elephan has; write it again')
     version = stating[KEY]
     if not isinstance(version, int) or isinstance(version, bool) or version != FORMAT:
-        message = f"{where}: is of format {version}; this elephan reads {FORMAT}"
-        raise InputError(message)
+        raise InputError(f"{where}: is of format {version}; this elephan reads {FORMAT}")
     return {key: value for key, value in document.items() if key != KEY}

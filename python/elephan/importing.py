@@ -8,25 +8,28 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any, Literal, TypeAlias
 
 from elephan import trace_files
 from elephan.errors import InputError, UnitError, suggest
 from elephan.input_files import decoded
 from elephan.units import bits_per_second, format_rate, format_time, seconds
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
 Kind = Literal["mahimahi", "rates", "delays"]
 _Clock: TypeAlias = "Callable[[int, str], int]"
 
-_NAMES: dict[Kind, str] = {"rates": "rate_bps", "delays": "delay_s"}
-"""Names of columns that need no unit."""
+_COLUMNS: dict[Kind, trace_files.Column] = {
+    "rates": trace_files.COLUMNS["rate"],
+    "delays": trace_files.COLUMNS["delay"],
+}
+"""Columns that need no unit."""
 
 _SHOWN_NAMES = 12
 _FORMATS = ("%Y.%m.%d_%H.%M.%S", "%Y/%m/%d %H:%M:%S")
@@ -42,9 +45,6 @@ _LEAST_PACKETS = 10
 
 _SHORTEST_S, _LONGEST_S = 60.0, 600.0
 """Range of durations within which a scenario is as long as its trace [s]."""
-
-_MOST: dict[Kind, float] = {"rates": 1e15, "delays": 3600.0}
-"""Maximum rate [bit/s] and delay [s] of a link."""
 
 _SHOWN = {"rates": format_rate, "delays": format_time}
 
@@ -94,15 +94,19 @@ class ImportedTrace:
     without: int = 0
     shared: int = 0
 
+    @property
+    def _name(self) -> str:
+        """Name of the column of what holds."""
+        return _COLUMNS["delays" if self.kind == "delays" else "rates"].name
+
     def to_json(self) -> dict[str, Any]:
         """Return everything except the rows as plain data."""
-        unit = "delay_s" if self.kind == "delays" else "rate_bps"
         return {
             "file": str(self.path),
             "kind": self.kind,
             "count": self.count,
             "span_s": self.span_s,
-            unit: {"mean": self.mean, "min": self.least, "max": self.most},
+            self._name: {"mean": self.mean, "min": self.least, "max": self.most},
             "longest_pause_s": self.pause_s,
             "begins_s": self.begins_s,
             "first": self.first or None,
@@ -134,8 +138,7 @@ class ImportedTrace:
 
     def table(self) -> str:
         """Return the rows in the format that a link reads (.csv)."""
-        name = "delay_s" if self.kind == "delays" else "rate_bps"
-        return "".join([f"time_s,{name}\n", *(f"{time:.9f},{value:.15g}\n" for time, value in self.rows)])
+        return "".join([f"time_s,{self._name}\n", *(f"{time:.9f},{value:.15g}\n" for time, value in self.rows)])
 
     def _period_s(self) -> float:
         """Period after which a trace that is shorter than a run begins again [s]; 0 if it does not.
@@ -178,7 +181,8 @@ class ImportedTrace:
         buffer = f'"{_LEAST_PACKETS} packets"' if is_small else '"1 bdp"'
         why = f"a BDP of the means is {bdp:.2g}, too few" if is_small else "of the means"
         title = "".join(c for c in self.path.name if c.isprintable() and c not in '"\\')
-        return _SCENARIO.format(
+        template = files("elephan.templates").joinpath("imported", "trace.toml").read_text(encoding="utf-8")
+        return Template(template).substitute(
             title=title,
             buffer=f"{buffer:32}# {why}",
             duration=f"{duration:.0f} s",
@@ -187,35 +191,6 @@ class ImportedTrace:
             delay=delay,
             rtt=rtt,
         )
-
-
-_SCENARIO = """\
-# A link that follows a measured trace: by elephan import.
-title        = "{title}"
-duration     = "{duration}"
-warmup       = "{warmup}"
-replications = 3
-seed         = 1
-
-[[links]]
-name   = "measured"
-rate   = {rate}
-delay  = {delay}
-buffer = {buffer}
-queue  = {{ discipline = "drop-tail" }}    # elephan list queues
-
-[[flows]]
-name    = "sender"
-path    = ["measured"]
-rtt     = "{rtt}"
-tcp     = {{ profile = "linux", pacing = "linux" }}
-control = {{ law = "cubic" }}              # elephan list laws
-packet  = "1500 B"
-start   = {{ from = "0 s", to = "1 s" }}
-
-[record]
-every = "100 ms"
-"""
 
 
 @dataclass(frozen=True)
@@ -250,21 +225,19 @@ class TableForm:
         InputError
         """
         if self.rate is not None and self.delay is not None:
-            message = "--rate, --delay: give the one that the second column is"
-            raise InputError(message)
+            raise InputError("--rate, --delay: give the one that the second column is")
         if self.time is not None and self.time_format is not None:
-            message = "--time, --time-format: give the one that the first column has; calendar times have no unit"
-            raise InputError(message)
+            raise InputError(
+                "--time, --time-format: give the one that the first column has; calendar times have no unit"
+            )
         if self.columns is not None and [bool(name.strip()) for name in self.columns.split(",")] != [True, True]:
-            message = (
+            raise InputError(
                 f"--columns {self.columns}: must be two, of times and of what holds from then on: --columns time,rate"
             )
-            raise InputError(message)
         if self.time_format is not None and "%" not in self.time_format:
-            message = (
+            raise InputError(
                 f'--time-format {self.time_format}: must say where days and hours stand, as in "%d/%m/%Y %H:%M:%S"'
             )
-            raise InputError(message)
 
 
 def read(path: Path, form: TableForm | None = None) -> ImportedTrace:
@@ -291,15 +264,13 @@ def read(path: Path, form: TableForm | None = None) -> ImportedTrace:
     try:
         if not parted and form in (TableForm(), TableForm(time=form.time)):
             if form.time is not None:
-                message = "is in mahimahi's format, whose times are in milliseconds; leave --time out"
-                raise ValueError(message)
+                raise ValueError("is in mahimahi's format, whose times are in milliseconds; leave --time out")
             return _opportunities(path, raw)
         return _checked(_table(path, raw, form), form)
     except InputError:
         raise
     except ValueError as error:
-        message = f"{path}: {error}"
-        raise InputError(message) from None
+        raise InputError(f"{path}: {error}") from None
 
 
 def _checked(found: ImportedTrace, form: TableForm) -> ImportedTrace:
@@ -308,8 +279,9 @@ def _checked(found: ImportedTrace, form: TableForm) -> ImportedTrace:
     if (low := next((rate for rate in rates if 0 < rate < trace_files.LEAST_BPS), None)) is not None:
         unit = f", as --rate {form.rate} has it" if form.rate is not None else ""
         least = format_rate(trace_files.LEAST_BPS)
-        message = f"a rate is {format_rate(low)}{unit}; a link has 0 or at least {least}; give another unit with --rate"
-        raise ValueError(message)
+        raise ValueError(
+            f"a rate is {format_rate(low)}{unit}; a link has 0 or at least {least}; give another unit with --rate"
+        )
     return found
 
 
@@ -366,10 +338,11 @@ def _table(path: Path, raw: bytes, form: TableForm) -> ImportedTrace:
             clock, held.first = _clock(line, row[at], form), row[at]
         held.add(line, clock(line, row[at]), _number(line, row[of]) * scale)
     if not held.rows:
-        message = "has no rows; each is a time and what holds from then on"
-        raise ValueError(message)
+        raise ValueError("has no rows; each is a time and what holds from then on")
     standard = (
-        mark == "," and named == ["time_s", _NAMES[kind]] and form in (TableForm(), TableForm(columns=form.columns))
+        mark == ","
+        and named == ["time_s", _COLUMNS[kind].name]
+        and form in (TableForm(), TableForm(columns=form.columns))
     )
     whole = held.begins_ns == 0 == held.without + held.shared
     found = _summed(
@@ -393,14 +366,12 @@ class _Held:
         """Add a row."""
         if not self.rows:
             self.begins_ns = self.last_ns = time_ns
-        if value > _MOST[self.kind] or time_ns - self.begins_ns > trace_files.MOST_SECONDS * 1e9:
-            message = f"line {line}: is beyond what a link may have; is the unit right?"
-            raise ValueError(message)
+        if value > _COLUMNS[self.kind].most or time_ns - self.begins_ns > trace_files.MOST_SECONDS * 1e9:
+            raise ValueError(f"line {line}: is beyond what a link may have; is the unit right?")
         if time_ns < self.last_ns:
-            message = (
+            raise ValueError(
                 f"line {line}: its time must be later than in the line above; sort them, and give one run at a time"
             )
-            raise ValueError(message)
         if self.rows and time_ns == self.last_ns:
             # A clock of whole seconds gives two samples one time; their mean moves as many bits as both.
             self.shared += 1
@@ -411,8 +382,7 @@ class _Held:
         self.last_ns, self.alike = time_ns, 1
         self.rows.append(((time_ns - self.begins_ns) / 1e9, value))
         if len(self.rows) > trace_files.MOST_STEPS:
-            message = f"has more than {trace_files.MOST_STEPS} rows; give fewer, such as one each 100 ms"
-            raise ValueError(message)
+            raise ValueError(f"has more than {trace_files.MOST_STEPS} rows; give fewer, such as one each 100 ms")
 
 
 def _summed(
@@ -439,17 +409,17 @@ def _places(header: Sequence[str], width: int, span: int, form: TableForm) -> tu
     if form.columns is not None:
         at, of = (_place(name.strip(), header, count) for name in form.columns.split(","))
         if at == of:
-            message = f"--columns {form.columns}: both are one column; name that of the times and that of the values"
-            raise ValueError(message)
+            raise ValueError(
+                f"--columns {form.columns}: both are one column; name that of the times and that of the values"
+            )
         return at, of
-    for name in _NAMES.values():
+    for name, _, _ in _COLUMNS.values():
         if header.count("time_s") == 1 == header.count(name):
             return header.index("time_s"), header.index(name)
     if count - (span - 1 if count == width else 0) != 2:
         likely = [name for name in header if _LIKELY.search(name)] or header[-1:]
         example = f"{header[0]},{likely[0]}" if header and "".join(header).isprintable() else "1,2"
-        message = f"has {count} columns; say which two to read, such as --columns {example} ({_named(header)})"
-        raise ValueError(message)
+        raise ValueError(f"has {count} columns; say which two to read, such as --columns {example} ({_named(header)})")
     return 0, count - 1
 
 
@@ -458,15 +428,13 @@ def _place(name: str, header: Sequence[str], count: int) -> int:
     alike = [i for i, known in enumerate(header) if known == name]
     alike = alike or [i for i, known in enumerate(header) if known.lower() == name.lower()]
     if len(alike) > 1:
-        message = f'--columns: {len(alike)} columns are called "{name}"; count from 1 on: {alike[0] + 1}'
-        raise ValueError(message)
+        raise ValueError(f'--columns: {len(alike)} columns are called "{name}"; count from 1 on: {alike[0] + 1}')
     if alike:
         return alike[0]
     if name.isdecimal() and 1 <= int(name) <= count:
         return int(name) - 1
     near = suggest(name, header, _named(header) if header else f"it has no header; give numbers from 1 to {count}")
-    message = f'--columns: there is no column "{name}"; {near}'
-    raise ValueError(message)
+    raise ValueError(f'--columns: there is no column "{name}"; {near}')
 
 
 def _named(header: Sequence[str]) -> str:
@@ -483,12 +451,11 @@ def _kind(header: Sequence[str], of: int, form: TableForm) -> tuple[Kind, float]
         return "rates", _unit("--rate", form.rate, bits_per_second)
     if form.delay is not None:
         return "delays", _unit("--delay", form.delay, seconds)
-    for kind, name in _NAMES.items():
+    for kind, (name, _, _) in _COLUMNS.items():
         if header and header[of] == name:
             return kind, 1.0
     what = f'the column "{header[of]}"' if header and header[of].isprintable() else "the second column"
-    message = f"say what {what} is: --rate Mbit/s, or --delay ms ({_named(header)})"
-    raise ValueError(message)
+    raise ValueError(f"say what {what} is: --rate Mbit/s, or --delay ms ({_named(header)})")
 
 
 def _clock(line: int, text: str, form: TableForm) -> _Clock:
@@ -497,20 +464,19 @@ def _clock(line: int, text: str, form: TableForm) -> _Clock:
         unit = Decimal(repr(_unit("--time", form.time, seconds) if form.time is not None else 1.0)) * 10**9
         return lambda line, text: round(Decimal(text) * unit) if _number(line, text) >= 0 else 0
     if form.time is not None:
-        message = f'line {line}: "{_short(text)}" is no number, as --time {form.time} has it; see --time-format'
-        raise ValueError(message)
+        raise ValueError(f'line {line}: "{_short(text)}" is no number, as --time {form.time} has it; see --time-format')
     known = (form.time_format,) if form.time_format is not None else (None, *_FORMATS)
     found = next((each for each in known if _calendar(text, each) is not None), "")
     if found == "":
         how = f"is not of the form {form.time_format}" if form.time_format else "is no time that is known"
-        message = f'line {line}: "{_short(text)}" {how}; say how times are written: --time-format "%d/%m/%Y %H:%M:%S"'
-        raise ValueError(message)
+        raise ValueError(
+            f'line {line}: "{_short(text)}" {how}; say how times are written: --time-format "%d/%m/%Y %H:%M:%S"'
+        )
 
     def read_calendar(line: int, text: str) -> int:
         time = _calendar(text, found)
         if time is None:
-            message = f'line {line}: "{_short(text)}" is not a time of the form {found or "ISO 8601"}'
-            raise ValueError(message)
+            raise ValueError(f'line {line}: "{_short(text)}" is not a time of the form {found or "ISO 8601"}')
         return time
 
     return read_calendar
@@ -539,8 +505,7 @@ def _unit(option: str, unit: str, quantity: Callable[[str], float]) -> float:
     """One of a unit, in seconds or bit/s."""
     if not unit.strip() or unit.strip()[0].isdigit():
         example = "Mbit/s" if option == "--rate" else "ms"
-        message = f'{option}: "{unit}" is not a unit; write one without a number, such as {example}'
-        raise InputError(message)
+        raise InputError(f'{option}: "{unit}" is not a unit; write one without a number, such as {example}')
     try:
         return quantity(f"1 {unit}")
     except UnitError as error:
@@ -553,8 +518,7 @@ def _number(line: int, text: str) -> float:
     number = float(text) if trace_files.is_number(text) and "_" not in text else float("nan")
     if not 0 <= number < float("inf"):
         shown = text[:20].encode("unicode_escape").decode()
-        message = f'line {line}: must be numbers, none below 0, not "{shown}"'
-        raise ValueError(message)
+        raise ValueError(f'line {line}: must be numbers, none below 0, not "{shown}"')
     return number
 
 

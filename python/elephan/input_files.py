@@ -11,16 +11,14 @@ import os
 import re
 import stat
 import tomllib
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from elephan.errors import InputError
 from elephan.units import format_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _FORMS = (
     (b"PK\x03\x04", "a zip archive", "unpack it"),
@@ -93,18 +91,15 @@ def read_text(path: str | Path, what: str) -> str:
         except OSError as error:
             raise InputError(_refused(path, error, what)) from None
     if len(raw) > MOST_BYTES:
-        message = f"{path}: has more than {format_bytes(MOST_BYTES)}; give the path of a {what}"
-        raise InputError(message)
+        raise InputError(f"{path}: has more than {format_bytes(MOST_BYTES)}; give the path of a {what}")
     form = form_of(raw)
     # TOML may begin as a list of JSON does.
     if form and not raw.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"["):
-        message = f"{path}: is {form[0]}; give the path of a {what}"
-        raise InputError(message)
+        raise InputError(f"{path}: is {form[0]}; give the path of a {what}")
     try:
         return decoded(raw)
     except ValueError as error:
-        message = f"{path}: {error}"
-        raise InputError(message) from None
+        raise InputError(f"{path}: {error}") from None
 
 
 def check_readable(path: str | Path, what: str, where: str) -> None:
@@ -126,8 +121,7 @@ def check_readable(path: str | Path, what: str, where: str) -> None:
         with open_regular(path, what):
             pass
     except InputError as error:
-        message = f"{where}: {error}"
-        raise InputError(message) from None
+        raise InputError(f"{where}: {error}") from None
 
 
 def with_kind(message: str, path: str | Path, what: str) -> str:
@@ -160,8 +154,7 @@ def decoded(raw: bytes) -> str:
     try:
         return raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
-        message = "not a text file in UTF-8"
-        raise ValueError(message) from None
+        raise ValueError("not a text file in UTF-8") from None
 
 
 def form_of(raw: bytes) -> tuple[str, str] | None:
@@ -206,11 +199,9 @@ def unpacked(raw: bytes, most: int = MOST_BYTES) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
             text = file.read(most + 1)
     except (EOFError, OSError, zlib.error) as error:
-        message = f"is a damaged gzip file ({str(error).rstrip('.').lower()})"
-        raise ValueError(message) from None
+        raise ValueError(f"is a damaged gzip file ({str(error).rstrip('.').lower()})") from None
     if len(text) > most:
-        message = f"holds more than {format_bytes(most)}"
-        raise ValueError(message)
+        raise ValueError(f"holds more than {format_bytes(most)}")
     return text
 
 
@@ -240,11 +231,9 @@ def read_bytes(path: str | Path, what: str, most: int = MOST_BYTES, advice: str 
         with open_regular(path, what) as file:
             raw = file.read(most + 1)
     except OSError as error:
-        message = f"{path}: cannot be read: {(error.strerror or str(error)).lower()}"
-        raise InputError(message) from None
+        raise InputError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from None
     if len(raw) > most:
-        message = f"{path}: has more than {format_bytes(most)}; {advice or f'give a shorter {what}'}"
-        raise InputError(message)
+        raise InputError(f"{path}: has more than {format_bytes(most)}; {advice or f'give a shorter {what}'}")
     return raw
 
 
@@ -287,16 +276,14 @@ def open_regular(path: str | Path, what: str) -> BinaryIO:
         If it cannot be opened, or is a device or a named pipe.
     """
     if _is_closed.get():
-        message = f"{path!s}: names a file, and none is read here; run it with the command line"
-        raise InputError(message)
+        raise InputError(f"{path!s}: names a file, and none is read here; run it with the command line")
     try:
         # Without O_NONBLOCK, opening a named pipe would wait for a process at its other end.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise InputError(_refused(path, error, what)) from None
     except ValueError:
-        message = f"{path!s}: no file has such a name; give the path of a {what}".replace("\0", "\\0")
-        raise InputError(message) from None
+        raise InputError(f"{path!s}: no file has such a name; give the path of a {what}".replace("\0", "\\0")) from None
     mode = os.fstat(handle).st_mode
     if stat.S_ISFIFO(mode) and str(path).startswith(OPEN_ALREADY):
         os.set_blocking(handle, True)
@@ -304,41 +291,12 @@ def open_regular(path: str | Path, what: str) -> BinaryIO:
         os.close(handle)
         kinds = ((stat.S_ISDIR, "directory"), (stat.S_ISFIFO, "pipe"), (stat.S_ISSOCK, "socket"))
         kind = next((name for test, name in kinds if test(mode)), "device")
-        message = f"{path}: is a {kind}; give the path of a {what}"
-        raise InputError(message)
+        raise InputError(f"{path}: is a {kind}; give the path of a {what}")
     return open(handle, "rb")  # noqa: PTH123 (a handle has no path)
 
 
 def _refused(path: str | Path, error: OSError, what: str) -> str:
     return f"{path}: {(error.strerror or 'cannot be read').lower()}; give the path of a {what}"
-
-
-def parse_if_named(text: str, key: str) -> dict[str, Any] | None:
-    """Parse a scenario that may name a file under `key`.
-
-    Parameters
-    ----------
-    text : str
-        A scenario in TOML.
-    key : str
-
-    Returns
-    -------
-    dict or None
-        None if the key is not in it, or if it is no TOML, of which the reader of scenarios has the better message.
-
-    Examples
-    --------
-    >>> parse_if_named('title = "none"', "trace")
-    >>> parse_if_named('trace = "x.up"', "trace")
-    {'trace': 'x.up'}
-    """
-    if key not in text:
-        return None
-    try:
-        return parse_toml(text)
-    except tomllib.TOMLDecodeError:
-        return None
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -370,9 +328,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError:
         raise
     except RecursionError:
-        message = "nested too deeply"
-        raise tomllib.TOMLDecodeError(message) from None
+        raise tomllib.TOMLDecodeError("nested too deeply") from None
     except ValueError:
         # Raised for numbers with more digits than Python accepts (4300).
-        message = "a number has too many digits"
-        raise tomllib.TOMLDecodeError(message) from None
+        raise tomllib.TOMLDecodeError("a number has too many digits") from None

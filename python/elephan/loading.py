@@ -113,8 +113,7 @@ def kind_of(folder: Path) -> ResultKind | None:
     """
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "there is no such folder"
-        message = f"{folder}: {what}; give a folder that elephan wrote with --out, or a store"
-        raise InputError(message)
+        raise InputError(f"{folder}: {what}; give a folder that elephan wrote with --out, or a store")
     found = next((kind for kind in KINDS if (folder / kind.document).is_file()), None)
     # A store of which so far only the shards of a sweep were written has no index yet.
     return STORE if found is None and (folder / "shards").is_dir() else found
@@ -155,9 +154,11 @@ def load(path: Path | str) -> ResultTables:
     if kind is not None and kind.read is not None:
         return kind.read(folder)
     known = ", ".join(each.document for each in KINDS if each.read is not None)
-    message = f"{folder}: " + (
-        f"holds {kind.about}"
-        if kind is not None
-        else f"holds no result; looked for {known}; give a folder that elephan wrote with --out"
+    raise InputError(
+        f"{folder}: "
+        + (
+            f"holds {kind.about}"
+            if kind is not None
+            else f"holds no result; looked for {known}; give a folder that elephan wrote with --out"
+        )
     )
-    raise InputError(message)

@@ -8,14 +8,12 @@ link limits which flow.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.units import bits_per_second
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 PS = 1e-12
 """A picosecond [s]: the unit of times in the canonical form."""
@@ -57,6 +55,16 @@ HEADER = 40
 
 ANY_PACKET = 1000.0
 """Packet size of a link that no flow crosses [bytes]."""
+
+
+LINK_FACTS = (
+    *("name", "delay_s", "discipline", "queue", "buffer_limit_packets", "buffer_limit_bytes"),
+    *("flows", "background_flows"),
+)
+"""Facts of a link that are its attributes."""
+
+FLOW_FACTS = ("packet_bytes", "min_rtt_s", "mean_rtt_s", "max_rtt_s", "bdp_packets")
+"""Facts of the flows of a link that are its attributes; unknown where there are no flows."""
 
 
 @dataclass(frozen=True)
@@ -466,23 +474,12 @@ def _link(
     form: Mapping[str, Any],
 ) -> NetworkLink:
     """Build a link from its facts and canonical form, given its groups and their offered loads [bit/s]."""
+    plain: dict[str, Any] = {name: fact[name] for name in LINK_FACTS}
     return NetworkLink(
+        **plain | {name: _known(fact[name]) for name in FLOW_FACTS},
         index=index,
-        name=fact["name"],
         members=int(fact["count"]),
         rate_bps=float(fact["rate_bps"]),
-        delay_s=fact["delay_s"],
-        discipline=fact["discipline"],
-        queue=fact["queue"],
-        buffer_limit_packets=fact["buffer_limit_packets"],
-        buffer_limit_bytes=fact["buffer_limit_bytes"],
-        flows=int(fact["flows"]),
-        background_flows=int(fact["background_flows"]),
-        packet_bytes=_known(fact["packet_bytes"]),
-        min_rtt_s=_known(fact["min_rtt_s"]),
-        mean_rtt_s=_known(fact["mean_rtt_s"]),
-        max_rtt_s=_known(fact["max_rtt_s"]),
-        bdp_packets=_known(fact["bdp_packets"]),
         datagrams_bps=float(sum(bps for group, bps in crossing if group["law"] is None)),
         arriving_bps=float(sum(bps for group, bps in crossing if group["law"] is not None)),
         traffic=frozenset(group["traffic"] for group, _ in crossing),

@@ -8,37 +8,36 @@ that of the bytes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from elephan.errors import InputError, ScenarioError
-from elephan.flow_files import dumps
-from elephan.input_files import parse_if_named, read_bytes
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from elephan.input_files import read_bytes
 
 SHIPPED = "shipped"
 """Name of the object that is part of elephan."""
 
 _MOST_BYTES = 2**20
-_KEY = "object"
+KEY = "object"
+"""Key that names a file."""
+
 _WHAT = "congestion control compiled for the kernel (.bpf.o)"
 
 
-def fill(text: str, folder: Path) -> str:
-    """Insert the bytes of the objects that a scenario names.
+def fill(mapping: dict[str, Any], folder: Path) -> bool:
+    """Insert the bytes of the objects that a scenario names, as data URLs.
 
     Parameters
     ----------
-    text : str
-        A scenario in TOML.
+    mapping : dict
+        A scenario's file, which is changed.
     folder : Path
         Folder for relative names of files.
 
     Returns
     -------
-    str
-        The same text if it names no object; otherwise without its comments, with data URLs for names.
+    bool
+        Whether anything changed.
 
     Raises
     ------
@@ -48,12 +47,9 @@ def fill(text: str, folder: Path) -> str:
     Examples
     --------
     >>> from pathlib import Path
-    >>> fill('title = "no object"', Path())
-    'title = "no object"'
+    >>> fill({"title": "no object"}, Path())
+    False
     """
-    mapping = parse_if_named(text, _KEY)
-    if mapping is None:
-        return text
     groups: Any = mapping.get("flows")
     named = [
         (i, group["control"])
@@ -62,11 +58,10 @@ def fill(text: str, folder: Path) -> str:
     ]
     for i, control in named:
         try:
-            control[_KEY] = read(folder / control[_KEY])
+            control[KEY] = read(folder / control[KEY])
         except InputError as error:
-            message = f"flows[{i}].control.{_KEY}: {error}"
-            raise ScenarioError(message) from None
-    return dumps(mapping) if named else text
+            raise ScenarioError(f"flows[{i}].control.{KEY}: {error}") from None
+    return bool(named)
 
 
 def names_file(control: object) -> bool:
@@ -77,7 +72,7 @@ def names_file(control: object) -> bool:
     >>> names_file({"law": "bpf", "object": "mine.bpf.o"}), names_file({"law": "bpf", "object": "shipped"})
     (True, False)
     """
-    name = control.get(_KEY) if isinstance(control, dict) else None
+    name = control.get(KEY) if isinstance(control, dict) else None
     return isinstance(name, str) and bool(name) and name != SHIPPED and not name.startswith("data:")
 
 

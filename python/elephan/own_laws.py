@@ -13,20 +13,17 @@ import inspect
 import sys
 import textwrap
 import threading
-from collections.abc import Mapping
+import traceback
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from types import FunctionType, MappingProxyType, ModuleType
+from typing import Any, TypeAlias
 
 from elephan import _native
 from elephan.errors import InputError, LawError
 from elephan.input_files import check_readable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from types import FunctionType, ModuleType
 
 METHODS = ("on_ack", "on_recovery_ack", "on_loss", "on_rtt_round", "on_restart")
 """Hook methods that a law class may define; only those defined are called."""
@@ -153,24 +150,22 @@ def library_law(name: str, file: str | Path, law: str = "") -> LibraryLaw:
     try:
         found = {each: (source, parameters) for each, source, parameters in _native.law_library(path)}
     except InputError as error:
-        message = f"{where}: {file} {error}"
-        raise InputError(message) from None
+        raise InputError(f"{where}: {file} {error}") from None
     known = ", ".join(found)
     if not law and len(found) > 1:
-        message = f"{where}: {file} has several laws ({known}); say which, as in {name}={file}:{next(iter(found))}"
-        raise InputError(message)
+        raise InputError(
+            f"{where}: {file} has several laws ({known}); say which, as in {name}={file}:{next(iter(found))}"
+        )
     law = law or next(iter(found), "")
     if law not in found:
-        message = f"{where}: {file} has no law {law!r}; it has: {known or 'none'}"
-        raise InputError(message)
+        raise InputError(f"{where}: {file} has no law {law!r}; it has: {known or 'none'}")
     source, parameters = found[law]
     return LibraryLaw(name, str(path), law, source, tuple(parameter for parameter, _ in parameters))
 
 
 def _check_name(name: str) -> None:
     if not name or not all(c.isalnum() or c in "-_." for c in name):
-        message = f'laws: "{name}" is no name for a law; use letters, digits, "-", "_" and "."'
-        raise InputError(message)
+        raise InputError(f'laws: "{name}" is no name for a law; use letters, digits, "-", "_" and "."')
 
 
 def own_law(name: str, cls: Any) -> OwnLaw:
@@ -206,37 +201,21 @@ def own_law(name: str, cls: Any) -> OwnLaw:
     where = f"law {name}"
     _check_name(name)
     if not isinstance(cls, type):
-        message = f"{where}: must be a class, or the path of a shared library, not {cls!r}"
-        raise InputError(message)
+        raise InputError(f"{where}: must be a class, or the path of a shared library, not {cls!r}")
     has = {method: callable(getattr(cls, method, None)) for method in METHODS}
     if not (has["on_ack"] or has["on_loss"] or has["on_rtt_round"]):
-        message = f"{where}: {cls.__name__} has none of on_ack, on_loss and on_rtt_round"
-        raise InputError(message)
+        raise InputError(f"{where}: {cls.__name__} has none of on_ack, on_loss and on_rtt_round")
     _check_shared(where, cls)
     needs = getattr(cls, "needs", ())
     needs = (needs,) if isinstance(needs, str) else tuple(needs)
     for need in needs:
         if need not in NEEDS:
-            message = f"{where}: {cls.__name__}.needs names {need!r}; it may name {' and '.join(NEEDS)}"
-            raise InputError(message)
+            raise InputError(f"{where}: {cls.__name__}.needs names {need!r}; it may name {' and '.join(NEEDS)}")
     if has["on_recovery_ack"] and "marks" not in needs:
-        message = f'{where}: {cls.__name__} has on_recovery_ack, which is called only with needs = "marks"'
-        raise InputError(message)
+        raise InputError(f'{where}: {cls.__name__} has on_recovery_ack, which is called only with needs = "marks"')
     takes, wants_flow = _parameters(cls)
-    return OwnLaw(
-        name,
-        cls,
-        _native.digest(hashed(cls, where)),
-        wants_flow,
-        has["on_ack"],
-        has["on_recovery_ack"],
-        has["on_loss"],
-        has["on_rtt_round"],
-        has["on_restart"],
-        "every_rtt" in needs,
-        "marks" in needs,
-        takes,
-    )
+    source, asked = _native.digest(hashed(cls, where)), {need: need in needs for need in NEEDS}
+    return OwnLaw(name, cls, source, wants_flow, **has, **asked, parameters=takes)
 
 
 def hashed(cls: type, where: str = "law") -> str:
@@ -269,11 +248,10 @@ def hashed(cls: type, where: str = "law") -> str:
             texts.append(textwrap.dedent(inspect.getsource(each)))
         except (OSError, TypeError):
             if version is None:
-                message = (
+                raise InputError(
                     f"{where}: the source of {each.__name__} is not known, as it stands in no file; put it into one, "
                     'or give the class a version = "1", and another one whenever it changes'
-                )
-                raise InputError(message) from None
+                ) from None
             texts.append(f"class {each.__qualname__}\n")
     return "".join([f"version {version}\n", *texts])
 
@@ -297,15 +275,13 @@ def _check_shared(where: str, cls: type) -> None:
             continue
         for name, value in vars(each).items():
             if isinstance(value, _SHARED) and not name.startswith("__"):
-                message = (
+                raise InputError(
                     f"{where}: {each.__name__}.{name} is one {type(value).__name__} for all flows; make it in __init__"
                 )
-                raise InputError(message)
             for function in _functions(value):
                 if any(step.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") for step in dis.get_instructions(function)):
                     said = "changes a global variable, which all flows share; keep it on self"
-                    message = f"{where}: {each.__name__}.{name} {said}"
-                    raise InputError(message)
+                    raise InputError(f"{where}: {each.__name__}.{name} {said}")
 
 
 def _functions(value: object) -> list[FunctionType]:
@@ -335,16 +311,14 @@ def load(text: str) -> AnyOwnLaw:
     if name and (rest.endswith(LIBRARY_SUFFIX) or file.endswith(LIBRARY_SUFFIX)):
         return _library_of(name, rest)
     if not name or not file or not cls.isidentifier():
-        message = f'--law: must be NAME=FILE.py:CLASS or NAME=FILE.so, such as mine=mine.py:Mine, not "{text}"'
-        raise InputError(message)
+        raise InputError(f'--law: must be NAME=FILE.py:CLASS or NAME=FILE.so, such as mine=mine.py:Mine, not "{text}"')
     path = Path(file)
     check_readable(file, "Python file with a class", f"--law {name}")
     # Each file once: two laws of one file share their module. It is in `sys.modules` before it is complete.
     with _loading:
         found = getattr(_module_of(name, path), cls, None)
     if not isinstance(found, type):
-        message = f"--law {name}: {file} has no class {cls}"
-        raise InputError(message)
+        raise InputError(f"--law {name}: {file} has no class {cls}")
     return own_law(name, found)
 
 
@@ -356,16 +330,14 @@ def _module_of(name: str, path: Path) -> ModuleType:
         return known
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:
-        message = f"--law {name}: {path} is not a Python file"
-        raise InputError(message)
+        raise InputError(f"--law {name}: {path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[module_name]
-        message = f"--law {name}: {path}{_line(error, path)}: {_said(error)}"
-        raise InputError(message) from None
+        raise InputError(f"--law {name}: {path}{_line(error, path)}: {_said(error)}") from None
     return module
 
 
@@ -414,8 +386,7 @@ def declare(texts: Sequence[str]) -> None:
     for text in texts:
         law = load(text)
         if law.name in found:
-            message = f"--law {law.name}: is given twice"
-            raise InputError(message)
+            raise InputError(f"--law {law.name}: is given twice")
         found[law.name] = law
     _declared.set(found)
 
@@ -444,15 +415,13 @@ def check_used(names: Iterable[str], used: Iterable[Iterable[str]], option: str 
         if not unused:
             break
     for name in unused:
-        message = f"{option} {name}: nothing uses it; set flows[0].control={name}, or leave it out"
-        raise InputError(message)
+        raise InputError(f"{option} {name}: nothing uses it; set flows[0].control={name}, or leave it out")
 
 
 def _looked_at(laws: Mapping[str, LawSource] | None) -> dict[str, AnyOwnLaw]:
     given: object = laws
     if not isinstance(given, Mapping | None):
-        message = f"laws: must be {{NAME: CLASS}}, not {laws!r}"
-        raise InputError(message)
+        raise InputError(f"laws: must be {{NAME: CLASS}}, not {laws!r}")
     return {name: _looked_at_one(name, law) for name, law in (laws or {}).items()}
 
 
@@ -485,10 +454,9 @@ def check_state(laws: Mapping[str, AnyOwnLaw], before: Mapping[tuple[str, str], 
     after = class_state(laws)
     for name, key in sorted(before.keys() | after.keys()):
         if before.get((name, key)) is not after.get((name, key)):
-            message = (
+            raise LawError(
                 f"law {name}: {_title(laws[name])}.{key} was set on the class, which all flows share; keep it on self"
             )
-            raise LawError(message)
 
 
 def _title(law: AnyOwnLaw) -> str:
@@ -538,11 +506,8 @@ def _line(error: BaseException, file: Path | None) -> str:
     """Return the last line of a file in an exception's traceback."""
     if isinstance(error, SyntaxError):
         return f", line {error.lineno}"
-    line, trace = 0, error.__traceback__
-    while trace is not None:
-        if file is None or Path(trace.tb_frame.f_code.co_filename) == file:
-            line = trace.tb_lineno
-        trace = trace.tb_next
+    frames = reversed(traceback.extract_tb(error.__traceback__))
+    line = next((frame.lineno for frame in frames if file is None or Path(frame.filename) == file), 0)
     return f", line {line}" if line else ""
 
 
@@ -582,11 +547,9 @@ def fill(mapping: dict[str, Any], laws: Mapping[str, AnyOwnLaw]) -> bool:
         for key in (key for key in table if key not in ("law", "source", "slow_start")):
             if law.parameters is not None and key not in law.parameters:
                 known = ", ".join(law.parameters) or "none"
-                message = f"flows[{i}].control.{key}: {_title(law)} has no such parameter; it has: {known}"
-                raise InputError(message)
+                raise InputError(f"flows[{i}].control.{key}: {_title(law)} has no such parameter; it has: {known}")
             if isinstance(law, LibraryLaw) and type(table[key]) not in (int, float):
-                message = f"flows[{i}].control.{key}: must be a number, as {_title(law)} is from a library"
-                raise InputError(message)
+                raise InputError(f"flows[{i}].control.{key}: must be a number, as {_title(law)} is from a library")
         if table.get("source") != law.source or isinstance(control, str):
             group["control"] = {**table, "source": law.source}
             changed = True

@@ -7,49 +7,20 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from importlib.resources import files
 from typing import Any
 
 from elephan import _native
 
+_KNOWN: dict[str, dict[str, Any]] = tomllib.loads(files("elephan").joinpath("profiles.toml").read_text("utf-8"))
+
 VERSION = "6.12"
 
-PROFILES = {
-    "linux": (
-        'A host: tcp = "linux"',
-        f"Linux {VERSION}; RFC 6928; RFC 8985",
-        "Receive offload depends on the interface, and pacing on the queue of the host: neither is set. Beside the "
-        'profile receive_offload = { segments = 44 } and pacing = "linux" do. The receive window ends at 3 MiB, as the '
-        "default of tcp_rmem has it; hosts on long fast paths have raised it, and Linux 6.16 has: "
-        'receive_window = { max = "32 MiB" }, or "none" for one that never binds. No packet of the handshake is '
-        "simulated: its sample is the round-trip time without queues, and until data has given one the timeout is at "
-        'least a second. The law is what Linux runs under its name: "cubic", the default, is variant "linux" with '
-        '"hystart-linux", "bbr" is "bbr1", and version 3 is "bbr3"; what a file says beside the name is kept. '
-        '"reno" and "scalable" have real-valued windows; with variant "linux" they have Linux\'s whole segments.',
-    ),
-}
+PROFILES: dict[str, dict[str, str]] = _KNOWN["profiles"]
 """Title, source and deviations from the source, for each profile."""
 
-SOURCES = {
-    "abc_limit": "net/ipv4/tcp_cong.c, tcp_slow_start",
-    "burst": "net/ipv4/tcp_output.c, tcp_tso_autosize",
-    "control": "net/ipv4/Kconfig, DEFAULT_TCP_CONG; tcp_cubic.c, tcp_bbr.c; sysctl tcp_congestion_control",
-    "delayed_ack": "net/ipv4/tcp_input.c, __tcp_ack_snd_check",
-    "delayed_ack_timeout": "include/net/tcp.h, TCP_DELACK_MIN",
-    "ecn": "net/ipv4/tcp_ipv4.c, tcp_sk_init; sysctl tcp_ecn = 2",
-    "ecn_floor": "net/ipv4/tcp_cong.c, tcp_reno_ssthresh; tcp_cubic.c, cubictcp_recalc_ssthresh",
-    "header": "net/ipv4/tcp_ipv4.c, tcp_sk_init; sysctl tcp_timestamps = 1",
-    "initial_window": "include/net/tcp.h, TCP_INIT_CWND",
-    "min_rto": "include/net/tcp.h, TCP_RTO_MIN; sysctl tcp_rto_min_us",
-    "pacing": "net/ipv4/tcp_input.c, tcp_update_pacing_rate; sysctl tcp_pacing_ss_ratio",
-    "quick_acks": "net/ipv4/tcp_input.c, tcp_enter_quickack_mode; include/net/tcp.h, TCP_MAX_QUICKACKS",
-    "receive_offload": "net/ipv4/tcp_offload.c, tcp_gro_receive",
-    "receive_window": "net/ipv4/tcp_input.c, tcp_rcv_space_adjust; sysctl tcp_rmem",
-    "recovery": "net/ipv4/tcp_recovery.c, tcp_rack_mark_lost; sysctl tcp_recovery = 1",
-    "rto": "net/ipv4/tcp_input.c, tcp_rtt_estimator and tcp_set_rto",
-    "rto_granularity": "net/ipv4/tcp_timer.c: jiffies, 1/HZ",
-    "timestamps": "net/ipv4/tcp_ipv4.c, tcp_sk_init; sysctl tcp_timestamps = 1",
-    "window_validation": "net/ipv4/tcp_output.c, tcp_cwnd_restart; sysctl tcp_slow_start_after_idle = 1",
-}
+SOURCES: dict[str, str] = _KNOWN["sources"]
 """Source in Linux of each key that the profile sets or that is related: file and function, or sysctl."""
 
 NOT_MODELLED = "BQL, driver rings, TSQ; undo of cuts (F-RTO, DSACK, Eifel) but on links with reorder"
@@ -103,7 +74,7 @@ def _of_tcp() -> list[dict[str, Any]]:
     plain = Scenario.from_text(EXAMPLE)
     before = plain.resolved["flows"][0]
     cards = []
-    for name, (title, source, differs) in PROFILES.items():
+    for name, about in PROFILES.items():
         flow = plain.replace({"flows[0].tcp": name}).resolved["flows"][0]
         rows = [
             _row(_key(key), _said(key, value), meanings[_key(key)].get("description", ""), SOURCES.get(_key(key), ""))
@@ -115,7 +86,7 @@ def _of_tcp() -> list[dict[str, Any]]:
         default = f"{law['law']}, {law['variant']}, {law['slow_start']['kind']}"
         meaning = "Law without further settings, its variant, and its slow start."
         rows.append(_row("control", default, meaning, SOURCES["control"]))
-        cards.append(_card(name, title, source, differs, rows))
+        cards.append(_card(name, **about, rows=rows))
     return cards
 
 

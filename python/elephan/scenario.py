@@ -119,14 +119,12 @@ class Scenario:
         with own_laws.declared(laws):
             known = dict(own_laws.here())
         try:
-            for files in (flow_files, trace_files, object_files):
-                text = files.fill(text, Path(folder))
+            text = _with_files(text, Path(folder))
             text = _with_sources(text, known) if known else text
             settled = _without_auto(text)
             canonical, name, described = _native.resolve(settled or text)
         except ScenarioError as error:
-            message = f"{origin}: {_with_own(str(error), known)}"
-            raise ScenarioError(message) from None
+            raise ScenarioError(f"{origin}: {_with_own(str(error), known)}") from None
         rule = AUTO if settled else STATED
         return cls(text, canonical, origin, rule, known)._with_cached_facts(name, described)
 
@@ -215,7 +213,7 @@ class Scenario:
             return source
         with own_laws.declared({**source.laws, **own_laws.here()}):
             read = cls.from_text(source.text, source.origin)
-        return dataclasses.replace(read, warmup_rule=source.warmup_rule)._with_cached_facts(read.id, read.described)
+        return read._with_rule(source.warmup_rule)
 
     def replace(
         self,
@@ -268,15 +266,12 @@ class Scenario:
             try:
                 assign(mapping, place, plain(value))
             except ScenarioError as error:
-                message = f"{self.origin}: {error}"
-                raise ScenarioError(message) from None
+                raise ScenarioError(f"{self.origin}: {error}") from None
         with own_laws.declared(self.laws):
             changed = Scenario.from_text(self._text_of(mapping), self.origin, laws=laws)
         if "warmup" in new or changed.warmup_rule in (AUTO, self.warmup_rule):
             return changed
-        return dataclasses.replace(changed, warmup_rule=self.warmup_rule)._with_cached_facts(
-            changed.id, changed.described
-        )
+        return changed._with_rule(self.warmup_rule)
 
     def with_buffer(self, link: int, packets: int) -> Scenario:
         """Return a copy with another buffer of a link [packets], in bytes if this one's buffer is in bytes.
@@ -332,6 +327,10 @@ class Scenario:
         vars(self).update(id=name, described=described)
         return self
 
+    def _with_rule(self, warmup_rule: str) -> Scenario:
+        """Return a copy with another rule for the warm-up."""
+        return dataclasses.replace(self, warmup_rule=warmup_rule)._with_cached_facts(self.id, self.described)
+
     @cached_property
     def source(self) -> dict[str, Any]:
         """The file as a mapping, without defaults.
@@ -344,8 +343,7 @@ class Scenario:
         try:
             return parse_toml(self.text)
         except tomllib.TOMLDecodeError as error:
-            message = f"{self.origin}: to be changed by path, the file must be TOML 1.0: {error}"
-            raise ScenarioError(message) from None
+            raise ScenarioError(f"{self.origin}: to be changed by path, the file must be TOML 1.0: {error}") from None
 
     @cached_property
     def resolved(self) -> dict[str, Any]:
@@ -491,8 +489,7 @@ class Scenario:
         names = [str(link["name"]) for link in self.links]
         if name not in names:
             hint = suggest(name, names, f"links: {', '.join(names)}")
-            message = f'{self.origin}: there is no link "{name}"; {hint}'
-            raise ScenarioError(message)
+            raise ScenarioError(f'{self.origin}: there is no link "{name}"; {hint}')
         return names.index(name)
 
 
@@ -534,15 +531,28 @@ def _with_own(message: str, laws: Mapping[str, AnyOwnLaw]) -> str:
     return message + OF_YOUR_OWN if near is None else f'{message[: unknown.end(1)]}"; did you mean "{near}"?'
 
 
+def _parsed(text: str) -> dict[str, Any] | None:
+    """Return the file as a mapping; None if it is no TOML, of which the parser in Rust says what is wrong."""
+    try:
+        return parse_toml(text)
+    except tomllib.TOMLDecodeError:
+        return None
+
+
+def _with_files(text: str, folder: Path) -> str:
+    """Return the text with the contents of the files that it names; without its comments, if it names any."""
+    kinds = [kind for kind in (flow_files, trace_files, object_files) if kind.KEY in text]
+    mapping = _parsed(text) if kinds else None
+    if mapping is None:
+        return text
+    changed = [kind.fill(mapping, folder) for kind in kinds]
+    return flow_files.dumps(mapping) if any(changed) else text
+
+
 def _without_auto(text: str) -> str | None:
     """Return the text without ``warmup = "auto"``; None if it has no such line."""
-    if AUTO not in text:
-        return None
-    try:
-        mapping = parse_toml(text)
-    except tomllib.TOMLDecodeError:
-        return None  # The one parser there is says what is wrong.
-    if mapping.get("warmup") != AUTO:
+    mapping = _parsed(text) if AUTO in text else None
+    if mapping is None or mapping.get("warmup") != AUTO:
         return None
     return _to_toml({key: value for key, value in mapping.items() if key != "warmup"}, "warmup")
 
@@ -558,8 +568,7 @@ def _with_sources(text: str, laws: Mapping[str, AnyOwnLaw]) -> str:
             _native.resolve(text)
         except ScenarioError as refused:
             if any(f'unknown law "{name}"' in str(refused) for name in laws):
-                message = f"to name a law of your own, the file must be TOML 1.0: {error}"
-                raise ScenarioError(message) from None
+                raise ScenarioError(f"to name a law of your own, the file must be TOML 1.0: {error}") from None
         return text  # As above.
     try:
         return _to_toml(mapping, "control") if own_laws.fill(mapping, laws) else text
@@ -573,8 +582,6 @@ def _to_toml(mapping: Mapping[str, Any], origin: str) -> str:
     try:
         return flow_files.dumps(mapping)
     except RecursionError:
-        message = f"{origin}: nested too deeply"
-        raise ScenarioError(message) from None
+        raise ScenarioError(f"{origin}: nested too deeply") from None
     except (TypeError, ValueError) as error:
-        message = f"{origin}: cannot be written as TOML: {error}"
-        raise ScenarioError(message) from None
+        raise ScenarioError(f"{origin}: cannot be written as TOML: {error}") from None

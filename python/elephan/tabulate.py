@@ -75,11 +75,9 @@ def law_table(a: Given, b: Given, windows: ArrayLike = (1.0, 1e5), *, tolerance:
     """
     at = np.asarray(windows, dtype=float)
     if at.ndim != 1 or not at.size or not (np.isfinite(at).all() and at[0] >= 1 and (np.diff(at) > 0).all()):
-        message = "windows: must rise from 1 segment or more; give for example (1, 100_000)"
-        raise InputError(message)
+        raise InputError("windows: must rise from 1 segment or more; give for example (1, 100_000)")
     if not tolerance > 0:
-        message = f"tolerance: {tolerance:g} is not above 0; give for example 1e-3"
-        raise InputError(message)
+        raise InputError(f"tolerance: {tolerance:g} is not above 0; give for example 1e-3")
     return {
         "law": "tabulated",
         "increase": _table("a", a, at, power, tolerance),
@@ -141,8 +139,7 @@ def _table(
         return [[float(windows[0]), _fine(name, float(windows[0]), float(values))]]
     if values.shape != windows.shape:
         has = f"{count(values.size, 'value')} for {count(windows.size, 'window')}"
-        message = f"{name}: has {has}; give one for each, or a function"
-        raise InputError(message)
+        raise InputError(f"{name}: has {has}; give one for each, or a function")
     return [[w, _fine(name, w, y)] for w, y in zip(windows.tolist(), values.tolist(), strict=True)]
 
 
@@ -170,8 +167,7 @@ def _through(
             i += 1
             continue
         if len(table) == MOST:
-            message = f"{name}: {MOST} knots are not enough; give a larger tolerance than {tolerance:g}"
-            raise InputError(message)
+            raise InputError(f"{name}: {MOST} knots are not enough; give a larger tolerance than {tolerance:g}")
         table.insert(i + 1, [float(looks[worst]), float(true[worst])])
     return table
 
@@ -179,6 +175,5 @@ def _through(
 def _fine(name: str, window: float, value: float) -> float:
     """Return the value; the law itself checks how large it may be."""
     if not (math.isfinite(value) and value > 0):
-        message = f"{name}: is {value:g} at a window of {window:g}; must be a number above 0"
-        raise InputError(message)
+        raise InputError(f"{name}: is {value:g} at a window of {window:g}; must be a number above 0")
     return value

@@ -14,8 +14,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.errors import InputError, ScenarioError, UnitError
-from elephan.flow_files import dumps
-from elephan.input_files import decoded, form_of, parse_if_named, read_bytes, unpacked
+from elephan.input_files import decoded, form_of, read_bytes, unpacked
 from elephan.units import count, format_time, seconds
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ LEAST_BPS = 1000.0
 """Smallest rate of a link besides 0 [bit/s]."""
 
 
-class _Column(NamedTuple):
+class Column(NamedTuple):
     """A column of a table: its name, its largest value, and its notation in a scenario."""
 
     name: str
@@ -48,27 +47,31 @@ class _Column(NamedTuple):
     text: Callable[[float], str]
 
 
-_COLUMNS = {
-    "rate": _Column("rate_bps", 1e15, lambda bps: f"{round(bps)} bit/s"),
-    "delay": _Column("delay_s", 3600.0, lambda seconds: f"{round(seconds * 1e12)} ps"),
+COLUMNS = {
+    "rate": Column("rate_bps", 1e15, lambda bps: f"{round(bps)} bit/s"),
+    "delay": Column("delay_s", 3600.0, lambda seconds: f"{round(seconds * 1e12)} ps"),
 }
 """Columns by the key of a link."""
 
 
-def fill(text: str, folder: Path) -> str:
-    """Insert the contents of the traces that a scenario names.
+KEY = "trace"
+"""Key that names a file."""
+
+
+def fill(mapping: dict[str, Any], folder: Path) -> bool:
+    """Insert the contents of the traces that a scenario names, as ``opportunities`` or ``steps``.
 
     Parameters
     ----------
-    text : str
-        A scenario in TOML.
+    mapping : dict
+        A scenario's file, which is changed.
     folder : Path
         Folder for relative names of files.
 
     Returns
     -------
-    str
-        The same text if it names no trace; otherwise without its comments, with ``opportunities`` or ``steps`` instead.
+    bool
+        Whether anything changed.
 
     Raises
     ------
@@ -78,33 +81,27 @@ def fill(text: str, folder: Path) -> str:
     Examples
     --------
     >>> from pathlib import Path
-    >>> fill('title = "no trace"', Path())
-    'title = "no trace"'
+    >>> fill({"title": "no trace"}, Path())
+    False
     """
-    mapping = parse_if_named(text, "trace")
-    if mapping is None:
-        return text
     links: Any = mapping.get("links")
-    keys = [(i, key) for i in range(len(links)) for key in _COLUMNS] if isinstance(links, list) else []
+    keys = [(i, key) for i in range(len(links)) for key in COLUMNS] if isinstance(links, list) else []
     named = [(i, key) for i, key in keys if _names_trace(links[i], key)]
     for i, key in named:
         table, place = links[i][key], f"links[{i}].{key}.trace"
-        name = table.pop("trace")
+        name = table.pop(KEY)
         if not isinstance(name, str) or not name:
             example = {"rate": "cellular.up", "delay": "passes.csv"}[key]
-            message = f'{place}: must be the name of a file such as "{example}"'
-            raise ScenarioError(message)
+            raise ScenarioError(f'{place}: must be the name of a file such as "{example}"')
         try:
             held = read(folder / name, key)
         except InputError as error:
-            message = f"{place}: {error}"
-            raise ScenarioError(message) from None
+            raise ScenarioError(f"{place}: {error}") from None
         _check_whole(held, table, f"links[{i}].{key}", name)
         if twice := held.keys() & table.keys():
-            message = f"{place}: {min(twice)} stand beside it; give one of them"
-            raise ScenarioError(message)
+            raise ScenarioError(f"{place}: {min(twice)} stand beside it; give one of them")
         table |= held
-    return dumps(mapping) if named else text
+    return bool(named)
 
 
 def _check_whole(held: Mapping[str, Any], table: Mapping[str, Any], place: str, name: str) -> None:
@@ -120,19 +117,17 @@ def _check_whole(held: Mapping[str, Any], table: Mapping[str, Any], place: str, 
             return  # The reader of the scenario says what is wrong with it.
         last = seconds(steps[-1][0])
         if length <= last:
-            message = (
+            raise ScenarioError(
                 f"{place}.period: must be longer than the trace {name}, whose last time is {format_time(last)}, "
                 f"not {format_time(length)}"
             )
-            raise ScenarioError(message)
     elif period is None and steps[-1][1] == "0 bit/s":
-        message = f"{place}.trace: {name} ends with a rate of 0, which would last for ever; give a period"
-        raise ScenarioError(message)
+        raise ScenarioError(f"{place}.trace: {name} ends with a rate of 0, which would last for ever; give a period")
 
 
 def _names_trace(link: object, key: str) -> bool:
     table = link.get(key) if isinstance(link, dict) else None
-    return isinstance(table, dict) and "trace" in table
+    return isinstance(table, dict) and KEY in table
 
 
 def read(path: Path, key: str = "rate") -> dict[str, Any]:
@@ -159,10 +154,9 @@ def read(path: Path, key: str = "rate") -> dict[str, Any]:
     try:
         if key == "rate" and not is_table(path):
             return {"opportunities": _opportunities(raw)}
-        return {"steps": _steps(raw, _COLUMNS[key])}
+        return {"steps": _steps(raw, COLUMNS[key])}
     except ValueError as error:
-        message = f"{path}: {error}"
-        raise InputError(message) from None
+        raise InputError(f"{path}: {error}") from None
 
 
 def read_trace(path: Path, what: str = "trace") -> bytes:
@@ -177,13 +171,11 @@ def read_trace(path: Path, what: str = "trace") -> bytes:
     try:
         raw = unpacked(raw)
     except ValueError as error:
-        message = f"{path}: {error}; give the trace itself"
-        raise InputError(message) from None
+        raise InputError(f"{path}: {error}; give the trace itself") from None
     if form := form_of(raw):
         name, advice = form
         right = "give times in milliseconds, one a line, or a table of times and rates or delays"
-        message = f"{path}: is {name}, no trace; {advice or right}"
-        raise InputError(message)
+        raise InputError(f"{path}: is {name}, no trace; {advice or right}")
     return raw
 
 
@@ -232,8 +224,7 @@ def opportunity_times(raw: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     if b" " in raw or b"\t" in raw:
         raw = _BLANKS.sub(b"", raw)
     if not raw:
-        message = "is empty; a trace has a time in milliseconds on each line"
-        raise ValueError(message)
+        raise ValueError("is empty; a trace has a time in milliseconds on each line")
     letters = np.frombuffer(raw, np.uint8)
     ends = letters == ord("\n")
     wrong = ~ends & ((letters < ord("0")) | (letters > ord("9")))
@@ -245,19 +236,17 @@ def opportunity_times(raw: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]
         begin = int(starts[line]) if line < len(starts) else len(raw)
         shown = raw[begin : begin + min(int(lengths[line]), 20)].decode("ascii", "backslashreplace")
         shown = shown.encode("unicode_escape").decode().replace("\\\\x", "\\x")
-        message = f'line {line + 1}: must be a whole number of milliseconds, not "{shown}"'
-        raise ValueError(message)
+        raise ValueError(f'line {line + 1}: must be a whole number of milliseconds, not "{shown}"')
     times = np.fromstring(raw.decode("ascii"), np.int64, sep="\n")
     if len(times) > _MOST_TIMES:
-        message = f"must have 1 to {_MOST_TIMES} lines, has {len(times)}"
-        raise ValueError(message)
+        raise ValueError(f"must have 1 to {_MOST_TIMES} lines, has {len(times)}")
     if (early := np.flatnonzero(np.diff(times) < 0)).size:
         line = int(early[0]) + 1
-        message = f"line {line + 1}: {times[line]} ms come before the line above, {times[line - 1]} ms; sort them"
-        raise ValueError(message)
+        raise ValueError(
+            f"line {line + 1}: {times[line]} ms come before the line above, {times[line - 1]} ms; sort them"
+        )
     if not 0 < times[-1] <= _MOST_MS:
-        message = f"line {len(times)}: the last time must lie between 1 and {_MOST_MS} ms, not {times[-1]}"
-        raise ValueError(message)
+        raise ValueError(f"line {len(times)}: the last time must lie between 1 and {_MOST_MS} ms, not {times[-1]}")
     each, counts = np.unique(times, return_counts=True)
     return each, counts
 
@@ -296,22 +285,19 @@ def table_rows(text: str, mark: str = ",") -> Iterator[tuple[int, list[str]]]:
                 continue
             width = width or len(fields)
             if len(fields) != width:
-                message = f"line {rows.line_num}: has {count(len(fields), 'field')}, not {width}"
-                raise ValueError(message)
+                raise ValueError(f"line {rows.line_num}: has {count(len(fields), 'field')}, not {width}")
             yield rows.line_num, fields
     except csv.Error as error:
-        message = f"cannot be read: {error}"
-        raise ValueError(message) from None
+        raise ValueError(f"cannot be read: {error}") from None
 
 
-def _steps(raw: bytes, value: _Column) -> list[list[str]]:
+def _steps(raw: bytes, value: Column) -> list[list[str]]:
     """Return the rows of a table, as times and the values from then on."""
     rows = table_rows(decoded(raw))
     _, header = next(rows, (0, []))
     if any(header.count(name) != 1 for name in (_TIME, value.name)):
         held = ", ".join(header) if "".join(header).isprintable() else "not readable"
-        message = f"must have one column {_TIME} and one {value.name}; its columns: {held or 'none'}"
-        raise ValueError(message)
+        raise ValueError(f"must have one column {_TIME} and one {value.name}; its columns: {held or 'none'}")
     columns = [header.index(name) for name in (_TIME, value.name)]
     limits = ((_TIME, MOST_SECONDS), (value.name, value.most))
     steps: list[list[str]] = []
@@ -319,22 +305,19 @@ def _steps(raw: bytes, value: _Column) -> list[list[str]]:
     for line, row in rows:
         time, number = (_number(line, limit, row[i]) for limit, i in zip(limits, columns, strict=True))
         if (at := round(time * 1e9)) <= last:
-            message = f"line {line}: {_TIME} must be later than in the line above, not {time:.15g}"
-            raise ValueError(message)
+            raise ValueError(f"line {line}: {_TIME} must be later than in the line above, not {time:.15g}")
         if not steps and at:
-            message = f"line {line}: {_TIME} must begin at 0, not at {time:.15g}"
-            raise ValueError(message)
+            raise ValueError(f"line {line}: {_TIME} must begin at 0, not at {time:.15g}")
         if value.name == "rate_bps" and 0 < number < LEAST_BPS:
-            message = f"line {line}: rate_bps must be 0 or at least {LEAST_BPS:g}, not {number:.15g}; it is in bit/s"
-            raise ValueError(message)
+            raise ValueError(
+                f"line {line}: rate_bps must be 0 or at least {LEAST_BPS:g}, not {number:.15g}; it is in bit/s"
+            )
         last = at
         steps.append([f"{at} ns", value.text(number)])
         if len(steps) > MOST_STEPS:
-            message = f"must have 1 to {MOST_STEPS} rows, has more"
-            raise ValueError(message)
+            raise ValueError(f"must have 1 to {MOST_STEPS} rows, has more")
     if not steps:
-        message = "has no rows; each is a time and what holds from then on"
-        raise ValueError(message)
+        raise ValueError("has no rows; each is a time and what holds from then on")
     return steps
 
 
@@ -345,8 +328,7 @@ def _number(line: int, limit: tuple[str, float], text: str) -> float:
     except ValueError:
         number = math.nan
     if not 0 <= number <= most or "_" in text:
-        message = f'line {line}: {name} must be a number from 0 to {most:.15g}, not "{text[:20]}"'
-        raise ValueError(message)
+        raise ValueError(f'line {line}: {name} must be a number from 0 to {most:.15g}, not "{text[:20]}"')
     return number
 
 
@@ -374,8 +356,7 @@ def blank_rows(text: str) -> Iterator[tuple[int, list[str]]]:
         # A header has one name for a time that a blank parts.
         is_header = i == rows[0][0] and not any(map(is_number, fields))
         if len(fields) != width and not is_header:
-            message = f"line {i}: has {count(len(fields), 'field')}, not {width}"
-            raise ValueError(message)
+            raise ValueError(f"line {i}: has {count(len(fields), 'field')}, not {width}")
         yield i, fields
 
 

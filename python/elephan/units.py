@@ -116,8 +116,7 @@ def share(text: str) -> float:
     try:
         value = float(stripped.removesuffix("%"))
     except ValueError:
-        message = f'"{text}" is not a share; write for example 0.95 or 95%'
-        raise UnitError(message) from None
+        raise UnitError(f'"{text}" is not a share; write for example 0.95 or 95%') from None
     return value / 100 if stripped.endswith("%") else value
 
 
@@ -535,8 +534,9 @@ class ParsedRange:
         """
         positive = first > 0 and last > 0
         if self.spacing == "log" and not positive:
-            message = f'"{self.low}..{self.high}" has no values spaced by ratio: its ends must be above 0; write lin'
-            raise InputError(message)
+            raise InputError(
+                f'"{self.low}..{self.high}" has no values spaced by ratio: its ends must be above 0; write lin'
+            )
         shares = [i / (self.count - 1) for i in range(self.count)]
         if self.spacing != "lin" and positive:
             between = [first * (last / first) ** share for share in shares]
@@ -571,12 +571,10 @@ def read_range(text: str) -> ParsedRange | None:
         return None
     if "..." in ends:
         # Two dots and a number that begins with a point would be another range than what was meant.
-        message = f'"{text}" has three dots; a range has two: {low}..{high.lstrip(". ")}{colon}{rest}'
-        raise InputError(message)
+        raise InputError(f'"{text}" has three dots; a range has two: {low}..{high.lstrip(". ")}{colon}{rest}')
     count = _COUNT.fullmatch(rest)
     if colon and not (count and 2 <= int(count["count"]) <= 10_000):
-        message = f'"{rest}" is not how many values a range has, 2 to 10000; write for example {ends}:21'
-        raise InputError(message)
+        raise InputError(f'"{rest}" is not how many values a range has, 2 to 10000; write for example {ends}:21')
     first, last = _NUMBER.fullmatch(low), _NUMBER.fullmatch(high)
     if first and last and not first["unit"].strip():
         low = f"{low}{last['unit'].rstrip()}"

@@ -19,5 +19,6 @@ def check_workers(workers: int | None) -> None:
     if workers is None or 1 <= workers <= MOST_WORKERS:
         return
     many = "run nothing" if workers < 1 else "are more than any machine has cores for"
-    message = f"workers: {workers} {many}; give 1 to {MOST_WORKERS}, or leave it out for as many as there are cores"
-    raise InputError(message)
+    raise InputError(
+        f"workers: {workers} {many}; give 1 to {MOST_WORKERS}, or leave it out for as many as there are cores"
+    )

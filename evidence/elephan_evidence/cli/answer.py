@@ -11,21 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elephan.cli import common, options
 from elephan.cli.columns import LINES, command_lines, terminal_width
-from elephan.cli.common import (
-    DetailsOption,
-    Interrupted,
-    JsonOption,
-    QuietOption,
-    check_out,
-    print_json,
-    print_lines,
-    print_wrapped,
-    say,
-    say_written,
-    sentence_lines,
-    writing,
-)
 from elephan.cli.progress import ProgressLine
 from elephan.units import format_time
 
@@ -89,9 +76,9 @@ def answer(
         Path,
         typer.Option("--store", metavar="DIR", help="Where results are kept; what is there is not run again."),
     ] = Path(".elephan/answers"),
-    details: DetailsOption = False,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    details: options.Details = False,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Answer a question that people ask; show the command that repeats it.
 
@@ -100,8 +87,8 @@ def answer(
     from elephan.errors import InputError  # noqa: PLC0415 (--help does without NumPy)
     from elephan_evidence.answers import answers, find  # noqa: PLC0415 (as above)
 
-    check_out(pages, "--pages", drawn=True)
-    check_out(out)
+    common.check_out(pages, "--pages", drawn=True)
+    common.check_out(out)
     chosen = [find(name) for name in ids or ()]
     _check(ask, repeat, quick, bless=bless, json=json, replications=replications)
     if out is not None and len(chosen) != 1:
@@ -116,22 +103,22 @@ def answer(
             changed = run(chosen or answers(), store, bless=bless, quiet=quiet)
         except KeyboardInterrupt:
             message = f"what was answered is in {store}; the same command goes on from there"
-            raise Interrupted(message) from None
+            raise common.Interrupted(message) from None
     elif json:
-        print_json([_document(each) for each in chosen or answers()])
+        common.print_json([_document(each) for each in chosen or answers()])
     elif chosen and out is None:
         for each in chosen:
             _show(each, details=details)
     elif pages is None and out is None:
         _list(details=details)
     if out is not None:
-        with writing(out):
-            say_written(_write_files(chosen[0], out))
+        with common.writing(out):
+            common.say_written(_write_files(chosen[0], out))
     if pages is not None:
         from elephan_evidence.report.answers import write_pages  # noqa: PLC0415 (Matplotlib is slow to import)
 
-        with writing(pages, "--pages"):
-            say(f"wrote {len(write_pages(pages))} pages to {pages}")
+        with common.writing(pages, "--pages"):
+            common.say(f"wrote {len(write_pages(pages))} pages to {pages}")
     raise typer.Exit(1 if changed and not bless else 0)
 
 
@@ -169,19 +156,21 @@ def _ask(chosen: Sequence[Answer], store: Path, *, bless: bool, quiet: bool, mor
             line.update(n, len(chosen))
             before, now = Record.read(each), Record.of(each, ask(each, store, more))
             if len(chosen) == 1 or more:
-                print_wrapped(plain(now.sentence))
+                common.print_wrapped(plain(now.sentence))
             if more:
                 continue
             differs = "was not published yet" if before is None else before.differences(now)
             if differs != STAYS:
                 changed.append(each.id)
-                say(f"{each.id}: {differs}")
+                common.say(f"{each.id}: {differs}")
             if bless:
                 now.with_repetitions_of(before).write(each)
     if more:
-        say(f"asked with {' '.join(more).removeprefix('--')}, which the published answers were not: not compared")
+        common.say(
+            f"asked with {' '.join(more).removeprefix('--')}, which the published answers were not: not compared"
+        )
         return []
-    say(f"{len(chosen)} asked, {len(changed)} differ from the published answers")
+    common.say(f"{len(chosen)} asked, {len(changed)} differ from the published answers")
     return changed
 
 
@@ -200,7 +189,7 @@ def _repeat(chosen: Sequence[Answer], store: Path, *, bless: bool, quiet: bool) 
                     found = first.differences(Record.of(each, ask(each, store, more)))
                 else:
                     found = "a recorded measurement is not repeated"
-                say(f"{each.id}, {'another seed' if name == 'seed' else 'four times as long'}: {found}")
+                common.say(f"{each.id}, {'another seed' if name == 'seed' else 'four times as long'}: {found}")
                 if more_time and found != STAYS:
                     changed.append(f"{each.id}, {name}")
                 if bless:
@@ -227,8 +216,8 @@ def _quick(chosen: Sequence[Answer], store: Path, *, bless: bool, quiet: bool) -
                     replace(before, shortened=values).write(each)
     named = ", ".join(changed[:FEW]) + (f" and {len(changed) - FEW} more" if len(changed) > FEW else "")
     if changed:
-        say(f"shortened runs moved: {named}; elephan answer ID --ask says whether the answer did")
-    say(f"{len(chosen)} answers in short, {len(changed)} of them moved")
+        common.say(f"shortened runs moved: {named}; elephan answer ID --ask says whether the answer did")
+    common.say(f"{len(chosen)} answers in short, {len(changed)} of them moved")
     return changed
 
 
@@ -241,13 +230,13 @@ def _list(*, details: bool) -> None:
         topics.setdefault(each.topic, []).append(each)
     longest = max(len(each.id) for each in answers())
     for topic, members in topics.items():
-        print_lines(f"{topic}:")
+        common.print_lines(f"{topic}:")
         for each in members:
             if details:
-                print_wrapped(f"  {each.id}: {each.question}")
+                common.print_wrapped(f"  {each.id}: {each.question}")
             else:
-                print_lines(_cut(f"  {each.id:<{longest}}  {each.question}", terminal_width()))
-    say("elephan answer ID answers one" + ("" if details else "; --details: the questions in full"))
+                common.print_lines(_cut(f"  {each.id:<{longest}}  {each.question}", terminal_width()))
+    common.say("elephan answer ID answers one" + ("" if details else "; --details: the questions in full"))
 
 
 def _cut(line: str, width: int) -> str:
@@ -269,21 +258,21 @@ def _show(each: Answer, *, details: bool) -> None:
     took = f" ({format_time(found.processor_s)} of processor)" if found else ""
     more = f"{'' if details else '--details: how sure; '}--out DIR: its files; --ask: run it again{took}"
     if found is None:
-        print_wrapped(each.question, "Not asked yet.")
+        common.print_wrapped(each.question, "Not asked yet.")
     else:
-        print_wrapped(each.question, plain(found.sentence))
+        common.print_wrapped(each.question, plain(found.sentence))
         limits = [f"Valid for: {plain(found.senders)}", f"Would change it: {plain(found.changes)}"]
         if not details:
             limits = _fitting(limits, LINES - _lines(each.question, plain(found.sentence), more) - _rows(command))
-        print_wrapped(*limits)
+        common.print_wrapped(*limits)
         if details:
-            print_wrapped(f"How sure: {plain(found.certainty)}", f"Asked again: {found.repetitions}")
-            print_wrapped(*([f"Asked by: {each.source}"] if each.source else []), nearest(each))
-            print_wrapped(*([sentence(each)] if each.repeats else []))
-            print_lines(found.screen if terminal_width() >= SCREEN else f"(its screen needs {SCREEN} columns)")
-            print_wrapped(*([f"{others}."] if (others := said_of_others(each, found)) else []))
-    print_lines(*command)
-    say(more)
+            common.print_wrapped(f"How sure: {plain(found.certainty)}", f"Asked again: {found.repetitions}")
+            common.print_wrapped(*([f"Asked by: {each.source}"] if each.source else []), nearest(each))
+            common.print_wrapped(*([sentence(each)] if each.repeats else []))
+            common.print_lines(found.screen if terminal_width() >= SCREEN else f"(its screen needs {SCREEN} columns)")
+            common.print_wrapped(*([f"{others}."] if (others := said_of_others(each, found)) else []))
+    common.print_lines(*command)
+    common.say(more)
 
 
 def _fitting(texts: Sequence[str], room: int) -> list[str]:
@@ -293,7 +282,7 @@ def _fitting(texts: Sequence[str], room: int) -> list[str]:
 
 def _lines(*texts: str) -> int:
     """Return the number of lines that texts take on the terminal."""
-    return sum(len(sentence_lines(text)) for text in texts)
+    return sum(len(common.sentence_lines(text)) for text in texts)
 
 
 def _rows(lines: Sequence[str]) -> int:

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from elephan.assignments import parse_assignments
+from elephan.cli import common, options
 from elephan.cli.columns import text_table
-from elephan.cli.common import (
-    DetailsOption,
-    Interrupted,
-    JsonOption,
-    OutOption,
-    QuietOption,
-    WorkersOption,
-    check_out,
-    fitted_table,
-    print_json,
-    print_lines,
-    print_tables,
-    print_wrapped,
-    say,
-    writing,
-)
 from elephan.cli.progress import ProgressLine
 from elephan.own_laws import declare
 from elephan.units import format_time
@@ -108,15 +93,15 @@ def conform(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of --random.")] = 1,
     list_: Annotated[bool, typer.Option("--list", help="Only say which cases there are.")] = False,
-    details: DetailsOption = False,
-    workers: WorkersOption = None,
-    out: OutOption = None,
+    details: options.Details = False,
+    workers: options.Workers = None,
+    out: options.Out = None,
     pages: Annotated[
         Path | None,
         typer.Option("--pages", metavar="DIR", help="Write the page of the suite, with its pictures, in Markdown."),
     ] = None,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Run the test cases of a specification: what each must show, whether it does, and what a sender without it shows.
 
@@ -138,15 +123,15 @@ def conform(
             show_scripts(cases or [], changes, live=live, details=details, quiet=quiet, json=json)
             return
         refuse_options(f"{SCRIPTS} --random", {"CASE": cases, "--live": live})
-        check_out(out)
+        common.check_out(out)
         show_random(random, seed, changes, out, details=details, quiet=quiet, json=json)
         return
     refuse_options(suite, {"--law": law, "--set": set_, "--live": live, "--random": random})
     from elephan_evidence.conform import conform as judge  # noqa: PLC0415 (--help does without NumPy)
     from elephan_evidence.conform.conformance import find, select  # noqa: PLC0415 (as above)
 
-    check_out(out)
-    check_out(pages, "--pages", drawn=True)
+    common.check_out(out)
+    common.check_out(pages, "--pages", drawn=True)
     read = find(suite)
     asked = select(read, cases or ())
     if list_:
@@ -157,15 +142,15 @@ def conform(
             found = judge(suite, *(cases or ()), workers=workers, progress=line.update)
         except KeyboardInterrupt:
             message = "nothing was written"
-            raise Interrupted(message) from None
+            raise common.Interrupted(message) from None
     written = _write(found, out, pages)
     document = found.to_json()
     if json:
-        print_json(document)
+        common.print_json(document)
     else:
         _show(document, details=details)
         for path in written:
-            say(f"wrote {path}")
+            common.say(f"wrote {path}")
     raise typer.Exit(0 if found.holds else 1)
 
 
@@ -174,12 +159,12 @@ def _write(found: Conformance, out: Path | None, pages: Path | None) -> list[Pat
     if out is not None:
         from elephan_evidence.conform.traces import write_traces  # noqa: PLC0415 (Arrow is slow to import)
 
-        with writing(out):
+        with common.writing(out):
             written += [found.write(out), write_traces(found, out)]
     if pages is not None:
         from elephan_evidence.report.conform import write_page  # noqa: PLC0415 (Matplotlib is slow to import)
 
-        with writing(pages, "--pages"):
+        with common.writing(pages, "--pages"):
             written.append(write_page(found, pages))
     return written
 
@@ -189,22 +174,22 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
     cases = document["cases"]
     if details:
         for case in cases:
-            print_wrapped(f"{case['number']}. {case['title']}: {_verdict(case)}", *_about(case))
+            common.print_wrapped(f"{case['number']}. {case['title']}: {_verdict(case)}", *_about(case))
             if case["paths"]:
-                print_tables(_observations(case))
+                common.print_tables(_observations(case))
     counts = ", ".join(f"{n} {verdict.replace('_', ' ')}" for verdict, n in document["summary"].items() if n)
-    print_wrapped(f"{len(cases)} test cases of {document['revision']}: {counts}.")
+    common.print_wrapped(f"{len(cases)} test cases of {document['revision']}: {counts}.")
     others = [case for case in cases if case["verdict"] != "met"]
     if others and not details:
         rows = [[f"{case['number']} {case['name']}", case["verdict"], _why(case)] for case in others]
-        print_tables(fitted_table(["case", "verdict", "why"], rows, [True] * 3))
+        common.print_tables(common.fitted_table(["case", "verdict", "why"], rows, [True] * 3))
     paths = sum(len(case["paths"]) for case in cases)
     observations = sum(len(path["seen"]) for case in cases for path in case["paths"])
     unexplained = [str(case["number"]) for case in cases if not case["holds"]]
     if unexplained:
-        say(f"not explained: {', '.join(unexplained)}")
+        common.say(f"not explained: {', '.join(unexplained)}")
     more = "" if details else "; --details shows each"
-    say(f"{observations} observations on {paths} paths in {format_time(document['wall_s'])}{more}")
+    common.say(f"{observations} observations on {paths} paths in {format_time(document['wall_s'])}{more}")
 
 
 def _verdict(case: Mapping[str, Any]) -> str:
@@ -240,7 +225,7 @@ def _observations(case: Mapping[str, Any]) -> Table:
         for path in case["paths"]
         for n, seen in enumerate(path["seen"])
     ]
-    return fitted_table(heads, rows, [True, True, True, False, True, False])
+    return common.fitted_table(heads, rows, [True, True, True, False, True, False])
 
 
 def _number(value: float | bool | None) -> str:
@@ -252,7 +237,7 @@ def _number(value: float | bool | None) -> str:
 def _show_list(suite: Suite, numbers: Sequence[int], *, details: bool, json: bool) -> None:
     cases = [case for case in suite.cases if case.number in numbers]
     if json:
-        print_json(
+        common.print_json(
             [
                 {
                     "number": case.number,
@@ -268,7 +253,7 @@ def _show_list(suite: Suite, numbers: Sequence[int], *, details: bool, json: boo
         return
     rows = [[str(case.number), case.name, case.title, case.stimulus] for case in cases]
     if details:
-        print_tables(fitted_table(["#", "case", "what", "stimulus"], rows, [False, True, True, True]))
+        common.print_tables(common.fitted_table(["#", "case", "what", "stimulus"], rows, [False, True, True, True]))
     else:
-        print_lines(*text_table(("#", "case", "what"), [row[:3] for row in rows]))
-        say(f"{len(cases)} cases; what each does to the sender: --details")
+        common.print_lines(*text_table(("#", "case", "what"), [row[:3] for row in rows]))
+        common.say(f"{len(cases)} cases; what each does to the sender: --details")

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.cli.common import (
-    DetailsOption,
-    Interrupted,
-    JsonOption,
-    QuietOption,
-    WorkersOption,
-    check_out,
-    fitted_table,
-    print_json,
-    print_tables,
-    print_wrapped,
-    say,
-    writing,
-)
+from elephan.cli import common, options
 from elephan.cli.progress import ProgressLine
 from elephan.units import format_time
 
@@ -72,17 +59,17 @@ def judge(
             help="Record this machine's kernel over a grid of laws, buffers and delays, as a data set (root; minutes).",
         ),
     ] = None,
-    details: DetailsOption = False,
+    details: options.Details = False,
     bless: Annotated[
         bool, typer.Option("--bless", help="Take these tables as those that later runs are held against.")
     ] = False,
-    workers: WorkersOption = None,
+    workers: options.Workers = None,
     pages: Annotated[
         Path | None,
         typer.Option("--pages", metavar="DIR", help="Write a page for each set, with its pictures, in Markdown."),
     ] = None,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Simulate what others measured; give the error of each cell, and what wrong answers would get.
 
@@ -93,7 +80,7 @@ def judge(
     from elephan_evidence.judge.dataset import DataSet, find  # noqa: PLC0415 (as above)
     from elephan_evidence.judge.dataset import sets as known  # noqa: PLC0415 (as above)
 
-    check_out(pages, "--pages", drawn=True)
+    common.check_out(pages, "--pages", drawn=True)
     if testbed is not None:
         _record(testbed, quiet=quiet)
         return
@@ -111,23 +98,23 @@ def judge(
             found = run(*(sets or ()), quick=quick, measured=held_out, workers=workers, progress=line.update)
         except KeyboardInterrupt:
             message = "nothing was written"
-            raise Interrupted(message) from None
+            raise common.Interrupted(message) from None
     document = found.to_json()
     written: list[Path] = []
     if pages is not None:
         from elephan_evidence.report.judge import write_pages  # noqa: PLC0415 (Matplotlib is slow to import)
 
-        with writing(pages, "--pages"):
+        with common.writing(pages, "--pages"):
             written += write_pages(found, pages)
     if bless:
         written += found.bless()
     if json:
-        print_json(document)
+        common.print_json(document)
     else:
         _show(document, details=details)
         for path in dict.fromkeys(path.parent for path in written):
             names = [each.name for each in written if each.parent == path]
-            say(f"wrote {path}: {', '.join(names)}")
+            common.say(f"wrote {path}: {', '.join(names)}")
     raise typer.Exit(0 if found.holds or bless else 1)
 
 
@@ -135,18 +122,18 @@ def _record(folder: Path, *, quiet: bool) -> None:
     """Record a data set with this machine's kernel."""
     from elephan_evidence.judge.recording import record  # noqa: PLC0415 (--help does without NumPy)
 
-    check_out(folder, "--testbed")
-    with ProgressLine("judge", quiet=quiet, of="cells") as line, writing(folder, "--testbed"):
+    common.check_out(folder, "--testbed")
+    with ProgressLine("judge", quiet=quiet, of="cells") as line, common.writing(folder, "--testbed"):
         try:
             written, missing = record(folder, line.update)
         except KeyboardInterrupt:
             message = "nothing was written"
-            raise Interrupted(message) from None
+            raise common.Interrupted(message) from None
     for each in missing[:FEW]:
-        say(f"not recorded: {each}")
+        common.say(f"not recorded: {each}")
     if len(missing) > FEW:
-        say(f"and {len(missing) - FEW} more cells")
-    say(f"wrote {written}; elephan judge {written} --details")
+        common.say(f"and {len(missing) - FEW} more cells")
+    common.say(f"wrote {written}; elephan judge {written} --details")
 
 
 def _show(document: Mapping[str, Any], *, details: bool) -> None:
@@ -159,22 +146,22 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
     nulls = [each["best_null"]["score"] for each in sets if each["best_null"]["score"] is not None]
     share = f"{100 * within / cells:.0f} %" if cells else "none"
     best = f"; the best wrong answers: {percent(min(nulls))} to {percent(max(nulls))}" if nulls else ""
-    print_wrapped(f"{cells} values in {len(sets)} data sets: {share} within their bounds{best}.")
+    common.print_wrapped(f"{cells} values in {len(sets)} data sets: {share} within their bounds{best}.")
     quantities = sum(len(each["quantities"]) for each in sets)
-    print_tables(_by_quantity(sets) if details or quantities <= FEW_ROWS else _by_set(sets))
+    common.print_tables(_by_quantity(sets) if details or quantities <= FEW_ROWS else _by_set(sets))
     if details:
         for each in sets:
-            print_wrapped("", f"{each['name']}: {each['title']}")
+            common.print_wrapped("", f"{each['name']}: {each['title']}")
             for quantity in each["quantities"]:
-                print_wrapped("", f"{quantity['says']}; errors are {quantity['unit']}.")
-                print_tables(_families(quantity))
+                common.print_wrapped("", f"{quantity['says']}; errors are {quantity['unit']}.")
+                common.print_tables(_families(quantity))
     changed = [{**one, "set": each["name"]} for each in sets for one in each["changed"]]
     known = [one for one in changed if one["was"] is not None]
     for one in known[:FEW]:
-        say(f"{one['set']}, {one['quantity']}, {one['cell']}: {one['now']}, was {one['was']}")
+        common.say(f"{one['set']}, {one['quantity']}, {one['cell']}: {one['now']}, was {one['was']}")
     new = f", {len(changed) - len(known)} were not known" if len(changed) > len(known) else ""
     more = "" if details else "; --details shows families"
-    say(f"{len(known) or 'no'} verdicts have changed{new}; {format_time(document['wall_s'])}{more}")
+    common.say(f"{len(known) or 'no'} verdicts have changed{new}; {format_time(document['wall_s'])}{more}")
 
 
 def _by_set(sets: Sequence[Mapping[str, Any]]) -> Table:
@@ -194,7 +181,7 @@ def _by_set(sets: Sequence[Mapping[str, Any]]) -> Table:
                 f"{verdicts.count('met')} of {len(verdicts)}",
             ]
         )
-    return fitted_table(
+    return common.fitted_table(
         ["set", "values", "within", "null", "best null", "families met"], rows, [True, False, False, False, True, False]
     )
 
@@ -219,7 +206,7 @@ def _by_quantity(sets: Sequence[Mapping[str, Any]]) -> Table:
                     error(quantity["error"], ours["mean_error"]),
                 ]
             )
-    return fitted_table(heads, rows, [True, True, False, False, False, False, False])
+    return common.fitted_table(heads, rows, [True, True, False, False, False, False, False])
 
 
 def _families(quantity: Mapping[str, Any]) -> Table:
@@ -237,7 +224,7 @@ def _families(quantity: Mapping[str, Any]) -> Table:
         ]
         for family in quantity["families"]
     ]
-    return fitted_table(heads, rows, [True, True, False, False, False, False])
+    return common.fitted_table(heads, rows, [True, True, False, False, False, False])
 
 
 def _show_list(every: Sequence[Any], *, json: bool) -> None:
@@ -251,10 +238,10 @@ def _show_list(every: Sequence[Any], *, json: bool) -> None:
         for each in every
     ]
     if json:
-        print_json(rows)
+        common.print_json(rows)
         return
-    print_tables(
-        fitted_table(
+    common.print_tables(
+        common.fitted_table(
             ["set", "what", "cells", "not counted"],
             [[row["name"], row["title"], str(row["cells"]), str(row["apart"])] for row in rows],
             [True, True, False, False],

@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elephan.cli import common, options
 from elephan.cli.columns import text_table
-from elephan.cli.common import (
-    Interrupted,
-    JsonOption,
-    OutOption,
-    QuietOption,
-    StoreOption,
-    WorkersOption,
-    check_out,
-    fitted_table,
-    print_json,
-    print_lines,
-    print_tables,
-    print_wrapped,
-    say,
-    shown,
-    writing,
-)
 from elephan.cli.progress import ProgressDisplay, ProgressLine
 from elephan.errors import InputError
 from elephan.units import format_time
@@ -63,15 +47,15 @@ def reproduce(
     bless: Annotated[
         bool, typer.Option("--bless", help="Take these verdicts as those that later runs are held against.")
     ] = False,
-    store: StoreOption = None,
-    workers: WorkersOption = None,
-    out: OutOption = None,
+    store: options.Store = None,
+    workers: options.Workers = None,
+    out: options.Out = None,
     pages: Annotated[
         Path | None,
         typer.Option("--pages", metavar="DIR", help="Write a page for each paper, with its figures, in Markdown."),
     ] = None,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Run the experiments of published papers; give a verdict on every claim, and say what the verdict is worth.
 
@@ -83,8 +67,8 @@ def reproduce(
     from elephan_evidence.papers import reproduce as judge  # noqa: PLC0415 (as above)
     from elephan_evidence.papers.reproduction import select  # noqa: PLC0415 (as above)
 
-    check_out(out, drawn=True)
-    check_out(pages, "--pages", drawn=True)
+    common.check_out(out, drawn=True)
+    common.check_out(pages, "--pages", drawn=True)
     asked = select(papers(), ids or ())
     if list_:
         _show_list(asked.values(), json=json)
@@ -104,20 +88,20 @@ def reproduce(
             if bless:
                 written.extend(found.bless())
         except KeyboardInterrupt:
-            raise Interrupted(watch.stopped()) from None
+            raise common.Interrupted(watch.stopped()) from None
         except InputError as error:
             if watch.last is None:
                 raise
             message = f"{error}; {watch.kept()}"
             raise InputError(message) from None
     if json:
-        print_json(document)
+        common.print_json(document)
     else:
         _show(document, every=claims)
         for folder in dict.fromkeys(path.parent for path in written):
             names = [path.name for path in written if path.parent == folder]
             more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
-            say(f"wrote {folder}: {', '.join(names[:FEW])}{more}")
+            common.say(f"wrote {folder}: {', '.join(names[:FEW])}{more}")
     raise typer.Exit(0 if found.holds or (bless and not _unjudged(document)) else 1)
 
 
@@ -129,15 +113,15 @@ def _write(found: Reproduction, document: Mapping[str, Any], out: Path | None, p
     if out is not None:
         from elephan_evidence.report.exhibits import draw_exhibits  # noqa: PLC0415 (Matplotlib is slow to import)
 
-        with writing(out):
+        with common.writing(out):
             drawn, missing = draw_exhibits(found, out)
             written += [write_json(out / DOCUMENT, document), *drawn]
         for line in missing[:FEW]:
-            say(line)
+            common.say(line)
     if pages is not None:
         from elephan_evidence.report.papers import write_pages  # noqa: PLC0415 (Matplotlib is slow to import)
 
-        with writing(pages, "--pages"):
+        with common.writing(pages, "--pages"):
             written.extend(write_pages(found, pages))
     return written
 
@@ -149,25 +133,25 @@ def _show(document: Mapping[str, Any], *, every: bool) -> None:
     claims = document["claims"]
     open_ = [each for each in claims if each["verdict"] not in ("pass", "ran")]
     if len(claims) <= FEW or every:
-        print_tables(_table(claims if len(claims) <= FEW else open_))
+        common.print_tables(_table(claims if len(claims) <= FEW else open_))
     if len(claims) > FEW:
-        print_tables(_by_paper(document))
+        common.print_tables(_by_paper(document))
     counts, apart = headline(document["origins"])
-    print_wrapped(f"{counts}.", *([f"Counted apart: {apart}."] if apart else []))
+    common.print_wrapped(f"{counts}.", *([f"Counted apart: {apart}."] if apart else []))
     if len(claims) > FEW and not every:
-        print_wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in missed(claims, FEW)))
-    print_wrapped(*bands([each for each in document["power"] if each["whole"]]))
+        common.print_wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in missed(claims, FEW)))
+    common.print_wrapped(*bands([each for each in document["power"] if each["whole"]]))
     changed = [each for each in document["changed"] if each["was"] is not None]
     for each in changed[:FEW]:
-        say(f"{each['id']}: {_plain(each['now'])}, was {_plain(each['was'])}")
+        common.say(f"{each['id']}: {_plain(each['now'])}, was {_plain(each['was'])}")
     if len(changed) > FEW:
-        say(f"and {len(changed) - FEW} more verdicts that are not what they were")
+        common.say(f"and {len(changed) - FEW} more verdicts that are not what they were")
     new = len(document["changed"]) - len(changed)
     runs = sum(each["points"] for each in document["experiments"])
     reused = sum(each["reused"] for each in document["experiments"])
     took = f"{runs} points in {format_time(document['wall_s'])}, {reused} of them from the store"
     same = f"{len(changed) or 'no'} verdicts have changed" + (f", {new} were not known" if new else "")
-    say(f"{len(claims)} claims: {_verdicts(claims)}; {same}; {took}")
+    common.say(f"{len(claims)} claims: {_verdicts(claims)}; {same}; {took}")
 
 
 def _plain(verdict: str) -> str:
@@ -183,7 +167,7 @@ def _by_paper(document: Mapping[str, Any]) -> Table:
     papers = document["summary"]
     verdicts = [v for v in next(iter(papers.values())) if any(of[v] for of in papers.values())]
     rows = [[paper, *(str(of[verdict]) for verdict in verdicts)] for paper, of in papers.items()]
-    return fitted_table(["paper", *map(_plain, verdicts)], rows, [True, *([False] * len(verdicts))])
+    return common.fitted_table(["paper", *map(_plain, verdicts)], rows, [True, *([False] * len(verdicts))])
 
 
 def _verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
@@ -205,13 +189,13 @@ def _table(claims: Sequence[Mapping[str, Any]]) -> Table:
         ]
         for each in claims
     ]
-    return fitted_table(heads, rows, [True, True, False, False, True, True])
+    return common.fitted_table(heads, rows, [True, True, False, False, True, True])
 
 
 def _number(value: Any) -> str:
     """Format a measured or claimed value: a quantity, a number, words, or a truth value."""
     if isinstance(value, dict):
-        return shown(value)
+        return common.shown(value)
     if value is None or isinstance(value, bool):
         return "-" if value is None else str(value).lower()
     return value if isinstance(value, str) else f"{value:.4g}"
@@ -243,9 +227,9 @@ def _show_list(claims: Iterable[Claim], *, json: bool) -> None:
             }
             for claim in every
         ]
-        print_json(rows)
+        common.print_json(rows)
         return
     for n, (place, group) in enumerate(_by_place(every).items()):
-        print_wrapped(*([""] if n else []), place)
-        print_lines(*text_table((), [(f"  {claim.id}", claim.statement) for claim in group]))
-    say(f"{len(every)} claims")
+        common.print_wrapped(*([""] if n else []), place)
+        common.print_lines(*text_table((), [(f"  {claim.id}", claim.statement) for claim in group]))
+    common.say(f"{len(every)} claims")

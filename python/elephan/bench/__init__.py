@@ -7,18 +7,14 @@ from __future__ import annotations
 
 import statistics
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from elephan import _native
-from elephan.bench.clock import cpu_ns_per_packet
 from elephan.bench.memory import measure_peak_mb
 from elephan.bench.ns2 import find_ns2, ns2_ns_per_packet
 from elephan.bench.variants import bench_variants, select_variants
-from elephan.bench.workloads import WORKLOADS, Workload, select
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
+from elephan.bench.workloads import WORKLOADS, Workload, cpu_ns_per_packet, select
 
 __all__ = ["WORKLOADS", "Workload", "bench", "bench_variants", "select", "select_variants"]
 

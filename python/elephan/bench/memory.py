@@ -70,8 +70,7 @@ def measure_peak_mb(canonical: str) -> float:
         [sys.executable, "-m", "elephan.bench.memory"], input=canonical, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
-        message = f"the process that measures memory failed: {done.stderr.strip().splitlines()[-1:]}"
-        raise ElephanError(message)
+        raise ElephanError(f"the process that measures memory failed: {done.stderr.strip().splitlines()[-1:]}")
     return float(done.stdout)
 
 

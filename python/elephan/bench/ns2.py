@@ -71,7 +71,6 @@ def ns2_ns_per_packet(ns: str, workload: Workload, duration_s: float) -> float:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     delivered = re.search(r"^delivered (\d+)$", done.stdout, re.MULTILINE)
     if done.returncode != 0 or delivered is None:
-        message = f"ns-2 failed on {workload.name}: {done.stderr.strip()[:200]}"
-        raise ElephanError(message)
+        raise ElephanError(f"ns-2 failed on {workload.name}: {done.stderr.strip()[:200]}")
     cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return cpu_s * 1e9 / max(1, int(delivered[1]))

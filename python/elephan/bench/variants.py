@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from elephan.bench.clock import cpu_ns_per_packet
-from elephan.bench.workloads import WORKLOADS
+from elephan.bench.workloads import WORKLOADS, cpu_ns_per_packet
 from elephan.catalog import catalog
 from elephan.errors import InputError, suggest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 @dataclass(frozen=True)
@@ -75,8 +72,7 @@ def select_variants(kind: str, names: str) -> list[str]:
     unknown = [name for name in wanted if name not in known]
     if unknown:
         every = f"use all, or of {', '.join(dict.fromkeys(known.values()))}"
-        message = f'--{kind}: there is no "{unknown[0]}"; {suggest(unknown[0], [*known, "all"], every)}'
-        raise InputError(message)
+        raise InputError(f'--{kind}: there is no "{unknown[0]}"; {suggest(unknown[0], [*known, "all"], every)}')
     return list(dict.fromkeys([KINDS[kind].yardstick, *(known[name] for name in wanted)]))
 
 

@@ -1,4 +1,4 @@
-"""The speed workloads W1 to W10: scenarios, and the durations of the slow comparisons.
+"""The speed workloads W1 to W10: scenarios, the durations of the slow comparisons, and the CPU time of the native call.
 
 Source: the project's own limits; W1 is the long link of Barman2004. W1 to W5 are the papers' senders, the others those
 of today: Linux's TCP with CUBIC and BBR.
@@ -6,15 +6,15 @@ of today: Linux's TCP with CUBIC and BBR.
 
 from __future__ import annotations
 
+import time
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
+from elephan import _native
 from elephan.errors import InputError
 from elephan.scenario import Scenario
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)
@@ -24,13 +24,13 @@ class Workload:
     Parameters
     ----------
     name : str
-    must, extreme : float or None [1]
-        CPU time per delivered packet over that of the memory floor: the required ratio, and the desired one. None if
-        the ratio must only not grow.
     reference_s : float [s]
         Simulated time under the reference engine, which is slow.
     quick_s : float [s]
         Simulated time of everything in a quick bench.
+    must, extreme : float or None [1]
+        CPU time per delivered packet over that of the memory floor: the required ratio, and the desired one. None if
+        the ratio must only not grow.
     ns2 : str
         ``windowOption_`` and ``max_ssthresh_`` of the same flows in ns-2; empty if ns-2 is not run.
     base : str
@@ -43,10 +43,10 @@ class Workload:
     """
 
     name: str
-    must: float | None
-    extreme: float | None
     reference_s: float
     quick_s: float
+    must: float | None = None
+    extreme: float | None = None
     ns2: str = ""
     base: str = ""
     changes: Mapping[str, object] = field(default_factory=dict)
@@ -77,51 +77,8 @@ class Workload:
 
 
 WORKLOADS = {
-    workload.name: workload
-    for workload in (
-        Workload("W1", 5, 4.2, reference_s=60, quick_s=10, ns2="8 100"),
-        Workload("W2", None, None, reference_s=60, quick_s=10, ns2="1 0"),
-        Workload("W3", None, None, reference_s=20, quick_s=10),
-        Workload("W4", 7, 5, reference_s=4, quick_s=3),
-        Workload("W5", 12, 8, reference_s=2, quick_s=2),
-        Workload("W6", 20, 10, reference_s=2, quick_s=2),
-        Workload(
-            "W6-paced",
-            None,
-            None,
-            reference_s=2,
-            quick_s=2,
-            base="W6",
-            changes={
-                "title": "W6-paced: W6 with its segments spaced as Linux does",
-                "flows[0].tcp": {"profile": "linux", "pacing": "linux"},
-            },
-            is_asked=True,
-        ),
-        Workload(
-            "W6-fq-codel",
-            None,
-            None,
-            reference_s=2,
-            quick_s=2,
-            base="W6",
-            changes={"title": "W6-fq-codel: W6 under FQ-CoDel", "links[0].queue.discipline": "fq-codel"},
-            is_asked=True,
-        ),
-        Workload(
-            "W7",
-            45,
-            25,
-            reference_s=2,
-            quick_s=2,
-            base="W6",
-            changes={"title": "W7: W6 with 500 BBR", "flows[0].control": "bbr3"},
-        ),
-        Workload("W8", 45, 25, reference_s=2, quick_s=2),
-        Workload("W8b", 50, 25, reference_s=2.5, quick_s=2.5, is_asked=True),
-        Workload("W9", 25, 12, reference_s=1, quick_s=1, is_asked=True),
-        Workload("W10", 25, 15, reference_s=2, quick_s=2),
-    )
+    name: Workload(name, **about)
+    for name, about in tomllib.loads(files("elephan.bench").joinpath("workloads.toml").read_text("utf-8")).items()
 }
 """Workloads by name, in their order."""
 
@@ -156,6 +113,25 @@ def select(names: str | None) -> list[Workload]:
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     unknown = [name for name in wanted if name.lower() not in known]
     if unknown or not wanted:
-        message = f'--workloads: there is no "{", ".join(unknown)}"; use all, or of {",".join(WORKLOADS)}'
-        raise InputError(message)
+        raise InputError(f'--workloads: there is no "{", ".join(unknown)}"; use all, or of {",".join(WORKLOADS)}')
     return list({known[name.lower()].name: known[name.lower()] for name in wanted}.values())
+
+
+def cpu_ns_per_packet(scenario: Scenario, engine: str) -> tuple[float, int]:
+    """Measure one replication, network building included.
+
+    Parameters
+    ----------
+    engine : str
+        ``"window"`` or ``"reference"``.
+
+    Returns
+    -------
+    tuple of float [ns/packet] and int
+        CPU time of this thread per delivered data packet, and the number of delivered packets.
+    """
+    begun = time.thread_time()
+    outcome = _native.simulate(scenario.canonical, 0, engine=engine)
+    cpu_s = time.thread_time() - begun
+    delivered = outcome["balance"]["delivered"]
+    return cpu_s * 1e9 / max(1, delivered), delivered

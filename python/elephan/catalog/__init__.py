@@ -108,7 +108,6 @@ def catalog(kind: str) -> list[Card]:
     ['tahoe', 'reno', 'newreno', 'sack', 'prr', 'rack']
     """
     if kind not in KINDS:
-        message = f'list: there is no "{kind}"; {suggest(kind, KINDS)}'
-        raise InputError(message)
+        raise InputError(f'list: there is no "{kind}"; {suggest(kind, KINDS)}')
     cards: Any = json.loads(_native.catalog(kind))
     return list(cards)

@@ -158,8 +158,7 @@ class ParameterizedEntry(RegistryEntry):
         known = [*self.parameters, *self.also]
         for name in parameters:
             if name not in known:
-                message = f"{self}: {unknown('parameter', name, known)}"
-                raise InputError(message)
+                raise InputError(f"{self}: {unknown('parameter', name, known)}")
         return self.make(self, parameters)
 
 

@@ -96,8 +96,7 @@ def _add_other(app: typer.Typer, entry: EntryPoint) -> None:
 
     found = load(entry)
     if not callable(found):
-        message = f"{entry.name}: {source(entry)} names {entry.value}, which is no function and no typer.Typer"
-        raise InputError(message)
+        raise InputError(f"{entry.name}: {source(entry)} names {entry.value}, which is no function and no typer.Typer")
     _attach(app, entry.name, found)
 
 

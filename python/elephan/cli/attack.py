@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from elephan.cli.common import (
-    Interrupted,
-    JsonOption,
-    LawOption,
-    OutOption,
-    QuietOption,
-    RangeOption,
-    RunsOption,
-    WorkersOption,
-    check_laws,
-    check_out,
-    print_json,
-    print_lines,
-    say_written,
-    writing,
-)
-from elephan.cli.progress import ProgressLine
-from elephan.cli.worst_screen import WorstProgressDisplay, attack_screen
+from elephan.cli import options
+from elephan.cli.common import check_laws, check_out, print_json, print_lines, say_written
+from elephan.cli.worst_screen import attack_screen, search_worst
 from elephan.own_laws import declare
 
 EXAMPLE = """Example:  elephan attack bbr1 --harm starvation --out attacked/
@@ -37,14 +23,14 @@ def attack(
     harm: Annotated[
         str, typer.Option("--harm", metavar="utilization|starvation|delay|loss", help="Harm to look for.")
     ] = "starvation",
-    range_: RangeOption = None,
-    runs: RunsOption = None,
-    law: LawOption = None,
+    range_: options.Range = None,
+    runs: options.Runs = None,
+    law: options.Law = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the search.")] = 1,
-    workers: WorkersOption = None,
-    out: OutOption = None,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    workers: options.Workers = None,
+    out: options.Out = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Search for the network on which a congestion control does most harm.
 
@@ -57,14 +43,8 @@ def attack(
     check_out(out)
     declare(law or [])
     check_laws([law_name])
-    with ProgressLine(f"attack on {law_name}", quiet=quiet) as line:
-        watch = WorstProgressDisplay(line)
-        try:
-            found = search(law_name, harm, range_ or [], runs=runs or RUNS, seed=seed, workers=workers, progress=watch)
-            with writing(out):
-                written = [] if out is None else found.write(out)
-        except KeyboardInterrupt:
-            raise Interrupted(watch.summary()) from None
+    look = partial(search, law_name, harm, range_ or [], runs=runs or RUNS, seed=seed, workers=workers)
+    found, written = search_worst(f"attack on {law_name}", lambda watch: look(progress=watch), out, quiet=quiet)
     if json:
         print_json(found.to_json())
     else:

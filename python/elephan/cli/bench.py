@@ -6,24 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.cli.common import (
-    DetailsOption,
-    Interrupted,
-    JsonOption,
-    OutOption,
-    QuietOption,
-    check_out,
-    new_table,
-    print_json,
-    print_tables,
-    print_wrapped,
-    say,
-    writing,
-)
+from elephan.cli import options
+from elephan.cli.common import Interrupted, check_out, new_table, print_json, print_tables, print_wrapped, say, writing
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from rich.table import Table
 
 EXAMPLE = "Example:  elephan bench --workloads W1,W6 --runs 5"
@@ -53,10 +43,10 @@ def bench(
     quick: Annotated[
         bool, typer.Option("--quick", help="Short simulated times: a first look, too noisy to compare.")
     ] = False,
-    details: DetailsOption = False,
-    out: OutOption = None,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    details: options.Details = False,
+    out: options.Out = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Measure CPU nanoseconds per delivered data packet, one core, the native call with network building."""
     from elephan.bench import bench as measure  # noqa: PLC0415 (--help does without NumPy)
@@ -66,8 +56,7 @@ def bench(
     asked = {"laws": laws, "queues": queues}
     kinds = [kind for kind, names in asked.items() if names is not None]
     if len(kinds) + (workloads is not None) > 1:
-        message = f"--{kinds[0]}: measures W1 alone under each; leave --workloads and the other comparison out"
-        raise InputError(message)
+        raise InputError(f"--{kinds[0]}: measures W1 alone under each; leave --workloads and the other comparison out")
     chosen = select(workloads)
     kind = kinds[0] if kinds else None
     variants = select_variants(kind, asked[kind] or "") if kind else []
@@ -84,88 +73,85 @@ def bench(
             with writing(out):
                 written = write_json(out / "bench.json", document) if out is not None else None
         except KeyboardInterrupt:
-            message = "bench interrupted; nothing was written"
-            raise Interrupted(message) from None
+            raise Interrupted("bench interrupted; nothing was written") from None
     if json:
         print_json(document)
         return
     if kind:
-        print_tables(*_variant_tables(document, kind))
+        title = f"CPU ns per delivered data packet on W1, fastest of {document['runs']} runs"
+        print_tables(title, _table(document[kind], VARIANTS[kind]))
     else:
-        print_tables(*(_detailed(document) if details else _tables(document)))
+        print_tables(*_tables(document, details=details))
         if workloads is None:
             print_wrapped(f"not measured: {', '.join(w.name for w in select('all') if w.is_asked)} (--workloads all)")
     if written is not None:
         say(f"wrote {written}")
 
 
-def _tables(document: dict[str, Any]) -> list[Table | str]:
-    """Return the answer: each workload relative to the memory floor of the same run, which machines have in common."""
-    table = new_table("", "ns/packet", "floor", "x floor", "at most", "heap", "peak MB")
-    for name, row in document["workloads"].items():
-        table.add_row(
-            name,
-            _number(row["ns_per_packet"], 1),
-            _number(row["floor_ns_per_packet"], 1),
-            _number(row["over_floor"], 1),
-            _number(row["must_over_floor"]),
-            _times(row["speedup_over_reference"]),
-            _number(row["peak_rss_mb"], 1),
-        )
-    return [_how(document), table]
+ANSWER = (
+    ("ns/packet", "ns_per_packet", 1),
+    ("floor", "floor_ns_per_packet", 1),
+    ("x floor", "over_floor", 1),
+    ("at most", "must_over_floor", 0),
+    ("heap", "speedup_over_reference", "x"),
+    ("peak MB", "peak_rss_mb", 1),
+)
+"""Heads, keys and decimals of the answer: each workload relative to the memory floor of the same run."""
+
+ALL = (
+    ("ns/packet", "ns_per_packet", 2),
+    ("median", "median_ns_per_packet", 2),
+    ("floor", "floor_ns_per_packet", 2),
+    ("x floor", "over_floor", 2),
+    ("at most", "must_over_floor", 1),
+    ("extreme", "extreme_over_floor", 1),
+    ("heap", "reference_ns_per_packet", 0),
+    ("ratio", "speedup_over_reference", 1),
+    ("ns-2", "ns2_ns_per_packet", 0),
+    ("ratio", "ns2_ratio", 0),
+    ("MB", "peak_rss_mb", 1),
+    ("packets", "delivered", ","),
+)
+"""Heads, keys and decimals of all measurements."""
+
+COSTS = (("ns/packet", "ns_per_packet", 2), ("median", "median_ns_per_packet", 2))
+
+VARIANTS = {
+    "laws": (*COSTS, ("over highspeed", "over_highspeed", 2)),
+    "queues": (
+        *COSTS,
+        ("over drop-tail", "over_drop_tail", 2),
+        ("more ns", "more_ns_per_packet", 2),
+        ("at most", "must_more_ns_per_packet", 0),
+    ),
+}
+"""Heads, keys and decimals of W1 under several laws or disciplines."""
 
 
-def _how(document: dict[str, Any]) -> str:
-    short = ", short" if document["quick"] else ""
-    return (
+def _table(rows: Mapping[str, Mapping[str, Any]], columns: Sequence[tuple[str, str, int | str]]) -> Table:
+    table = new_table("", *(head for head, _, _ in columns))
+    for name, row in rows.items():
+        table.add_row(name, *(_number(row.get(key), form) for _, key, form in columns))
+    return table
+
+
+def _tables(document: dict[str, Any], *, details: bool) -> list[Table | str]:
+    """Return the answer, or all measurements."""
+    rows, short = document["workloads"], ", short" if document["quick"] else ""
+    how = (
         f"CPU ns per delivered packet, fastest of {document['runs']} runs{short}; x floor: over a bare loop\n"
         "through as much memory, which is what is limited; heap: how much slower the reference is"
     )
-
-
-def _detailed(document: dict[str, Any]) -> list[Table | str]:
-    """Return all measurements."""
-    columns = ("ns/packet", "median", "floor", "x floor", "at most", "extreme", "heap", "ratio", "ns-2", "ratio", "MB")
-    table = new_table("", *columns, "packets")
+    if not details:
+        return [how, _table(rows, ANSWER)]
     peers = document["peers"].get("ns2", {})
-    for name, row in document["workloads"].items():
-        peer = peers.get(name, {})
-        table.add_row(
-            name,
-            _number(row["ns_per_packet"], 2),
-            _number(row["median_ns_per_packet"], 2),
-            _number(row["floor_ns_per_packet"], 2),
-            _number(row["over_floor"], 2),
-            _number(row["must_over_floor"], 1),
-            _number(row["extreme_over_floor"], 1),
-            _number(row["reference_ns_per_packet"]),
-            _number(row["speedup_over_reference"], 1),
-            _number(peer.get("ns_per_packet")),
-            _number(peer.get("ratio")),
-            _number(row["peak_rss_mb"], 1),
-            f"{row['delivered']:,}",
-        )
-    return [_how(document), table, "\n".join(row["title"] for row in document["workloads"].values())]
+    beside = {name: {f"ns2_{key}": x for key, x in peers.get(name, {}).items()} for name in rows}
+    every = _table({name: row | beside[name] for name, row in rows.items()}, ALL)
+    return [how, every, "\n".join(row["title"] for row in rows.values())]
 
 
-def _variant_tables(document: dict[str, Any], kind: str) -> list[Table | str]:
-    ours = ("ns/packet", "median")
-    columns = (*ours, "over highspeed") if kind == "laws" else (*ours, "over drop-tail", "more ns", "at most")
-    table = new_table("", *columns)
-    for name, row in document[kind].items():
-        numbers = [_number(row["ns_per_packet"], 2), _number(row["median_ns_per_packet"], 2)]
-        if kind == "laws":
-            numbers.append(_number(row["over_highspeed"], 2))
-        else:
-            numbers += [_number(row["over_drop_tail"], 2), _number(row["more_ns_per_packet"], 2)]
-            numbers.append(_number(row["must_more_ns_per_packet"]))
-        table.add_row(name, *numbers)
-    return [f"CPU ns per delivered data packet on W1, fastest of {document['runs']} runs", table]
-
-
-def _times(x: float | None) -> str:
-    return "-" if x is None else f"{x:.0f}x"
-
-
-def _number(x: float | None, digits: int = 0) -> str:
-    return "-" if x is None else f"{x:.{digits}f}"
+def _number(x: float | None, form: int | str) -> str:
+    """Format a number with some decimals, as a whole factor (``x``), or with commas between thousands."""
+    if x is None:
+        return "-"
+    return f"{x:.0f}x" if form == "x" else f"{x:,}" if form == "," else f"{x:.{form}f}"

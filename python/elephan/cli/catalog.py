@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
 
 from elephan.catalog import KINDS as NATIVE
 from elephan.catalog import catalog, needed
 from elephan.catalog.elsewhere import HOW_TO_GET, PROGRAM, Elsewhere, as_cards, laws_elsewhere
+from elephan.cli import options
 from elephan.cli.columns import LINES, cut_table, text_table, wrapped
-from elephan.cli.common import (
-    JsonOption,
-    as_text,
-    fitted_table,
-    new_table,
-    print_json,
-    print_lines,
-    print_tables,
-)
+from elephan.cli.common import as_text, fitted_table, new_table, print_json, print_lines, print_tables
 from elephan.errors import InputError, suggest
 from elephan.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 EXAMPLE = """Example:  elephan list laws
 elephan list queues --details"""
@@ -43,7 +34,7 @@ KINDS = "laws, slow-starts, recoveries, queues, traffic, profiles, models, metri
 def list_(
     kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of {KINDS}.")],
     details: Annotated[bool, typer.Option("--details", help="Parameters, other spellings, differences too.")] = False,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Show what exists: name, title and source; parameters with --details or --json."""
     cards = _cards(kind)
@@ -58,7 +49,8 @@ def list_(
     print_tables(*below)
     print_lines(*asked)
     if details and kind != "columns":
-        _show_details(kind, cards)
+        for card in cards:
+            print_tables(*_details(kind, card), "")
 
 
 def _listed(cards: Sequence[dict[str, Any]], kind: str, room: int | None) -> list[str]:
@@ -96,33 +88,26 @@ def _of_paper(source: str, cards: Sequence[dict[str, Any]], *, more: bool) -> li
     return [*([""] if more else []), *wrapped(source), *text_table((), rows)]
 
 
-def _show_details(kind: str, cards: list[dict[str, Any]]) -> None:
-    """Return everything on the cards of a kind."""
-    for card in cards:
-        if "claims" in card:
-            print_tables(f"{card['name']}: {', '.join(card['claims'])}", "")
-            continue
-        if "why" in card:
-            print_tables(f"{card['name']}: {card['why']}", "")
-            continue
-        if "definition" in card:
-            print_tables(*_definition(card), "")
-            continue
-        if "columns" in card:
-            print_tables(*_model(card), "")
-            continue
-        if kind == "profiles":
-            print_tables(*_profile(card), "")
-            continue
-        rows = new_table("parameter", "default", "unit", "meaning", title=f"{card['name']}: {card['title']}")
-        rows.columns[2].justify = rows.columns[3].justify = "left"
-        for parameter in card["parameters"]:
-            rows.add_row(parameter["name"], as_text(parameter["default"]), parameter["unit"], parameter["meaning"])
-        also = f"Also called {', '.join(card['aliases'])}." if card["aliases"] else ""
-        others = ", ".join(f"{other} for {name}" for other, name in card["spellings"].items())
-        spelt = f"Other spellings: {others}." if others else ""
-        needs = needed(card)
-        print_tables(rows, " ".join(text for text in (also, spelt, needs, card["differs"]) if text), "")
+def _details(kind: str, card: dict[str, Any]) -> list[Any]:
+    """Return everything on a card."""
+    if "claims" in card:
+        return [f"{card['name']}: {', '.join(card['claims'])}"]
+    if "why" in card:
+        return [f"{card['name']}: {card['why']}"]
+    if "definition" in card:
+        return _definition(card)
+    if "columns" in card:
+        return _model(card)
+    if kind == "profiles":
+        return _profile(card)
+    rows = new_table("parameter", "default", "unit", "meaning", title=f"{card['name']}: {card['title']}")
+    rows.columns[2].justify = rows.columns[3].justify = "left"
+    for parameter in card["parameters"]:
+        rows.add_row(parameter["name"], as_text(parameter["default"]), parameter["unit"], parameter["meaning"])
+    also = f"Also called {', '.join(card['aliases'])}." if card["aliases"] else ""
+    others = ", ".join(f"{other} for {name}" for other, name in card["spellings"].items())
+    spelt = f"Other spellings: {others}." if others else ""
+    return [rows, " ".join(text for text in (also, spelt, needed(card), card["differs"]) if text)]
 
 
 def _elsewhere(found: Elsewhere, kind: str, *, details: bool) -> list[Any]:
@@ -188,8 +173,7 @@ def _cards(kind: str) -> list[Any]:
         from elephan.plugins import hook  # noqa: PLC0415 (reads the metadata of all packages; start-up does without)
 
         return list(hook("list.experiments", "list experiments:")())
-    message = f'list: there is no "{kind}"; {suggest(kind, KINDS.split(", "))}'
-    raise InputError(message)
+    raise InputError(f'list: there is no "{kind}"; {suggest(kind, KINDS.split(", "))}')
 
 
 def _definition(card: dict[str, Any]) -> list[str]:

@@ -9,12 +9,11 @@ import math
 import re
 import shutil
 import textwrap
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from typing import Any
 
 LINES = 15
 """Maximum number of lines that a command prints by default."""
@@ -65,6 +64,11 @@ def terminal_width() -> int:
     return shutil.get_terminal_size().columns
 
 
+def line_width(columns: Sequence[Column]) -> int:
+    """Return the number of characters of a line of a table."""
+    return sum(column.width + len(GAP) for column in columns) - len(GAP)
+
+
 def fitting(columns: Sequence[Column], width: int) -> list[Column]:
     """Omit columns until the others fit.
 
@@ -85,7 +89,7 @@ def fitting(columns: Sequence[Column], width: int) -> list[Column]:
     ['a', 'c']
     """
     left = list(columns)
-    while len(left) > 1 and sum(c.width + len(GAP) for c in left) - len(GAP) > width:
+    while len(left) > 1 and line_width(left) > width:
         last = max(reversed(left), key=lambda c: c.rank)
         if last.rank == 0:
             break
@@ -132,7 +136,7 @@ def with_intervals(full: Sequence[Column], bare: Sequence[Column], width: int) -
         Without intervals where those of rank 0 have no room else; and what is left out, in words.
     """
     kept = fitting(full, width)
-    if sum(column.width + len(GAP) for column in kept) - len(GAP) <= width:
+    if line_width(kept) <= width:
         return kept, left_out(full, width)
     intervals = ["intervals"] if any("±" in text or "(" in text for column in full for text in column.cells) else []
     return fitting(bare, width), [*intervals, *left_out(bare, width)]
@@ -199,7 +203,7 @@ def narrowed(columns: Sequence[Column], width: int) -> list[Column]:
     # Texts of other ranks give way.
     texts = [column for column in columns if column.is_text and not column.rank]
     room = width // 2 - len(GAP) * len(texts)
-    if sum(c.width + len(GAP) for c in columns) - len(GAP) <= width or sum(c.width for c in texts) <= room:
+    if line_width(columns) <= width or sum(c.width for c in texts) <= room:
         return list(columns)
     widths = [column.width for column in texts]
     while sum(widths) > max(room, len(widths)):
@@ -242,12 +246,32 @@ def blocks(columns: Sequence[Column], width: int | None = None) -> list[str]:
         if column.is_text:
             continue
         tried = [*found[-1], column]
-        if len(found[-1]) > len(names) and sum(c.width + len(GAP) for c in tried) - len(GAP) > width:
+        if len(found[-1]) > len(names) and line_width(tried) > width:
             found.append([*names, column])
         else:
             found[-1] = tried
     # All of these are wanted, so that none gives way.
     return [line for block in found for line in table_lines([replace(c, rank=0) for c in block], width)]
+
+
+def shared_widths(natural: Sequence[int], least: Sequence[int], room: int) -> list[int]:
+    """Return the widths of columns that wrap where there is no room.
+
+    Parameters
+    ----------
+    natural, least : sequence of int
+        Width of each column without wrapping, and of its longest word.
+    room : int
+        Characters of a line beyond the least widths.
+    """
+    if room >= sum(natural) - sum(least):
+        return list(natural)
+    widths = list(least)
+    for _ in range(max(room, 0)):
+        # A letter at a time to whatever has most lines.
+        lines = [full / now for full, now in zip(natural, widths, strict=True)]
+        widths[lines.index(max(lines))] += 1
+    return widths
 
 
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
@@ -275,14 +299,8 @@ def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int |
     natural = [max(map(len, column)) for column in zip(*every, strict=True)]
     least = [natural[0], *(max(len(part) for text in texts for part in text.split() or [""])
                            for texts in list(zip(*every, strict=True))[1:])]  # fmt: skip
-    widths = natural
     room = width - sum(least) - len(GAP) * (len(least) - 1)
-    if room < sum(natural) - sum(least):
-        # A letter at a time to whatever has most lines.
-        widths = least
-        for _ in range(max(room, 0)):
-            lines = [full / now for full, now in zip(natural, widths, strict=True)]
-            widths[lines.index(max(lines))] += 1
+    widths = shared_widths(natural, least, room)
     if room < 0 and heads:
         return narrow_table(heads, rows, [False] * len(least), width)
     if room < 0:
@@ -509,3 +527,65 @@ def wrapped(text: str, width: int | None = None, mark: str = "") -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+LONG = 24
+"""Number of characters from which a label that is a table keeps only the keys that distinguish points."""
+
+
+def brief(texts: Sequence[str]) -> list[str]:
+    """Shorten labels that are tables to their kind and the keys in which they differ.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Values of one label; tables as a line of TOML.
+
+    Examples
+    --------
+    >>> brief(['{ discipline = "red", min_th = "5 packets" }', '{ discipline = "red", min_th = "9 packets" }', "codel"])
+    ['red, min_th 5 packets', 'red, min_th 9 packets', 'codel']
+    """
+    tables = [_read(text) for text in texts]
+    known = [table for table in tables if table is not None]
+    if not known:
+        return list(texts)
+    keys = list(dict.fromkeys(key for table in known for key in table))
+    differ = [key for key in keys if len({str(table.get(key)) for table in known}) > 1]
+    names = [key for key in ("discipline", "law", "kind", "name") if key in keys]
+
+    def write(keys: Sequence[str]) -> list[str]:
+        return [
+            text
+            if table is None
+            else ", ".join(
+                [*(str(table[key]) for key in names if key in table)]
+                + [f"{key} {_plain(table[key])}" for key in keys if key in table and key not in names]
+            )
+            for text, table in zip(texts, tables, strict=True)
+        ]
+
+    best = write(differ)
+    # The keys that follow tell no more points apart.
+    for number in range(len(differ)):
+        fewer = write(differ[:number])
+        if max(map(len, best)) > LONG and len(set(fewer)) == len(set(texts)) and "" not in fewer:
+            return fewer
+    return best if len(set(best)) == len(set(texts)) and "" not in best else list(texts)
+
+
+def _read(text: str) -> dict[str, Any] | None:
+    if not text.startswith("{"):
+        return None
+    try:
+        return dict(tomllib.loads(f"value = {text}")["value"])
+    except tomllib.TOMLDecodeError:
+        return None
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{key} {_plain(part)}" for key, part in value.items())
+    if isinstance(value, list):
+        return " ".join(map(_plain, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,22 +1,22 @@
-"""Common parts of the commands: options, lines on stderr, JSON on stdout, formatted numbers, exits."""
+"""Common parts of the commands: lines on stderr, JSON on stdout, formatted numbers, exits."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 import tempfile
 import textwrap
 import traceback
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
 from elephan.assignments import changed_title, parse_assignments
-from elephan.cli.columns import narrow_table, terminal_width, wrapped
+from elephan.cli import options
+from elephan.cli.columns import GAP, narrow_table, shared_widths, terminal_width, wrapped
 from elephan.cli.output import OutputError
 from elephan.errors import InputError
 from elephan.extras import missing, require
@@ -24,7 +24,6 @@ from elephan.formats import stamped
 from elephan.own_laws import check_used
 from elephan.own_laws import here as own_laws
 from elephan.units import format_measured, scaled
-from elephan.workers import MOST_WORKERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,90 +31,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from elephan.lint import LintWarning
-
-ScenarioArgument = Annotated[Path, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML).")]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="PLACE=VALUE",
-        help="Change the scenario, as in links.0.buffer='0.1 bdp' or 'links\\[0].buffer=0.1 bdp'; repeatable.",
-    ),
-]
-LawOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--law",
-        metavar="NAME=FILE",
-        help="Your own law, for the scenario to name: mine=mine.py:Mine, mine=libmine.so; repeatable.",
-    ),
-]
-SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Seed, instead of the file's.")]
-AttemptsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--attempts",
-        metavar="N",
-        min=1,
-        max=10,
-        help="Retries per replication until the testbed run is valid.",
-        show_default="3",
-    ),
-]
-ReplicationsOption = Annotated[
-    int | None, typer.Option("--replications", min=1, help="Independent runs, instead of the file's.")
-]
-MetricOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--metric",
-        metavar="NAME[(OPTION=NUMBER)]",
-        help="Measure a metric of `elephan list metrics` too: convergence_time, recovery_time(…), jain; repeatable.",
-    ),
-]
-WorkersOption = Annotated[
-    int | None,
-    typer.Option(
-        "--workers", min=1, max=MOST_WORKERS, help="Threads; results do not depend on it.", show_default="all cores"
-    ),
-]
-RangeOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--range",
-        metavar="PLACE=LOW..HIGH",
-        help="What is unknown: flows.0.rtt='20..200 ms', flows.0.control=reno,cubic; repeatable.",
-    ),
-]
-RunsOption = Annotated[
-    int | None,
-    typer.Option("--runs", min=1, help="Runs of an attack, a quarter of them random cases.", show_default="400"),
-]
-PARQUET = "parquet"
-"""Default format of tables."""
-
-TablesOption = Annotated[
-    str,
-    typer.Option("--tables", metavar="FORMAT", help="Format of the tables in --out: parquet, csv or json."),
-]
-OutOption = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write files into this folder.")]
-StoreOption = Annotated[
-    Path | None,
-    typer.Option("--store", metavar="DIR", help="Where runs are kept.", show_default="$ELEPHAN_STORE or .elephan"),
-]
-KeepOption = Annotated[
-    Path | None,
-    typer.Option("--store", metavar="DIR", help="Keep the run in this store; what is there already is not run again."),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else there.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings.")]
-DetailsOption = Annotated[bool, typer.Option("--details", help="Everything there is to show, not only the answer.")]
-ForceOption = Annotated[
-    bool, typer.Option("--force", help="Run it even if it needs more memory than there is: `elephan estimate`.")
-]
-StrictOption = Annotated[
-    bool, typer.Option("--strict", help="What `elephan lint` warns about is an error: exit code 2.")
-]
 
 
 class Interrupted(Exception):  # noqa: N818 (it is no error)
@@ -305,7 +220,7 @@ def say_written(paths: Sequence[Path]) -> None:
 
 def check_tables(suffix: str) -> None:
     """Refuse a format of tables that does not exist."""
-    if suffix != PARQUET:
+    if suffix != options.PARQUET:
         from elephan.results.formats import table_format  # noqa: PLC0415 (--help does without NumPy)
 
         table_format(suffix)
@@ -329,14 +244,12 @@ def check_out(out: Path | None, option: str = "--out", *, drawn: bool = False) -
     if out is None:
         return
     if str(out).startswith("--"):
-        message = f"{option} needs a folder, and is followed by {out}; write {option} DIR {out}"
-        raise InputError(message)
+        raise InputError(f"{option} needs a folder, and is followed by {out}; write {option} DIR {out}")
     require(option, "pyarrow", *(["matplotlib"] if drawn else []))
     existing = next(p for p in (out, *out.absolute().parents) if p.exists())
     if not _can_be_filled(existing):
         what = "is a file" if existing.is_file() else "cannot be written"
-        message = f"{option} {out}: {existing} {what}; give a folder that can be made or written"
-        raise InputError(message)
+        raise InputError(f"{option} {out}: {existing} {what}; give a folder that can be made or written")
 
 
 def _can_be_filled(folder: Path) -> bool:
@@ -393,8 +306,7 @@ def writing(out: Path | None, option: str = "--out") -> Iterator[None]:
     except OSError as error:
         reason = (error.strerror or str(error)).splitlines()[0]
         reason = f"{reason[:1].lower()}{reason[1:]}"
-        message = f"{option} {out}: {reason}; give a folder that can be written, with room in it"
-        raise InputError(message) from None
+        raise InputError(f"{option} {out}: {reason}; give a folder that can be written, with room in it") from None
 
 
 def write_new(out: Path, text: str, *, force: bool) -> None:
@@ -414,11 +326,9 @@ def write_new(out: Path, text: str, *, force: bool) -> None:
         with out.open("w" if force else "x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        message = f"--out {out}: is there already; --force replaces it"
-        raise InputError(message) from None
+        raise InputError(f"--out {out}: is there already; --force replaces it") from None
     except OSError as error:
-        message = f"--out {out}: {(error.strerror or 'cannot be written').lower()}"
-        raise InputError(message) from None
+        raise InputError(f"--out {out}: {(error.strerror or 'cannot be written').lower()}") from None
 
 
 def shown(
@@ -482,7 +392,7 @@ def table_text(table: Table) -> str:
     from rich.console import Console  # noqa: PLC0415 (slow to import; --json and --help do without)
 
     console = Console(highlight=False, markup=False)
-    fixed = sum(_taken(column.width or 0) for column in table.columns)
+    fixed = sum((column.width or 0) + len(GAP) for column in table.columns)
     with console.capture() as shown:
         console.print(table)
     if fixed <= console.width and not _is_cut(table, shown.get()):
@@ -497,11 +407,6 @@ def table_text(table: Table) -> str:
 def _is_cut(table: Table, shown: str) -> bool:
     """Whether some cell does not fit into its column, and is shortened with an ellipsis."""
     return shown.count("…") > sum(str(cell).count("…") for column in table.columns for cell in column.cells)
-
-
-def _taken(width: int) -> int:
-    """Number of characters that a column takes, including the space between columns."""
-    return width + 2
 
 
 def new_table(*columns: str, title: str | None = None) -> Table:
@@ -536,14 +441,7 @@ def fitted_table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: Seq
         max(map(len, [*head.split(), *(part for cell in cells for part in (cell.split() if word else [cell]))]))
         for head, cells, word in zip(heads, columns, words, strict=True)
     ]
-    widths = list(natural)
-    room = shutil.get_terminal_size().columns - sum(map(_taken, least))
-    if room < sum(natural) - sum(least):
-        # A letter at a time to whatever has most lines.
-        widths = list(least)
-        for _ in range(max(room, 0)):
-            lines = [full / width for full, width in zip(natural, widths, strict=True)]
-            widths[lines.index(max(lines))] += 1
+    widths = shared_widths(natural, least, terminal_width() - sum(least) - len(least) * len(GAP))
     table = new_table(*heads)
     for column, width, word in zip(table.columns, widths, words, strict=True):
         column.width = width

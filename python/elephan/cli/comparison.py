@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from elephan.cli import options, size_screen
 from elephan.cli.columns import LINES, Column, command_lines, table_lines, wrapped
-from elephan.cli.common import PARQUET, can_draw, new_table, shown
-from elephan.cli.size_screen import (
-    buffer_columns,
-    decided_by,
-    no_line,
-    short_percent,
-    short_time,
-    with_decisive,
-    within,
-)
+from elephan.cli.common import can_draw, new_table, shown
 from elephan.errors import InputError
 from elephan.units import count, format_packets
 
@@ -54,13 +46,12 @@ def read_names(option: str, text: str | None, example: str) -> list[str]:
     """
     names = [] if text is None else [name.strip() for name in text.split(",") if name.strip()]
     if text is not None and not names:
-        message = f"{option}: none given; write for example {option} {example}"
-        raise InputError(message)
+        raise InputError(f"{option}: none given; write for example {option} {example}")
     return names
 
 
 def write_comparison(
-    comparison: SizeComparison, out: Path, tables: str = PARQUET, changes: Mapping[str, object] | None = None
+    comparison: SizeComparison, out: Path, tables: str = options.PARQUET, changes: Mapping[str, object] | None = None
 ) -> list[Path]:
     """Write a comparison into a folder: each answer with its figure, the table, the figure of the trade-off.
 
@@ -129,7 +120,7 @@ def comparison_screen(comparison: SizeComparison, title: str) -> list[str]:
     table = _table_of_variants(comparison) if first.ample_packets is not None else _table_of_models(comparison)
     tc = command_lines(chosen.tc, "Linux: ") if found.meets and chosen.tc else []
     if found.meets and not tc and chosen.deployed_packets is not None:
-        tc = no_line(chosen.answer, chosen.deployed_packets)
+        tc = size_screen.no_line(chosen.answer, chosen.deployed_packets)
     runs = sum(variant.answer.runs for variant in comparison.variants)
     ran = f"{count(len(comparison.variants), 'variant')}, {count(runs, 'run')}"
     last = wrapped(f"({ran}, {comparison.wall_s:.0f} s; more with --details)")
@@ -140,7 +131,7 @@ def comparison_screen(comparison: SizeComparison, title: str) -> list[str]:
     below = len(table) + len(tc) + len(last)
     # With more variants than the screen has room for, cutting more is of no use.
     head = next((head for head in heads if LINES - len(head) - below >= least), heads[-1 if dangers else 1])
-    return [*head, *within(dangers, others, LINES - len(head) - below), *table, *tc, *last]
+    return [*head, *size_screen.within(dangers, others, LINES - len(head) - below), *table, *tc, *last]
 
 
 def _shorter(reason: str) -> Iterator[str]:
@@ -166,13 +157,13 @@ def _table_of_variants(comparison: SizeComparison) -> list[str]:
     rows = [variant.answer.row(buffer or 1) for variant, buffer in zip(variants, buffers, strict=True)]
     smallest = [variant.answer.buffer_packets for variant in variants]
     names = [f"{variant.law}{f' {MARK}' if variant is chosen else ''}" for variant in variants]
-    buffer = buffer_columns(rows)[0]
+    buffer = size_screen.buffer_columns(rows)[0]
     if set(buffers) == {ample}:
         waits = [
             None if b is None else variant.answer.at(b)["queueing_delay_s"]
             for b, variant in zip(smallest, variants, strict=True)
         ]
-        beside = Column("delay", "with it", tuple(map(short_time, waits)), 2)
+        beside = Column("delay", "with it", tuple(map(size_screen.short_time, waits)), 2)
         said = f"the rest: with {format_packets(ample or 0)} (1 BDP)"
     else:
         cells = (
@@ -190,8 +181,10 @@ def _table_of_variants(comparison: SizeComparison) -> list[str]:
     ]
     columns = [column for column in columns if set(column.cells) != {"-"}]
     # Variants that meet the targets are ranked by their delay first.
-    decisive = (*decided_by(variants[0].answer.targets), "queueing_delay_s")
-    table = with_decisive(lambda keys: columns + buffer_columns(rows, decisive=keys)[2:], decisive)
+    decisive = (*size_screen.decided_by(variants[0].answer.targets), "queueing_delay_s")
+    table = size_screen.with_decisive(
+        lambda keys: columns + size_screen.buffer_columns(rows, decisive=keys)[2:], decisive
+    )
     smallest_of = "smallest buffer, or not met by any" if None in smallest else "smallest buffer for the target"
     return [*wrapped(f"needs: {smallest_of}; {said}"), *table]
 
@@ -217,8 +210,8 @@ def _table_of_models(comparison: SizeComparison) -> list[str]:
         Column("queue", "", tuple(variant.queue for variant in comparison.variants), is_text=True),
         Column("needs", "packets", tuple(_needs(document) for document in documents)),
         Column("model", "", tuple(str(document["trusted_model"] or "-") for document in documents), is_text=True),
-        Column("used", "", tuple(short_percent(document["utilization"], 3) for document in documents)),
-        Column("delay", "", tuple(short_time(document["queueing_delay_s"]) for document in documents)),
+        Column("used", "", tuple(size_screen.short_percent(document["utilization"], 3) for document in documents)),
+        Column("delay", "", tuple(size_screen.short_time(document["queueing_delay_s"]) for document in documents)),
     ]
     unsure = any("?" in cell for cell in columns[2].cells)
     said = wrapped("needs: smallest buffer; ?: by models that were not checked on such links") if unsure else []

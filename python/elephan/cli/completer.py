@@ -98,28 +98,26 @@ def _after(option: str, words: Sequence[str]) -> str:
 def _of(source: str, typed: str, table: dict[str, Any], plain: Sequence[str], store: str = "") -> list[Offer]:
     """List the words of a kind: ``names laws``, ``several laws``, ``assigned targets``, files, places, links."""
     kind, _, which = source.partition(" ")
-    names: dict[str, dict[str, str]] = table.get("names", {})
-    if kind == "names":
-        return _begun(typed, names[which].items())
-    if kind == "several":
-        done, comma, _ = typed.rpartition(",")
-        free = {name: about for name, about in names[which].items() if name not in done.split(",")}
-        return _begun(typed, [(f"{done}{comma}{name}", about) for name, about in free.items()])
-    if kind == "assigned":
-        return _begun(typed, [(f"{name}=", about) for name, about in names[which].items()])
-    if kind == "parameters":
-        return _begun(
-            typed, [(f"{name}=", about) for name, about in table["parameters"].get(_first(plain), {}).items()]
-        )
-    if kind == "places":
-        return _begun(typed, _places(typed, table, _first(plain)))
-    if kind == "links":
-        return _begun(typed, [(name, "") for name in _names(_scenario(_first(plain)), "links")])
-    if kind == "runs":
-        return _begun(typed, [(name, "") for name in _runs(store)])
     if kind in ("toml", "file", "folder"):
         return list(_paths(typed, kind))
-    return []
+    names: dict[str, str] = table.get("names", {}).get(which, {})
+    found: Iterable[Offer] = ()
+    if kind == "names":
+        found = names.items()
+    elif kind == "several":
+        done, comma, _ = typed.rpartition(",")
+        given = done.split(",")
+        found = ((f"{done}{comma}{name}", about) for name, about in names.items() if name not in given)
+    elif kind in ("assigned", "parameters"):
+        assigned = names if kind == "assigned" else table["parameters"].get(_first(plain), {})
+        found = ((f"{name}=", about) for name, about in assigned.items())
+    elif kind == "places":
+        found = _places(typed, table, _first(plain))
+    elif kind == "links":
+        found = ((name, "") for name in _names(_scenario(_first(plain)), "links"))
+    elif kind == "runs":
+        found = ((name, "") for name in _runs(store))
+    return _begun(typed, found)
 
 
 def _first(words: Sequence[str]) -> str:

@@ -6,8 +6,10 @@ The script holds a table of everything there is to offer, and asks `elephan.cli.
 from __future__ import annotations
 
 import json as json_module
+import re
 import shlex
 import sys
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,9 +17,9 @@ import typer
 
 from elephan import __version__
 from elephan.catalog import catalog
-from elephan.cli import completer
+from elephan.cli import completer, options
 from elephan.cli.catalog import KINDS
-from elephan.cli.common import JsonOption, print_json
+from elephan.cli.common import print_json
 from elephan.cli.run import ENGINES
 from elephan.errors import InputError, suggest
 from elephan.templates import DEFAULTS
@@ -63,54 +65,13 @@ SOURCES: dict[str, str] = {
 }
 """Kinds of values of options and arguments: by command and name, by name, or by their name in the help."""
 
-BASH = """\
-# Completion of elephan {version} in bash, by `elephan completion bash`; make it anew after an update.
-_elephan() {{
-    local line
-    COMPREPLY=()
-    while IFS= read -r line; do COMPREPLY+=("$line"); done < <(
-        {python} -I -S {completer} bash "$COMP_POINT" "$COMP_LINE" 2>/dev/null <<<{table}
-    )
-    if [[ ${{#COMPREPLY[@]}} == 1 && ${{COMPREPLY[0]}} == *[=/.,] ]]; then compopt -o nospace; fi
-}}
-complete -F _elephan elephan
-"""
-
-ZSH = """\
-#compdef elephan
-# Completion of elephan {version} in zsh, by `elephan completion zsh`; make it anew after an update.
-_elephan() {{
-    local line
-    local -a open said_open closed said_closed
-    while IFS= read -r line; do
-        if [[ ${{line%%$'\\t'*}} == *[=/.,] ]]; then
-            open+=("${{line%%$'\\t'*}}") said_open+=("${{line/$'\\t'/  -- }}")
-        else
-            closed+=("${{line%%$'\\t'*}}") said_closed+=("${{line/$'\\t'/  -- }}")
-        fi
-    done < <({python} -I -S {completer} zsh "${{(@Q)words[2,CURRENT]}}" 2>/dev/null <<<{table})
-    compadd -l -S '' -d said_open -a open
-    compadd -l -d said_closed -a closed
-}}
-if [[ $funcstack[1] == _elephan ]]; then _elephan "$@"; else compdef _elephan elephan; fi
-"""
-
-FISH = """\
-# Completion of elephan {version} in fish, by `elephan completion fish`; make it anew after an update.
-function __elephan
-    set -l words (commandline -opc) (commandline -ct | string unescape)
-    printf %s {table} | {python} -I -S {completer} fish $words[2..-1] 2>/dev/null
-end
-complete -c elephan -f -a '(__elephan)'
-"""
-
-SHELLS: dict[str, str] = {"bash": BASH, "zsh": ZSH, "fish": FISH}
-"""Scripts by shell."""
+SHELLS = ("bash", "zsh", "fish")
+"""Shells, each with a script in the folder ``shells``, whose words between two @ are filled in."""
 
 
 def completion(
     shell: Annotated[str, typer.Argument(metavar="SHELL", help=f"One of {', '.join(SHELLS)}.")],
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Print a script that makes Tab complete commands: verbs, options, names, files, places for --set.
 
@@ -119,8 +80,7 @@ def completion(
     from elephan.cli import command  # noqa: PLC0415 (it imports this verb)
 
     if shell not in SHELLS:
-        message = f'completion: there is no "{shell}"; {suggest(shell, SHELLS)}'
-        raise InputError(message)
+        raise InputError(f'completion: there is no "{shell}"; {suggest(shell, SHELLS)}')
     text = script(shell, table(command()))
     if json:
         print_json({"shell": shell, "text": text})
@@ -138,14 +98,16 @@ def script(shell: str, known: dict[str, Any]) -> str:
     known : dict
         The table.
     """
-    text = json_module.dumps(known, separators=(",", ":"))
-    quoted = "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'" if shell == "fish" else shlex.quote(text)
-    return SHELLS[shell].format(
-        version=__version__,
-        table=quoted,
-        python=shlex.quote(sys.executable),
-        completer=shlex.quote(str(Path(completer.__file__).resolve())),
-    )
+    dumped = json_module.dumps(known, separators=(",", ":"))
+    quoted = "'" + dumped.replace("\\", "\\\\").replace("'", "\\'") + "'" if shell == "fish" else shlex.quote(dumped)
+    text = files("elephan.cli").joinpath("shells", f"elephan.{shell}").read_text(encoding="utf-8")
+    words = {
+        "version": __version__,
+        "python": shlex.quote(sys.executable),
+        "completer": shlex.quote(str(Path(completer.__file__).resolve())),
+        "table": quoted,
+    }
+    return re.sub("@(version|python|completer|table)@", lambda word: words[word[1]], text)
 
 
 def table(group: TyperGroup) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from elephan.cli import options
 from elephan.cli.columns import LINES, wrapped
-from elephan.cli.common import DetailsOption, JsonOption, fitted_table, print_json, print_lines, print_tables
+from elephan.cli.common import fitted_table, print_json, print_lines, print_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,7 @@ _ORDER = ("missing", "limited")
 """Statuses of what is shown by default, worst first."""
 
 
-def doctor(details: DetailsOption = False, json: JsonOption = False) -> None:
+def doctor(details: options.Details = False, json: options.Json = False) -> None:
     """Look at this machine: what is missing, and the command that mends it. Nothing is changed.
 
     Exit code 0 if simulations run here (what is optional may be missing), 1 if not.
@@ -53,15 +54,14 @@ def _screen(rows: Sequence[ProbeResult], *, ok: bool) -> list[str]:
     lines = wrapped(f"{_ready(ok=ok)} {fine} of {fine + len(wanting)} checks are ok; all of them: --details")
     for n, row in enumerate(wanting):
         # Only the sentence wraps: the command is to be copied.
-        said = [*wrapped(f"{row.name}: {row.status}, {row.found}; for {row.purpose}"), *_mend(row)]
+        said = [
+            *wrapped(f"{row.name}: {row.status}, {row.found}; for {row.purpose}"),
+            *([f"  {row.mend}"] if row.mend else []),
+        ]
         if len(lines) + len(said) + (n + 1 < len(wanting)) > LINES and not row.needed:
             return [*lines, f"({len(wanting) - n} more: --details)"]
         lines += said
     return lines
-
-
-def _mend(row: ProbeResult) -> list[str]:
-    return [f"  {row.mend}"] if row.mend else []
 
 
 def _show_all(rows: Sequence[ProbeResult]) -> None:

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from elephan.assignments import parse_assignments
-from elephan.cli.common import (
-    JsonOption,
-    LawOption,
-    ReplicationsOption,
-    SetOption,
-    WorkersOption,
-    check_laws,
-    print_json,
-    print_wrapped,
-    say,
-    titled,
-)
+from elephan.cli import options
+from elephan.cli.common import check_laws, print_json, print_wrapped, say, titled
 from elephan.own_laws import declare
 from elephan.units import count, format_bytes, format_long_time, format_number, format_time
 
@@ -44,14 +34,14 @@ SEARCHED = "10 to 40"
 
 def estimate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Scenario or sweep file (TOML).")],
-    set_: SetOption = None,
-    law: LawOption = None,
-    replications: ReplicationsOption = None,
-    workers: WorkersOption = None,
+    set_: options.Set = None,
+    law: options.Law = None,
+    replications: options.Replications = None,
+    workers: options.Workers = None,
     series: Annotated[
         bool, typer.Option("--series", help="The sampled cwnd, srtt and backlog are kept, as --out does.")
     ] = False,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Say what a run will cost: packets, seconds of processor, memory at the peak, bytes written. Nothing of it runs.
 
@@ -62,8 +52,7 @@ def estimate(
     from elephan.sweeps.document import Sweep  # noqa: PLC0415 (as above)
 
     declare(law or [])
-    asked = Sweep.from_file(file)
-    asked = asked.changed(parse_assignments(set_, replications=replications))
+    asked = Sweep.from_file(file).changed(parse_assignments(set_, replications=replications))
     if law:
         check_laws(*asked.own_laws())
     found: RunEstimate | SweepEstimate
@@ -125,16 +114,22 @@ def announce(scenario: Scenario, *, workers: int | None, series: bool, force: bo
         If there is not enough memory for it.
     """
     from elephan.costs import check_memory, in_words  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.costs import estimate as look  # noqa: PLC0415 (as above)
-    from elephan.costs.work import is_long  # noqa: PLC0415 (as above)
 
     check_memory(scenario, workers=workers, series=series, force=force)
-    if quiet or not is_long(scenario.network, LONG_S):
+    found = None if quiet else _cost_if_long(scenario, workers, series=series)
+    if found is None:
         return False
-    found = look(scenario, workers=workers, series=series)
     if found.cpu_s > LONG_S:
         say(f"{in_words(found)}; {_on_the_clock(found.workers, found.wall_s)}")
     return True
+
+
+def _cost_if_long(scenario: Scenario, workers: int | None, *, series: bool) -> RunEstimate | None:
+    """Return the cost of a run; None if it is short, which is found out faster."""
+    from elephan.costs import estimate as look  # noqa: PLC0415 (as above)
+    from elephan.costs.work import is_long  # noqa: PLC0415 (as above)
+
+    return look(scenario, workers=workers, series=series) if is_long(scenario.network, LONG_S) else None
 
 
 def _on_the_clock(
@@ -153,14 +148,10 @@ def announce_search(scenario: Scenario, *, workers: int | None, variants: int) -
     variants : int
         Searches.
     """
-    from elephan.costs import estimate as look  # noqa: PLC0415 (as above)
     from elephan.costs import in_words  # noqa: PLC0415 (as above)
-    from elephan.costs.work import is_long  # noqa: PLC0415 (as above)
 
-    if not is_long(scenario.network, LONG_S):
-        return
-    found = look(scenario, workers=workers)
-    if found.cpu_s > LONG_S:
+    found = _cost_if_long(scenario, workers, series=False)
+    if found is not None and found.cpu_s > LONG_S:
         each = f"; {variants} variants" if variants > 1 else ""
         time = _on_the_clock(found.workers, found.wall_s)
         say(f"each buffer: {in_words(found)}; {time}; a search measures {SEARCHED} buffers{each}")

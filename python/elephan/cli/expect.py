@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from elephan import traffic_control
 from elephan.assignments import parse_assignments
-from elephan.cli.common import JsonOption, SetOption, fitted_table, print_json, print_tables, print_wrapped, say
+from elephan.cli import options
+from elephan.cli.common import fitted_table, print_json, print_tables, print_wrapped, say
 from elephan.cli.importing import around
 from elephan.errors import InputError
 from elephan.input_files import read_text
@@ -35,27 +36,18 @@ def expect(
     duration: Annotated[
         str | None, typer.Option("--time", metavar="TIME", help="Of the test.", show_default="10 s")
     ] = None,
-    dev: Annotated[
-        str | None, typer.Option("--dev", metavar="NAME", help="Of tc: the device that the data leaves by.")
-    ] = None,
-    rtt: Annotated[
-        str | None,
-        typer.Option("--rtt", metavar="TIME", help="Of tc: base RTT besides netem's delay.", show_default="0.5 ms"),
-    ] = None,
-    link_rate: Annotated[
-        str | None,
-        typer.Option("--link-rate", metavar="RATE", help="Of tc: rate of the device.", show_default="1 Gbit/s"),
-    ] = None,
+    dev: options.Device = None,
+    rtt: options.DeviceRtt = None,
+    link_rate: options.DeviceRate = None,
     replications: Annotated[int, typer.Option("--replications", min=3, max=1000, help="Runs of the path.")] = 19,
-    set_: SetOption = None,
-    json: JsonOption = False,
+    set_: options.Set = None,
+    json: options.Json = False,
 ) -> None:
     """Say what iperf3 should show over a path, with an interval; and what would explain another measurement."""
     from elephan.expectations import expect as expected  # noqa: PLC0415 (the engine; --help does without)
 
     scenario, notes = _scenario(path, (dev, rtt, link_rate))
-    if set_:
-        scenario = scenario.replace(parse_assignments(set_))
+    scenario = scenario.replace(parse_assignments(set_))
     if duration is not None or measured is None:
         scenario = scenario.replace({"duration": duration or "10 s", "warmup": "0 s"})
     flow = None if measured is None else read(measured).flow
@@ -74,13 +66,11 @@ def _scenario(path: Path, options: tuple[str | None, str | None, str | None]) ->
     dev, rtt, link_rate = options
     if path.suffix.lower() == ".toml":
         if any(option is not None for option in options):
-            message = "--dev, --rtt, --link-rate: belong to lines of tc; change a scenario with --set"
-            raise InputError(message)
+            raise InputError("--dev, --rtt, --link-rate: belong to lines of tc; change a scenario with --set")
         return Scenario.from_file(path), []
     text = read_text(path, "scenario (.toml) or a file of tc's lines")
     if not traffic_control.is_tc(text):
-        message = f"{path}: has no lines of tc qdisc or tc class, and is no scenario (.toml)"
-        raise InputError(message)
+        raise InputError(f"{path}: has no lines of tc qdisc or tc class, and is no scenario (.toml)")
     made = traffic_control.read(text, str(path), dev)
     return Scenario.from_text(traffic_control.scenario(made, around(rtt, link_rate), path.name), str(path)), made.notes
 

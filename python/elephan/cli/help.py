@@ -7,56 +7,14 @@ from __future__ import annotations
 
 import re
 import shutil
-from typing import TYPE_CHECKING, Any
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-VERBS: dict[str, dict[str, str]] = {
-    "Answer a question": {
-        "size": "How large must a buffer be? The smallest that meets a target.",
-        "attack": "Where does a law fail? A search for its worst case.",
-        "model": "What does theory say? An analytic model, or all of a link.",
-        "why": "Why was a link idle? Each loss event, timeout, pause.",
-        "answer": "What others asked: answers ready, each with its command.",
-        "reproduce": "Does a paper's figure hold? Its claims, one by one.",
-        "conform": "Does a law do as it is specified? Published test cases.",
-        "judge": "Does it agree with what others measured? Cell by cell.",
-    },
-    "Ask a measurement": {
-        "infer": "Which buffer does that path have? From iperf3, ss, pcap.",
-        "expect": "What should iperf3 show there? With an interval.",
-    },
-    "Run experiments": {
-        "web": "A page with sliders: choose a question, watch the packets.",
-        "demo": "A first answer, in ten seconds, from a scenario that is here.",
-        "new": "Write a scenario file with comments, to start from.",
-        "import": "Read a measured trace or tc's lines; write a scenario.",
-        "lint": "Warn of what would ruin a study; nothing is run.",
-        "estimate": "What will a run cost? Packets, seconds, memory.",
-        "transfer": "How long does a block of data take, also after silence?",
-        "run": "Run a scenario: what happens, with 95 % intervals.",
-        "sweep": "Run a scenario over lists of values; resumable.",
-        "report": "Make one HTML page of a run, a sizing or a sweep.",
-    },
-    "Real stacks": {
-        "testbed": "Run a scenario through the kernel's TCP on this machine.",
-        "compare": "A model, the simulator and the kernel, side by side.",
-        "kernel": "Put the laws into the running Linux kernel.",
-    },
-    "Look things up": {
-        "list": "Laws, queues, traffic, models, metrics: what there is.",
-        "schema": "JSON Schema of scenario files, for editors.",
-    },
-    "Maintenance": {
-        "store": "Find, show, query, export and check what was run.",
-        "doctor": "What this machine can do, and what mends the rest.",
-        "completion": "Make Tab complete commands in bash, zsh or fish.",
-        "bench": "How fast the engine is on this machine.",
-    },
-}
+VERBS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("verbs.toml").read_text(encoding="utf-8"))
 """Groups of commands in the order of display; those of `elephan.plugins.EVIDENCE` are listed if it is installed."""
 
 OTHERS = "From other packages"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from elephan import traffic_control
-from elephan.cli.common import JsonOption, print_json, print_lines, print_wrapped, say, write_new
+from elephan.cli import options
+from elephan.cli.common import print_json, print_lines, print_wrapped, say, write_new
 from elephan.errors import InputError
 from elephan.importing import TableForm, beside, read
 from elephan.input_files import decoded, read_text
@@ -74,22 +75,14 @@ def import_(
             "ISO 8601 and 2022.01.01_12.00.00 are known.",
         ),
     ] = None,
-    dev: Annotated[
-        str | None, typer.Option("--dev", metavar="NAME", help="Of tc: the device that the data leaves by.")
-    ] = None,
-    rtt: Annotated[
-        str | None,
-        typer.Option("--rtt", metavar="TIME", help="Of tc: base RTT besides netem's delay.", show_default="0.5 ms"),
-    ] = None,
-    link_rate: Annotated[
-        str | None,
-        typer.Option("--link-rate", metavar="RATE", help="Of tc: rate of the device.", show_default="1 Gbit/s"),
-    ] = None,
+    dev: options.Device = None,
+    rtt: options.DeviceRtt = None,
+    link_rate: options.DeviceRate = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write a scenario whose link follows it.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
-    json: JsonOption = False,
+    force: options.ReplaceFiles = False,
+    json: options.Json = False,
 ) -> None:
     """Read a measured trace of a link's rate or delay, or queues as tc has them, and write a scenario with that link.
 
@@ -120,18 +113,15 @@ def import_(
 def _write(found: ImportedTrace, trace: Path, out: Path, *, force: bool) -> list[Path]:
     """Write the scenario of a trace, and a table if a link cannot read the trace as it is."""
     if not out.name or out.is_dir():
-        message = f"--out {out}: is a folder; give the name of a scenario file (.toml)"
-        raise InputError(message)
+        raise InputError(f"--out {out}: is a folder; give the name of a scenario file (.toml)")
     if out.suffix.lower() == ".csv":
-        message = f"--out {out}: must be a scenario (.toml); a table that a link reads is written beside it"
-        raise InputError(message)
+        raise InputError(f"--out {out}: must be a scenario (.toml); a table that a link reads is written beside it")
     files: list[Path] = []
     source = trace
     if not found.as_it_stands:
         source = out.with_name(out.stem + ("-trace.up" if found.kind == "mahimahi" else "-trace.csv"))
         if source.exists() and source.samefile(trace):
-            message = f"--out {out}: {source} would be written over the trace itself; give another name"
-            raise InputError(message)
+            raise InputError(f"--out {out}: {source} would be written over the trace itself; give another name")
         text = decoded(read_trace(trace)) if found.kind == "mahimahi" else found.table()
         write_new(source, text, force=force)
         files.append(source)
@@ -151,11 +141,9 @@ def _write(found: ImportedTrace, trace: Path, out: Path, *, force: bool) -> list
 def _check_words(file: Path | None, of_tc: Mapping[str, str | None]) -> None:
     """Refuse what belongs to lines of tc."""
     if file is not None:
-        message = f'import: unexpected "{file}"; one file is read, or tc and a file'
-        raise InputError(message)
+        raise InputError(f'import: unexpected "{file}"; one file is read, or tc and a file')
     if (option := next((name for name, value in of_tc.items() if value is not None), None)) is not None:
-        message = f"{option}: belongs to queues of Linux: elephan import tc FILE"
-        raise InputError(message)
+        raise InputError(f"{option}: belongs to queues of Linux: elephan import tc FILE")
 
 
 def around(rtt: str | None, link_rate: str | None) -> traffic_control.Around:
@@ -178,11 +166,9 @@ def _queues(
 ) -> None:
     """Read lines of tc."""
     if file is None:
-        message = "import tc: give a file with lines of tc qdisc show or tc ... add"
-        raise InputError(message)
+        raise InputError("import tc: give a file with lines of tc qdisc show or tc ... add")
     if form != TableForm():
-        message = "import tc: --columns, --rate, --delay, --time and --time-format belong to traces"
-        raise InputError(message)
+        raise InputError("import tc: --columns, --rate, --delay, --time and --time-format belong to traces")
     dev, rtt, link_rate = options
     made = traffic_control.read(read_text(file, "file of tc's lines"), str(file), dev)
     text = traffic_control.scenario(made, around(rtt, link_rate), file.name)

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from elephan.assignments import parse_assignments
+from elephan.cli import options
 from elephan.cli.columns import LINES
-from elephan.cli.common import (
-    DetailsOption,
-    JsonOption,
-    QuietOption,
-    print_json,
-    print_wrapped,
-    say,
-    sentence_lines,
-    write_new,
-)
+from elephan.cli.common import print_json, print_wrapped, say, sentence_lines, write_new
 from elephan.errors import InputError, unknown
 from elephan.measurements import read
 from elephan.units import bits_per_second, format_number, format_packets, format_rate, format_time, scaled, seconds
@@ -73,31 +65,30 @@ def infer(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write a scenario of the middle of the answer.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
-    quiet: QuietOption = False,
-    details: DetailsOption = False,
-    json: JsonOption = False,
+    force: options.ReplaceFiles = False,
+    quiet: options.Quiet = False,
+    details: options.Details = False,
+    json: options.Json = False,
 ) -> None:
     """Infer a path's rate, base RTT, buffer and queue from a measurement of its sender, with 90 % intervals."""
     from elephan import inference  # noqa: PLC0415 (NumPy and the engine; --help does without)
 
     known = _known(rate, rtt, beside, control)
     if plot is not None and not simulate:
-        message = "--plot: shows simulated beside measured; give --simulate too"
-        raise InputError(message)
+        raise InputError("--plot: shows simulated beside measured; give --simulate too")
     every_s = None if every is None else seconds(every)
     answer = inference.infer([read(file, every_s=every_s) for file in files], known)
     if isinstance(answer, inference.Observation):
         if json:
-            print_json(_bound(answer))
+            measured = [answer.measurement.to_json()]
+            print_json({"files": measured, "law": answer.law, "bound_s": answer.bound_s, "why": answer.why})
         else:
             print_wrapped(*_bound_lines(answer))
         return
     if simulate:
         answer = replace(answer, nearby=inference.search(answer.region))
         if answer.nearby is not None and answer.nearby.is_unlike and out is not None:
-            message = f"--out: {_unlike(answer.nearby)}, so that there is no scenario of it"
-            raise InputError(message)
+            raise InputError(f"--out: {_unlike(answer.nearby)}, so that there is no scenario of it")
     if out is not None:
         write_new(out, answer.scenario(), force=force)
     changed = _changed(answer, what_if) if what_if else None
@@ -120,18 +111,13 @@ def _known(rate: str | None, rtt: str | None, beside: str | None, control: str |
     from elephan.inference import Known  # noqa: PLC0415 (as above)
 
     if beside is not None and beside not in BESIDE:
-        message = f'--beside: must be "none" or "some", not "{beside}"'
-        raise InputError(message)
+        raise InputError(f'--beside: must be "none" or "some", not "{beside}"')
     return Known(
         None if rate is None else bits_per_second(rate),
         None if rtt is None else seconds(rtt),
         None if beside is None else beside == "none",
         control,
     )
-
-
-def _bound(found: Observation) -> dict[str, object]:
-    return {"files": [found.measurement.to_json()], "law": found.law, "bound_s": found.bound_s, "why": found.why}
 
 
 def _bound_lines(found: Observation) -> list[str]:
@@ -284,13 +270,11 @@ def _changed(answer: Answer, wanted: Sequence[str]) -> list[dict[str, Any]]:
     for change in wanted:
         key, _, value = change.partition("=")
         if not value:
-            message = f'--what-if {change}: must be a key and a value, such as queue=fq-codel or buffer="20 ms"'
-            raise InputError(message)
+            raise InputError(f'--what-if {change}: must be a key and a value, such as queue=fq-codel or buffer="20 ms"')
         place = _SHORT.get(key, key)
         if place == key and "." not in key and "[" not in key:
             known = [name for name in _SHORT if name not in ("queues", "laws", "control")]
-            message = f"--what-if {key}: {unknown('key', key, known)}, or a place such as flows.0.count"
-            raise InputError(message)
+            raise InputError(f"--what-if {key}: {unknown('key', key, known)}, or a place such as flows.0.count")
         variants.append((change, parse_assignments([f"{place}={value}"])))
     # All are read before any is run.
     scenarios = [(name, [what_if(answer, change), *what_if_at_ends(answer, change)]) for name, change in variants]

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from elephan.assignments import parse_assignments
-from elephan.cli.common import JsonOption, fitted_table, print_json, print_lines, print_tables, say
+from elephan.cli import options
+from elephan.cli.common import fitted_table, print_json, print_lines, print_tables, say
 from elephan.cli.help import CommandHelp
 
 app = typer.Typer(
@@ -31,7 +32,7 @@ def load(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the law; repeatable."),
     ] = None,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Put a law into the kernel, where it stays until it is taken out."""
     from elephan import kernel  # noqa: PLC0415 (--help does without)
@@ -44,7 +45,7 @@ def load(
 
 
 @app.command("unload", cls=CommandHelp, epilog="Example:  elephan kernel unload ghstcp")
-def unload(law: LawArgument, json: JsonOption = False) -> None:
+def unload(law: LawArgument, json: options.Json = False) -> None:
     """Take a law out; sockets that have it keep it until they close."""
     from elephan import kernel  # noqa: PLC0415 (as in `load`)
 
@@ -54,7 +55,7 @@ def unload(law: LawArgument, json: JsonOption = False) -> None:
 
 
 @app.command("list", cls=CommandHelp, epilog="Example:  elephan kernel list")
-def list_(json: JsonOption = False) -> None:
+def list_(json: options.Json = False) -> None:
     """List the laws that the kernel can have, and which of them are there."""
     from elephan import kernel  # noqa: PLC0415 (as in `load`)
 
@@ -67,7 +68,7 @@ def list_(json: JsonOption = False) -> None:
 
 
 @app.command("show", cls=CommandHelp, epilog="Example:  elephan kernel show ghstcp")
-def show(law: LawArgument, json: JsonOption = False) -> None:
+def show(law: LawArgument, json: options.Json = False) -> None:
     """Count what the sockets of a loaded law have done."""
     from elephan import kernel  # noqa: PLC0415 (as in `load`)
 

@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 from elephan.assignments import parse_assignments
-from elephan.cli.common import (
-    JsonOption,
-    LawOption,
-    ScenarioArgument,
-    SetOption,
-    StrictOption,
-    check_laws,
-    print_json,
-    print_wrapped,
-    warn,
-)
+from elephan.cli import options
+from elephan.cli.common import check_laws, print_json, print_wrapped, warn
 from elephan.own_laws import declare
 from elephan.scenario import Scenario
 
@@ -21,19 +12,17 @@ EXAMPLE = 'Example:  elephan lint scenarios/hstcp-1g.toml --set links.0.buffer="
 
 
 def lint(
-    scenario: ScenarioArgument,
-    set_: SetOption = None,
-    law: LawOption = None,
-    strict: StrictOption = False,
-    json: JsonOption = False,
+    scenario: options.Scenario,
+    set_: options.Set = None,
+    law: options.Law = None,
+    strict: options.Strict = False,
+    json: options.Json = False,
 ) -> None:
     """Warn about what makes a scenario's numbers mean something else than intended; nothing is run."""
     from elephan.lint import lint as look  # noqa: PLC0415 (a dozen modules; --help does without)
 
     declare(law or [])
-    read = Scenario.from_file(scenario)
-    if set_:
-        read = read.replace(parse_assignments(set_))
+    read = Scenario.from_file(scenario).replace(parse_assignments(set_))
     check_laws(read.own_laws)
     warnings = look(read)
     if json:

@@ -6,28 +6,14 @@ With ``--simulate``: a simulation beside it. With ``--map``: where it holds, fro
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import elephan
+from elephan.cli import common, options
 from elephan.cli.columns import LINES, Column, left_out, table_lines, terminal_width, wrapped
-from elephan.cli.common import (
-    DetailsOption,
-    JsonOption,
-    OutOption,
-    can_draw,
-    check_out,
-    fitted_table,
-    new_table,
-    print_json,
-    print_lines,
-    print_tables,
-    say,
-    say_written,
-    writing,
-)
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
 from elephan.units import format_number, format_quantity, scaled
@@ -64,20 +50,21 @@ def model(
     map_: Annotated[
         bool, typer.Option("--map", help="Instead: its error in simulations, over buffer, flows and RTT.")
     ] = False,
-    out: OutOption = None,
-    details: DetailsOption = False,
-    json: JsonOption = False,
+    out: options.Out = None,
+    details: options.Details = False,
+    json: options.Json = False,
 ) -> None:
     """Compute an analytic model: a table, JSON, a picture. Nothing is simulated unless --simulate says so."""
     from elephan.theory import models  # noqa: PLC0415 (--help does without NumPy)
     from elephan.theory.models import links  # noqa: PLC0415 (as above)
 
-    check_out(out)
+    common.check_out(out)
     chosen = models.model(name)
     if map_:
         if set_ or scenario is not None or link is not None or simulate:
-            message = "--map: shows the simulations there are; leave out --set, --scenario, --link and --simulate"
-            raise InputError(message)
+            raise InputError(
+                "--map: shows the simulations there are; leave out --set, --scenario, --link and --simulate"
+            )
         _show_map(chosen, out, json=json)
         return
     given = _assignments(set_ or [])
@@ -87,8 +74,7 @@ def model(
         table, simulated, simulation = _simulate(chosen, given, other=scenario is not None or link is not None)
     elif scenario is None:
         if link is not None:
-            message = "--link: a link belongs to a scenario; give --scenario FILE too"
-            raise InputError(message)
+            raise InputError("--link: a link belongs to a scenario; give --scenario FILE too")
         table = chosen.table(given)
     else:
         read = elephan.Scenario.from_file(scenario)
@@ -99,24 +85,24 @@ def model(
     if out is not None:
         from elephan.results.files import TableColumns, write_files  # noqa: PLC0415 (NumPy; --help does without)
 
-        with writing(out):
+        with common.writing(out):
             columns = TableColumns({**table.values, **table.columns}, {"model": name})
             written = write_files(out, [(name, columns), (f"{name}.json", table.to_json() | simulation)])
-            if can_draw():
+            if common.can_draw():
                 from elephan.plots.model import draw_model  # noqa: PLC0415 (matplotlib is slow to import)
 
                 written += draw_model(table, out)
     if json:
-        print_json(table.to_json() | simulation)
+        common.print_json(table.to_json() | simulation)
     elif details:
-        print_tables(*_tables(printed))
+        common.print_tables(*_tables(printed))
     else:
-        print_lines(*_screen(printed))
-    say_written(written)
+        common.print_lines(*_screen(printed))
+    common.say_written(written)
     for line in table.model.fails if details or json else ():
-        say(f"note: {line}")
+        common.say(f"note: {line}")
     if simulation:
-        say(f"note: simulated, without --set: {simulation['simulation']['says']}")
+        common.say(f"note: simulated, without --set: {simulation['simulation']['says']}")
 
 
 def _checked_for_pacing(table: ModelTable, network: Network, link: int) -> ModelTable:
@@ -136,8 +122,9 @@ def _simulate(chosen: Model, given: dict[str, str], *, other: bool) -> tuple[Mod
     from elephan.plugins import hook  # noqa: PLC0415 (reads the metadata of all packages; start-up does without)
 
     if other:
-        message = "--simulate: makes its own scenario; for a link of another use elephan size, which has the models too"
-        raise InputError(message)
+        raise InputError(
+            "--simulate: makes its own scenario; for a link of another use elephan size, which has the models too"
+        )
     simulate = hook("model.simulate", "--simulate:")
     with ProgressLine("simulation") as line:
         found: tuple[ModelTable, ModelTable, dict[str, Any]] = simulate(chosen, given, line.update)
@@ -150,28 +137,27 @@ def _show_map(model: Model, out: Path | None, *, json: bool) -> None:
 
     maps = regions(model.name)
     if not maps:
-        message = f"--map: {model.name} was not compared to simulations of a link"
-        raise InputError(message)
+        raise InputError(f"--map: {model.name} was not compared to simulations of a link")
     document = {"model": model.name, "title": model.title, "maps": [region.to_json() for region in maps]}
     written = []
     if out is not None:
         from elephan.runs.files import write_json  # noqa: PLC0415 (NumPy; --help does without)
 
-        with writing(out):
+        with common.writing(out):
             written = [write_json(out / f"{model.name}-map.json", document)]
-            if can_draw():
+            if common.can_draw():
                 from elephan.plots.accuracy import draw_accuracy  # noqa: PLC0415 (matplotlib is slow to import)
 
                 written += draw_accuracy(model, out)
     if json:
-        print_json(document)
+        common.print_json(document)
     else:
         from elephan.accuracy.regions import LEGEND  # noqa: PLC0415 (start-up does without)
 
-        print_tables(LEGEND, *(table for region in maps for table in _map_tables(region)))
-    say_written(written)
+        common.print_tables(LEGEND, *(table for region in maps for table in _map_tables(region)))
+    common.say_written(written)
     for line in model.fails:
-        say(f"note: {line}")
+        common.say(f"note: {line}")
 
 
 def _map_tables(region: ErrorRegion) -> list[Printed | str]:
@@ -179,7 +165,7 @@ def _map_tables(region: ErrorRegion) -> list[Printed | str]:
     from elephan.accuracy.regions import label  # noqa: PLC0415 (start-up does without)
     from elephan.accuracy.survey import FLOWS, RTTS_MS, SHARES  # noqa: PLC0415 (as above)
 
-    rows = new_table("RTT", "flows", *(f"{share:g}" for share in SHARES))
+    rows = common.new_table("RTT", "flows", *(f"{share:g}" for share in SHARES))
     for rtt, of_rtt in zip(RTTS_MS, region.points, strict=True):
         for flows, of_flows in zip(FLOWS, of_rtt, strict=True):
             rows.add_row(f"{rtt:g} ms" if flows == FLOWS[0] else "", f"{flows}", *map(label, of_flows))
@@ -191,16 +177,14 @@ def _assignments(texts: list[str]) -> dict[str, str]:
     names = [name for name, _ in pairs]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        message = f"--set: {twice[0]} is given twice; several values are one list, such as rtt=20 ms,100 ms"
-        raise InputError(message)
+        raise InputError(f"--set: {twice[0]} is given twice; several values are one list, such as rtt=20 ms,100 ms")
     return dict(pairs)
 
 
 def _assignment(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
-        message = f'--set: "{text}" is not of the form name=value, such as rtt="100 ms"'
-        raise InputError(message)
+        raise InputError(f'--set: "{text}" is not of the form name=value, such as rtt="100 ms"')
     return name.strip(), value.strip()
 
 
@@ -243,7 +227,7 @@ def _split(head: str) -> tuple[str, str]:
 def _tables(table: ModelTable) -> list[Printed | str]:
     """Return constant columns in one line, and the rest as a table."""
     title, fixed, heads, columns, words = _parts(table)
-    return [f"{title}\n{fixed}", fitted_table(heads, list(zip(*columns, strict=True)), words)]
+    return [f"{title}\n{fixed}", common.fitted_table(heads, list(zip(*columns, strict=True)), words)]
 
 
 def _parts(table: ModelTable) -> tuple[str, str, Sequence[str], Sequence[list[str]], list[bool]]:

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import Annotated
 
 import typer
 
-from elephan.cli.common import JsonOption, print_json, say, write_new
+from elephan.cli import options
+from elephan.cli.common import print_json, say, write_new
 from elephan.errors import InputError, suggest
 from elephan.scenario import Scenario
 from elephan.templates import DEFAULTS, example_path, examples, template
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 EXAMPLE = """Example:  elephan new dumbbell --rate "1 Gbit/s" --rtt "120 ms" --out mine.toml
 elephan new bufferbloat --rate "20 Mbit/s" --out bloat.toml"""
 
 SCHEMA = "elephan.schema.json"
 """File that `elephan schema` writes in the guide; a new scenario beside it names it in its first line."""
-
-FileOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write this file, not to stdout.")]
 
 
 def new(
@@ -38,9 +34,9 @@ def new(
     flows: Annotated[int | None, typer.Option("--flows", min=1, help="Flows of each group (see the file).")] = None,
     hops: Annotated[int | None, typer.Option("--hops", min=1, max=1000, help="Hops of the parking lot.")] = None,
     buffer: Annotated[str | None, typer.Option("--buffer", help='Buffer, such as "0.1 bdp" or "500 packets".')] = None,
-    out: FileOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
-    json: JsonOption = False,
+    out: options.File = None,
+    force: options.ReplaceFile = False,
+    json: options.Json = False,
 ) -> None:
     """Write a commented scenario file: dumbbell, two-way, parking-lot, two-hops, web.
 
@@ -68,17 +64,16 @@ def _whole(name: str, choices: Mapping[str, str | int | None]) -> str:
     known = examples()
     if name not in known:
         if name in ("law", "laws"):
-            message = (
+            raise InputError(
                 "new writes scenarios; a law of your own is a class of Python or a library of Rust, "
                 "see docs/guide/law-in-python.md, which size, run and sweep take with --law NAME=FILE.py:CLASS"
             )
-            raise InputError(message)
         names = [*DEFAULTS, *known]
         kinds = f"kinds: {', '.join(names)}"
-        message = f'there is no kind "{name}"; {suggest(name, names, kinds)}'
-        raise InputError(message)
+        raise InputError(f'there is no kind "{name}"; {suggest(name, names, kinds)}')
     given = next((option for option, value in choices.items() if value is not None), None)
     if given is not None:
-        message = f"--{given}: {name} is a whole scenario; write it, and change the file or say --set of other verbs"
-        raise InputError(message)
+        raise InputError(
+            f"--{given}: {name} is a whole scenario; write it, and change the file or say --set of other verbs"
+        )
     return example_path(name).read_text(encoding="utf-8")

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from elephan.cli.common import JsonOption, print_json, say, writing
+from elephan.cli import options
+from elephan.cli.common import print_json, say, writing
 from elephan.errors import InputError
 
 EXAMPLE = """Example:  elephan report sized/ --out answer.html --open
@@ -32,13 +33,12 @@ def report(
         typer.Option("--out", metavar="FILE", help="The page.", show_default=f"DIR/report.html; {SEVERAL} of several"),
     ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Write one self-contained HTML page about a result: it needs no network and can be mailed."""
     page = out if out is not None else folders[0] / "report.html" if len(folders) == 1 else Path(SEVERAL)
     if page.is_dir():
-        message = f"--out {page}: is a folder; give the name of a file, such as {page / 'report.html'}"
-        raise InputError(message)
+        raise InputError(f"--out {page}: is a folder; give the name of a file, such as {page / 'report.html'}")
     from elephan.reports import report as write  # noqa: PLC0415 (--help does without NumPy)
 
     with writing(page):

@@ -11,44 +11,8 @@ import typer
 import elephan
 from elephan.assignments import parse_assignments
 from elephan.catalog import catalog
+from elephan.cli import common, options
 from elephan.cli.columns import command_lines, wrapped
-from elephan.cli.common import (
-    METRIC_HEADS,
-    PARQUET,
-    DetailsOption,
-    ForceOption,
-    Interrupted,
-    JsonOption,
-    KeepOption,
-    LawOption,
-    MetricOption,
-    OutOption,
-    QuietOption,
-    ReplicationsOption,
-    ScenarioArgument,
-    SeedOption,
-    SetOption,
-    StrictOption,
-    TablesOption,
-    WorkersOption,
-    as_text,
-    check_laws,
-    check_out,
-    check_tables,
-    fitted_table,
-    metric_rows,
-    new_table,
-    note_changes,
-    print_json,
-    print_lines,
-    print_tables,
-    say,
-    say_written,
-    shown,
-    titled,
-    warn,
-    writing,
-)
 from elephan.cli.estimate import announce
 from elephan.cli.progress import ProgressLine
 from elephan.cli.run_events import event_lines, events_of, finite, traced
@@ -72,16 +36,28 @@ if TYPE_CHECKING:
 
 ENGINES = ("window", "reference")
 
+TRANSFERS = (
+    ("complete", "completed", 5),
+    ("open", "open", 3),
+    ("time [s]", "completion_time_s", 4),
+    ("95 % [s]", "completion_time_p95_s", 4),
+    ("slowdown", "slowdown", 3),
+)
+"""Heads, keys and digits of the table of transfers."""
+
+PAGES = (("pages", 5), ("", 0), ("page_time_s", 4), ("page_time_p95_s", 4), ("", 0))
+"""Keys and digits of pages in the same columns."""
+
 EXAMPLE = """Example:  elephan run scenarios/hstcp-1g.toml --set links.0.buffer="0.1 bdp" --out run/ --plot
 elephan run scenarios/hstcp-1g.toml --precision goodput=2% --metric loss_synchronization --json"""
 
 
 def run(
-    scenario: ScenarioArgument,
-    set_: SetOption = None,
-    law: LawOption = None,
-    seed: SeedOption = None,
-    replications: ReplicationsOption = None,
+    scenario: options.Scenario,
+    set_: options.Set = None,
+    law: options.Law = None,
+    seed: options.Seed = None,
+    replications: options.Replications = None,
     precision: Annotated[
         list[str] | None,
         typer.Option(
@@ -95,10 +71,10 @@ def run(
         int | None,
         typer.Option("--max-replications", min=2, help="Maximum replications for --precision; 100 by default."),
     ] = None,
-    metric: MetricOption = None,
-    workers: WorkersOption = None,
-    out: OutOption = None,
-    tables: TablesOption = PARQUET,
+    metric: options.Metric = None,
+    workers: options.Workers = None,
+    out: options.Out = None,
+    tables: options.Tables = options.PARQUET,
     also: Annotated[
         list[str] | None,
         typer.Option(
@@ -121,46 +97,37 @@ def run(
         bool,
         typer.Option("--plot", help="Draw cwnd, backlog, srtt, utilization, distributions and packets into --out."),
     ] = False,
-    store: KeepOption = None,
+    store: options.Keep = None,
     engine: Annotated[str, typer.Option("--engine", help="window, or reference: the plain one, slow.")] = "window",
-    strict: StrictOption = False,
-    force: ForceOption = False,
-    quiet: QuietOption = False,
-    details: DetailsOption = False,
-    json: JsonOption = False,
+    strict: options.Strict = False,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+    details: options.Details = False,
+    json: options.Json = False,
 ) -> None:
     """Run all replications of a scenario and sum them up, with 95 % confidence intervals."""
     from elephan.lint import lint  # noqa: PLC0415 (--help does without NumPy)
     from elephan.results.files import write_files  # noqa: PLC0415 (as above)
+    from elephan.runs.elsewhere import check_recorded  # noqa: PLC0415 (as above)
     from elephan.runs.halves import is_cheap  # noqa: PLC0415 (as above)
     from elephan.runs.measures import needs_series  # noqa: PLC0415 (as above)
 
-    check_out(out)
-    check_tables(tables)
-    if plot:
-        require("--plot", "matplotlib")
-    _check_formats(also or [])
-    _check_folder(out, {"--plot": plot, "--also": bool(also)})
-    if engine not in ENGINES:
-        message = f'--engine: there is no "{engine}"; {suggest(engine, ENGINES, "use window or reference")}'
-        raise InputError(message)
-    most = _most(replications, precision, max_replications)
+    common.check_out(out)
+    common.check_tables(tables)
+    most = _check(out, engine, replications, precision, max_replications, plot=plot, also=also or [])
     declare(law or [])
-    read = elephan.Scenario.from_file(scenario)
-    if changes := parse_assignments(set_, replications=replications, seed=seed):
-        read = read.replace(changes)
-    check_laws(read.own_laws)
+    changes = {"replications": replications, "seed": seed}
+    read = elephan.Scenario.from_file(scenario).replace(parse_assignments(set_, **changes))
+    common.check_laws(read.own_laws)
     read = traced(read, trace)
     metrics = _metrics(metric or [], read)
     for name in also or []:
-        from elephan.runs.elsewhere import check_recorded  # noqa: PLC0415 (few runs want it)
-
         check_recorded(read, name)
     # A store keeps no samples that were not asked for, and a precision may ask for many replications.
     is_looked_at = store is None and engine == ENGINES[0] and not precision and is_cheap(read)
     series = out is not None or needs_series(metrics) or is_looked_at
     if strict:
-        warn(lint(read), strict=True)
+        common.warn(lint(read), strict=True)
     with ExitStack() as stack:
         kept = None
         if store is not None:
@@ -172,10 +139,10 @@ def run(
         key = kept.key(read, **asked) if kept is not None else ""
         # Pictures, files for other tools and events are made of what a run leaves in memory.
         found = kept.find(key, series=series) if kept is not None and not (plot or also or trace) else None
-        with writing(out):
+        with common.writing(out):
             if found is not None:
                 if not quiet:
-                    say(f"run {found.id[:12]} is in the store {store}: shown from there")
+                    common.say(f"run {found.id[:12]} is in the store {store}: shown from there")
                 written = write_files(out, found.files(metrics), tables) if out is not None else []
                 made: RunResult | StoredRun = found
             else:
@@ -185,19 +152,19 @@ def run(
                 if kept is not None:
                     kept.put(made, key=key)
                 written = _written(made, out, tables, plot=plot, also=also or [], set_=set_)
-            note_changes(out, set_)
+            common.note_changes(out, set_)
         document: dict[str, Any] = {**made.to_json()}
         document |= {"metrics": found.measured(metrics)} if found is not None and metrics else {}
         warnings = made.warnings
     _show(document, made, trace, json=json, details=details, set_=set_)
     if not json:
-        say_written(written)
-    warn(warnings, strict=strict, quiet=quiet)
+        common.say_written(written)
+    common.warn(warnings, strict=strict, quiet=quiet)
     if not document.get("precision", {}).get("met", True):
         from elephan.runs.precision import missed  # noqa: PLC0415 (NumPy is there by now)
 
         done = document["run"]["replications"]
-        say(f"precision not met after {count(done, 'replication')}: {missed(document['precision'])}")
+        common.say(f"precision not met after {count(done, 'replication')}: {missed(document['precision'])}")
         raise typer.Exit(1)
 
 
@@ -224,43 +191,56 @@ def _simulate(read: Scenario, workers: int | None, quiet: bool, asked: dict[str,
         try:
             return elephan.run(read, workers=workers, progress=progress, **asked)
         except KeyboardInterrupt:
-            message = f"interrupted after {count(done, 'replication')}; nothing is half-written"
-            raise Interrupted(message) from None
+            raise common.Interrupted(
+                f"interrupted after {count(done, 'replication')}; nothing is half-written"
+            ) from None
 
 
-def _check_folder(out: Path | None, asked: Mapping[str, bool]) -> None:
-    """Refuse options that write into a folder without ``--out``."""
-    for option, is_asked in asked.items():
-        if is_asked and out is None:
-            message = f"{option}: where to? Give a folder with --out DIR"
-            raise InputError(message)
+def _check(
+    out: Path | None,
+    engine: str,
+    replications: int | None,
+    precision: list[str] | None,
+    most: int | None,
+    *,
+    plot: bool,
+    also: Sequence[str],
+) -> int:
+    """Refuse unknown names and contradictory options; return the maximum number of replications for ``--precision``."""
+    from elephan.runs.elsewhere import FORMATS  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.runs.precision import MOST  # noqa: PLC0415 (as above)
 
-
-def _check_formats(names: Sequence[str]) -> None:
-    """Refuse a format for other tools that is not known."""
-    if not names:
-        return
-    from elephan.runs.elsewhere import FORMATS  # noqa: PLC0415 (few runs want it)
-
-    for name in names:
+    if plot:
+        require("--plot", "matplotlib")
+    for name in also:
         if name not in FORMATS:
             known = f"known: {', '.join(FORMATS)}"
-            message = f'--also: there is no format "{name}"; {suggest(name, list(FORMATS), known)}'
-            raise InputError(message)
+            raise InputError(f'--also: there is no format "{name}"; {suggest(name, list(FORMATS), known)}')
+    if out is None and (plot or also):
+        raise InputError(f"{'--plot' if plot else '--also'}: where to? Give a folder with --out DIR")
+    if engine not in ENGINES:
+        raise InputError(f'--engine: there is no "{engine}"; {suggest(engine, ENGINES, "use window or reference")}')
+    if most is not None and not precision:
+        raise InputError("--max-replications: is for --precision; give that too, or --replications for so many")
+    most = most or MOST
+    if replications is not None and precision and replications > most:
+        raise InputError(
+            f"--replications: {replications} are more than --max-replications, {most}; give fewer, or allow more"
+        )
+    return most
 
 
 def _written(
     result: RunResult, out: Path | None, tables: str, *, plot: bool, also: Collection[str], set_: list[str] | None
 ) -> list[Path]:
     """Write the files of ``--out``, ``--also`` and ``--plot``."""
+    from elephan.runs.elsewhere import FORMATS  # noqa: PLC0415 (--help does without NumPy)
+
     if out is None:
         return []
     written = result.write(out, tables)
-    if also:
-        from elephan.runs.elsewhere import FORMATS  # noqa: PLC0415 (few runs want it)
-
-        for name in dict.fromkeys(also):
-            written += FORMATS[name](result, out)
+    for name in dict.fromkeys(also):
+        written += FORMATS[name](result, out)
     if plot:
         from elephan.plots.run import draw_run  # noqa: PLC0415 (matplotlib is slow to import)
 
@@ -282,11 +262,11 @@ def _show(
 
     events = events_of(made, trace) if trace is not None and isinstance(made, RunResult) else []
     if json:
-        print_json(document if trace is None else {**document, "events": finite(events)})
+        common.print_json(document if trace is None else {**document, "events": finite(events)})
     elif trace is not None:
-        print_lines(*event_lines(events, trace, details=details))
+        common.print_lines(*event_lines(events, trace, details=details))
     else:
-        title = titled(document["run"]["scenario"], set_)
+        title = common.titled(document["run"]["scenario"], set_)
         shown_ = {**document, "run": document["run"] | {"scenario": title}}
         print_document(shown_, made.scenario, details=details)
 
@@ -303,29 +283,15 @@ def print_document(document: Mapping[str, Any], scenario: Scenario, *, details: 
     """
     facts, links = scenario.groups, scenario.resolved["links"]
     if details:
-        print_lines(*whole(document, facts, links=links))
-        print_tables(*_transfers(document["groups"]))
+        common.print_lines(*whole(document, facts, links=links))
+        common.print_tables(*_transfers(document["groups"]))
     else:
-        print_lines(*screen(document, facts, links=links))
+        common.print_lines(*screen(document, facts, links=links))
     if document.get("metrics"):
-        rows = metric_rows(document["metrics"], document["run"]["replications"])
-        print_tables(fitted_table(METRIC_HEADS, rows, [True, True, False, True]))
+        rows = common.metric_rows(document["metrics"], document["run"]["replications"])
+        common.print_tables(common.fitted_table(common.METRIC_HEADS, rows, [True, True, False, True]))
     if details:
-        print_lines(*_queues(document))
-
-
-def _most(replications: int | None, precision: list[str] | None, most: int | None) -> int:
-    """Return the maximum number of replications for ``--precision``; refuse contradictory options."""
-    from elephan.runs.precision import MOST  # noqa: PLC0415 (--help does without NumPy)
-
-    if most is not None and not precision:
-        message = "--max-replications: is for --precision; give that too, or --replications for so many"
-        raise InputError(message)
-    most = most or MOST
-    if replications is not None and precision and replications > most:
-        message = f"--replications: {replications} are more than --max-replications, {most}; give fewer, or allow more"
-        raise InputError(message)
-    return most
+        common.print_lines(*_queues(document))
 
 
 def _transfers(groups: Sequence[dict[str, Any]]) -> list[Table | str]:
@@ -333,28 +299,13 @@ def _transfers(groups: Sequence[dict[str, Any]]) -> list[Table | str]:
     some = [(group["name"], group["transfers"]) for group in groups if group["transfers"] is not None]
     if not some:
         return []
-    transfers = new_table("transfers", "complete", "open", "time [s]", "95 % [s]", "slowdown")
+    transfers = common.new_table("transfers", *(head for head, _, _ in TRANSFERS))
     for name, each in some:
-        cells = (
-            shown(each["completed"], digits=5, of="completed"),
-            shown(each["open"], digits=3, of="open"),
-            shown(each["completion_time_s"], of="completion_time_s"),
-        )
-        more = (
-            shown(each["completion_time_p95_s"], of="completion_time_p95_s"),
-            shown(each["slowdown"], digits=3, of="slowdown"),
-        )
-        transfers.add_row(name, *cells, *more)
+        transfers.add_row(name, *(common.shown(each[key], digits=digits, of=key) for _, key, digits in TRANSFERS))
         if "pages" in each:
-            pages = (
-                shown(each["pages"], digits=5, of="pages"),
-                "",
-                shown(each["page_time_s"], of="page_time_s"),
-                shown(each["page_time_p95_s"], of="page_time_p95_s"),
-                "",
-            )
-            transfers.add_row(f"{name}: pages", *pages)
-    refused = [f"{name}: {shown(each['refused'])} refused" for name, each in some if each["refused"]["mean"]]
+            cells = (common.shown(each[key], digits=digits, of=key) if key else "" for key, digits in PAGES)
+            transfers.add_row(f"{name}: pages", *cells)
+    refused = [f"{name}: {common.shown(each['refused'])} refused" for name, each in some if each["refused"]["mean"]]
     return [transfers, *refused]
 
 
@@ -364,7 +315,10 @@ def _queues(document: Mapping[str, Any]) -> list[str]:
     lines = []
     for link in document["links"]:
         discipline = link["queue"]["discipline"]
-        values = {key: (as_text(link["queue"][key]), as_text(usual)) for key, usual in defaults[discipline].items()}
+        values = {
+            key: (common.as_text(link["queue"][key]), common.as_text(usual))
+            for key, usual in defaults[discipline].items()
+        }
         chosen = [f"{key} = {value}" for key, (value, usual) in values.items() if value != usual]
         if chosen:
             # Values that a file gives in other units have as many digits as a double.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from json import dumps
-from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
 from typing import Annotated
 
 import typer
 
-from elephan.cli.common import JsonOption, print_lines, say, write_new
+from elephan.cli import options
+from elephan.cli.common import print_lines, say, write_new
 from elephan.schema import schema as document
 
 EXAMPLE = """Example:  elephan schema --out elephan.schema.json
@@ -17,9 +17,9 @@ elephan schema sweep --out sweep.schema.json"""
 
 def schema(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="scenario or sweep.")] = "scenario",
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write this file, not to stdout.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
-    json: JsonOption = False,  # noqa: ARG001 (it is JSON in any case)
+    out: options.File = None,
+    force: options.ReplaceFile = False,
+    json: options.Json = False,  # noqa: ARG001 (it is JSON in any case)
 ) -> None:
     """Print the JSON Schema of scenario files, or of sweep files, for editors."""
     found = document(kind)

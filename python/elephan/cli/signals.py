@@ -5,12 +5,9 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from typing import TYPE_CHECKING
+from types import FrameType
 
 from elephan import _native
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 AGAIN_S = 0.1
 """Interval after which an unhandled interrupt is raised again [s]."""

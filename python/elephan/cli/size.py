@@ -9,45 +9,14 @@ import typer
 
 import elephan
 from elephan.assignments import parse_assignments
-from elephan.cli.common import (
-    PARQUET,
-    DetailsOption,
-    ForceOption,
-    Interrupted,
-    JsonOption,
-    LawOption,
-    OutOption,
-    QuietOption,
-    RangeOption,
-    ReplicationsOption,
-    RunsOption,
-    ScenarioArgument,
-    SeedOption,
-    SetOption,
-    StrictOption,
-    TablesOption,
-    WorkersOption,
-    can_draw,
-    check_laws,
-    check_out,
-    check_tables,
-    note_changes,
-    print_json,
-    print_lines,
-    print_tables,
-    say,
-    say_written,
-    titled,
-    warn,
-    writing,
-)
+from elephan.cli import common, options
 from elephan.cli.comparison import comparison_notes, comparison_screen, comparison_tables, read_names, write_comparison
 from elephan.cli.estimate import announce_search
 from elephan.cli.progress import ProgressLine
 from elephan.cli.size_details import details_of
 from elephan.cli.size_limit import limit_screen
 from elephan.cli.size_screen import size_screen
-from elephan.cli.size_worst import size_worst_case
+from elephan.cli.worst_screen import search_worst, worst_screen
 from elephan.costs.check import check_memory
 from elephan.errors import InputError
 from elephan.own_laws import declare, here
@@ -60,6 +29,7 @@ if TYPE_CHECKING:
     from elephan.sizing import SizeAnswer, SizeComparison
     from elephan.sizing.inverse import LimitAnswer
     from elephan.sizing.search import SearchProgress
+    from elephan.worst import WorstSizing
 
     Found = SizeAnswer | SizeComparison | LimitAnswer
 
@@ -68,7 +38,7 @@ elephan size scenarios/hstcp-1g.toml --target utilization=0.95 --laws reno,highs
 
 
 def size(
-    scenario: ScenarioArgument,
+    scenario: options.Scenario,
     target: Annotated[
         list[str] | None,
         typer.Option(
@@ -112,20 +82,20 @@ def size(
     worst_case: Annotated[
         bool, typer.Option("--worst-case", help="The buffer that survives the worst case found within ranges.")
     ] = False,
-    range_: RangeOption = None,
-    runs: RunsOption = None,
-    set_: SetOption = None,
-    law: LawOption = None,
-    seed: SeedOption = None,
-    replications: ReplicationsOption = None,
-    workers: WorkersOption = None,
-    out: OutOption = None,
-    tables: TablesOption = PARQUET,
-    details: DetailsOption = False,
-    strict: StrictOption = False,
-    force: ForceOption = False,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    range_: options.Range = None,
+    runs: options.Runs = None,
+    set_: options.Set = None,
+    law: options.Law = None,
+    seed: options.Seed = None,
+    replications: options.Replications = None,
+    workers: options.Workers = None,
+    out: options.Out = None,
+    tables: options.Tables = options.PARQUET,
+    details: options.Details = False,
+    strict: options.Strict = False,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Find the smallest buffer of a link that meets all targets, with the delay and loss it costs.
 
@@ -137,102 +107,129 @@ def size(
     from elephan.sizing import size_variants  # noqa: PLC0415 (--help does without NumPy)
     from elephan.sizing.inverse import size_limit  # noqa: PLC0415 (as above)
     from elephan.sizing.pacing import BOTH, check_pacing, with_pacing  # noqa: PLC0415 (as above)
-    from elephan.sizing.targets import parse_targets  # noqa: PLC0415 (as above)
 
-    check_out(out)
-    check_tables(tables)
+    common.check_out(out)
+    common.check_tables(tables)
     check_pacing(pacing)
     names = read_names("--laws", laws, "reno,highspeed"), read_names("--queues", queues, "drop-tail,fq")
-    target = _checked(target, find=find, compared=any(names), model_only=model_only, whole_curve=whole_curve)
-    parse_targets(target)
-    _check_pacing_both(pacing, compared=find is not None or any(names))
-    others = find is not None or any(names) or model_only or whole_curve or pacing == BOTH
-    _check_worst(others, worst_case=worst_case, given={"--range": range_, "--runs": runs})
+    flags = {"model_only": model_only, "whole_curve": whole_curve, "worst_case": worst_case}
+    target = _check(target, find, pacing, {"--range": range_, "--runs": runs}, compared=any(names), **flags)
     declare(law or [])
-    read = elephan.Scenario.from_file(scenario)
     counts = {"replications": replications, "seed": seed}
     # The file is changed once; the answers of a comparison get the counts, and its scenario stays that of the file.
-    if changes := parse_assignments(set_, **({} if any(names) else counts)):
-        read = read.replace(changes)
+    read = elephan.Scenario.from_file(scenario).replace(parse_assignments(set_, **({} if any(names) else counts)))
     _check_own_laws(read, names[0])
     if pacing is not None and pacing != BOTH:
         read = with_pacing(read, pacing)
+    chosen: dict[str, Any] = {"link": link, "precision": share(precision), "workers": workers}
     if worst_case:
         check_memory(read, workers=workers, force=force)
-        chosen = {"link": link, "precision": share(precision), "workers": workers}
         shown: dict[str, Any] = {"out": out, "quiet": quiet, "json": json, "details": details}
-        worst = size_worst_case(
-            read, target, range_ or [], title=titled(read.title, set_), runs=runs, options=chosen, **shown
-        )
-        warn(worst.nominal.warnings, strict=strict, quiet=quiet)
+        worst = _size_worst(read, target, common.titled(read.title, set_), range_ or [], runs, chosen, **shown)
+        common.warn(worst.nominal.warnings, strict=strict, quiet=quiet)
         raise typer.Exit(0 if worst.is_met else 1)
     if not model_only:
         check_memory(read, workers=workers, force=force)
         if not quiet:
-            variants = max(len(names[0]), 1) * max(len(names[1]), 1)
-            announce_search(
-                read.replace(replications=replications if any(names) else None), workers=workers, variants=variants
-            )
-
+            searched = read.replace(replications=replications if any(names) else None)
+            announce_search(searched, workers=workers, variants=max(len(names[0]), 1) * max(len(names[1]), 1))
     with ProgressLine("sizing", quiet=quiet) as line:
         watch = _SizeProgressDisplay(line)
-        options: dict[str, Any] = {
-            "link": link,
-            "precision": share(precision),
-            "workers": workers,
-            "progress": watch,
-        } | (counts if any(names) else {})
-        sizing = {"target": target, **options, "whole_curve": whole_curve, "model_only": model_only}
+        search: dict[str, Any] = {**chosen, "progress": watch} | (counts if any(names) else {})
+        sizing = {"target": target, **search, "whole_curve": whole_curve, "model_only": model_only}
         sizing |= {"pacing": BOTH} if pacing == BOTH else {}
         try:
             if find is not None:
                 watch.counts_packets = False
-                found: Found = size_limit(read, target or (), find, **options)
+                found: Found = size_limit(read, target or (), find, **search)
             elif any(names):
                 found = size_variants(read, *names, partial(elephan.size, **sizing), link=link, begin=watch.begin)
             else:
                 found = elephan.size(read, **sizing)
-            with writing(out):
+            with common.writing(out):
                 written = [] if out is None else _write(found, out, tables, set_)
-                note_changes(out, set_)
+                common.note_changes(out, set_)
         except KeyboardInterrupt:
-            raise Interrupted(watch.summary()) from None
+            raise common.Interrupted(watch.summary()) from None
     if json:
-        print_json(found.to_json())
+        common.print_json(found.to_json())
     else:
-        _show(found, titled(found.scenario.title, set_), details=details)
-        say_written(written)
+        _show(found, common.titled(found.scenario.title, set_), details=details)
+        common.say_written(written)
     # The screen says how many there are.
-    warn(found.warnings, strict=strict, quiet=quiet or not (json or details))
+    common.warn(found.warnings, strict=strict, quiet=quiet or not (json or details))
     if json or details:
         for note in _notes(found):
-            say(note)
+            common.say(note)
     raise typer.Exit(0 if found.is_met else 1)
 
 
-def _checked(
-    target: list[str] | None, *, find: str | None, compared: bool, model_only: bool, whole_curve: bool
+def _check(
+    target: list[str] | None, find: str | None, pacing: str | None, given: dict[str, object], **asked: bool
 ) -> list[str]:
-    """Refuse contradictory options; return the targets."""
+    """Refuse contradictory options; return the targets.
+
+    Parameters
+    ----------
+    given : dict
+        Values of the options that are for ``--worst-case`` alone.
+    **asked : bool
+        Whether variants are compared, and the flags.
+    """
+    from elephan.sizing.pacing import BOTH  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.sizing.targets import parse_targets  # noqa: PLC0415 (as above)
+
+    compared, model_only, whole_curve = asked["compared"], asked["model_only"], asked["whole_curve"]
     if not target:
-        message = "--target: none given; write for example --target utilization=0.95 or --target loss=0.1%,delay=10ms"
-        raise InputError(message)
+        raise InputError(
+            "--target: none given; write for example --target utilization=0.95 or --target loss=0.1%,delay=10ms"
+        )
     if model_only and whole_curve:
-        message = "--whole-curve: is measured by simulation, which --model-only leaves out; give one of them"
-        raise InputError(message)
+        raise InputError("--whole-curve: is measured by simulation, which --model-only leaves out; give one of them")
     if find is not None and (compared or model_only or whole_curve):
-        message = "--find: goes without --laws, --queues, --model-only and --whole-curve; ask one thing at a time"
-        raise InputError(message)
+        raise InputError(
+            "--find: goes without --laws, --queues, --model-only and --whole-curve; ask one thing at a time"
+        )
+    parse_targets(target)
+    if pacing == BOTH and (find is not None or compared):
+        raise InputError("--pacing: both goes without --find, --laws and --queues; give none, linux or quic there")
+    if asked["worst_case"] and (find is not None or compared or model_only or whole_curve or pacing == BOTH):
+        raise InputError(
+            "--worst-case: goes without --laws, --queues, --find, --model-only, --whole-curve and --pacing both; "
+            "ask one thing at a time"
+        )
+    lonely = next((option for option, value in given.items() if value is not None), None)
+    if not asked["worst_case"] and lonely is not None:
+        raise InputError(f"{lonely}: is for --worst-case; give that too")
     return target
 
 
-def _check_pacing_both(pacing: str | None, *, compared: bool) -> None:
-    """Refuse ``--pacing both`` beside options that compare."""
-    from elephan.sizing.pacing import BOTH  # noqa: PLC0415 (--help does without NumPy)
+def _size_worst(
+    read: elephan.Scenario,
+    target: list[str],
+    title: str,
+    ranges: list[str],
+    runs: int | None,
+    chosen: dict[str, Any],
+    *,
+    out: Path | None,
+    quiet: bool,
+    json: bool,
+    details: bool,
+) -> WorstSizing:
+    """Search for the buffer that survives the worst case, print and write it."""
+    from elephan.worst.sizing import RUNS, size_worst  # noqa: PLC0415 (--help does without NumPy)
 
-    if pacing == BOTH and compared:
-        message = "--pacing: both goes without --find, --laws and --queues; give none, linux or quic there"
-        raise InputError(message)
+    look = partial(size_worst, read, target, ranges, runs=runs or RUNS, **chosen)
+    found, written = search_worst(
+        "the file as it is", lambda watch: look(progress=watch, begin=watch.begin), out, quiet=quiet
+    )
+    if json:
+        common.print_json(found.to_json())
+    else:
+        common.print_lines(*worst_screen(found, title, out, details=details))
+    common.say_written(written)
+    return found
 
 
 def _check_own_laws(read: elephan.Scenario, controls: Sequence[str]) -> None:
@@ -240,21 +237,7 @@ def _check_own_laws(read: elephan.Scenario, controls: Sequence[str]) -> None:
     group = next((each.index for each in read.network.groups if each.is_tcp), 0)
     for name in controls if here() else ():
         read.replace({f"flows[{group}].control": name})
-    check_laws(read.own_laws, controls)
-
-
-def _check_worst(others: bool, *, worst_case: bool, given: dict[str, object]) -> None:
-    """Refuse options that go with ``--worst-case`` alone, or not with it."""
-    if worst_case and others:
-        message = (
-            "--worst-case: goes without --laws, --queues, --find, --model-only, --whole-curve and --pacing both; "
-            "ask one thing at a time"
-        )
-        raise InputError(message)
-    lonely = next((option for option, value in given.items() if value is not None), None)
-    if not worst_case and lonely is not None:
-        message = f"{lonely}: is for --worst-case; give that too"
-        raise InputError(message)
+    common.check_laws(read.own_laws, controls)
 
 
 def _show(found: Found, title: str, *, details: bool) -> None:
@@ -263,16 +246,16 @@ def _show(found: Found, title: str, *, details: bool) -> None:
     from elephan.sizing.inverse import LimitAnswer  # noqa: PLC0415 (as above)
 
     if isinstance(found, LimitAnswer):
-        print_lines(*limit_screen(found, title, details=details))
+        common.print_lines(*limit_screen(found, title, details=details))
     elif isinstance(found, SizeComparison):
         if details:
-            print_tables(*comparison_tables(found, title))
+            common.print_tables(*comparison_tables(found, title))
         else:
-            print_lines(*comparison_screen(found, title))
+            common.print_lines(*comparison_screen(found, title))
     elif details:
-        print_tables(*details_of(found, title))
+        common.print_tables(*details_of(found, title))
     else:
-        print_lines(*size_screen(found, title))
+        common.print_lines(*size_screen(found, title))
 
 
 class _SizeProgressDisplay:
@@ -330,7 +313,7 @@ def _write(found: Found, out: Path, tables: str, set_: list[str] | None) -> list
     if isinstance(found, SizeComparison):
         return write_comparison(found, out, tables, parse_assignments(set_))
     written = found.write(out, tables)
-    if isinstance(found, SizeAnswer) and can_draw():
+    if isinstance(found, SizeAnswer) and common.can_draw():
         from elephan.plots.size import draw_size  # noqa: PLC0415 (matplotlib is slow to import)
 
         written += draw_size(found, out, parse_assignments(set_))

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import command_lines
+from elephan.cli import size_screen
+from elephan.cli.columns import Column, command_lines
 from elephan.cli.common import fitted_table, new_table
-from elephan.cli.size_screen import (
-    buffer_columns,
-    decided_by,
-    full_line,
-    link_line,
-    notes,
-    paced_sentence,
-    sentence,
-    with_decisive,
-)
 from elephan.theory.rules import RULES
 from elephan.units import count
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from rich.table import Table
 
     from elephan.sizing import SizeAnswer
@@ -32,10 +25,10 @@ def details_of(answer: SizeAnswer, title: str) -> list[Table | str]:
     """Return everything about an answer, below its title."""
     document = answer.to_json()
     wanted = ", ".join(str(target) for target in answer.targets)
-    head = f"{title}\n{link_line(answer.facts)}\nWanted: {wanted}\n{sentence(answer, document)}"
-    head += f"\n{full}" if (full := full_line(answer)) else ""
-    head += f"\n{paced_sentence(document)}" if "paced" in document else ""
-    parts: list[Table | str] = [head, "\n".join(notes(answer, document, MANY))]
+    head = f"{title}\n{size_screen.link_line(answer.facts)}\nWanted: {wanted}\n{size_screen.sentence(answer, document)}"
+    head += f"\n{full}" if (full := size_screen.full_line(answer)) else ""
+    head += f"\n{size_screen.paced_sentence(document)}" if "paced" in document else ""
+    parts: list[Table | str] = [head, "\n".join(size_screen.notes(answer, document, MANY))]
     if document["why_suggested"] and document["why_suggested"] not in document["dangers"]:
         parts.append(f"Suggested: {document['why_suggested']}.")
     if document["tc"]:
@@ -48,10 +41,12 @@ def details_of(answer: SizeAnswer, title: str) -> list[Table | str]:
     if not answer.is_simulated:
         return [*parts, f"nothing simulated, {document['wall_s']:.1f} s"]
     roles = {row["buffer_packets"]: ", ".join(row["is"]) for row in document["table"]}
-    table = with_decisive(
-        lambda keys: buffer_columns(document["curve"], lambda row: roles.get(row["buffer_packets"], ""), keys),
-        decided_by(answer.targets),
-    )
+    curve = document["curve"]
+
+    def columns(keys: Collection[str]) -> list[Column]:
+        return size_screen.buffer_columns(curve, lambda row: roles.get(row["buffer_packets"], ""), keys)
+
+    table = size_screen.with_decisive(columns, size_screen.decided_by(answer.targets))
     parts += ["\n".join(["", *table])]
     ran = f"{count(len(document['curve']), 'buffer')}, {count(answer.runs, 'run')}"
     return [*parts, f"{ran}, {answer.packets_simulated / 1e6:.0f} million packets, {document['wall_s']:.1f} s"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import GAP, LINES, Column, command_lines, fitting, table_lines, terminal_width, wrapped
+from elephan.cli.columns import LINES, Column, command_lines, fitting, line_width, table_lines, terminal_width, wrapped
 from elephan.cli.common import shown
 from elephan.cli.no_tc import why_no_tc
 from elephan.plugins import optional_hook
@@ -180,8 +180,7 @@ def with_decisive(make: Callable[[Collection[str]], list[Column]], decisive: Seq
     for first in range(len(decisive)):
         full = make(decisive[first:])
         kept = fitting(full, width)
-        fits = sum(column.width + len(GAP) for column in kept) - len(GAP) <= width
-        if fits and sum(column.rank <= NEEDED for column in kept) >= needed:
+        if line_width(kept) <= width and sum(column.rank <= NEEDED for column in kept) >= needed:
             return table_lines(full, width)
     return table_lines(bare, width)
 
@@ -292,7 +291,7 @@ def group_columns(rows: Sequence[Mapping[str, Any]], decisive: Collection[str] =
         Column(
             _short(names[g]),
             unit if g == chosen[0] else "",
-            tuple(_digits(row[g] / factor) for row in rates),
+            tuple(f"{x:,.0f}" if (x := row[g] / factor) >= 1000 else f"{x:.3g}" for row in rates),
             1 if g in ends else 3,
         )
         for g in chosen
@@ -366,10 +365,6 @@ def _number(quantity: Mapping[str, float | None] | None, *, interval: bool = Fal
     mean = _mean(quantity)
     text = _with_interval(quantity, "jain") if interval else ""
     return text or ("-" if mean is None else f"{mean:.2f}")
-
-
-def _digits(x: float) -> str:
-    return f"{x:,.0f}" if x >= 1000 else f"{x:.3g}"
 
 
 def _short(name: str) -> str:

@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elephan.assignments import labelled, parse_assignments
-from elephan.cli.columns import LINES, Column, cut_table, left_out, table_lines, terminal_width, text_table, wrapped
-from elephan.cli.common import (
-    DetailsOption,
-    JsonOption,
-    QuietOption,
-    StoreOption,
-    fitted_table,
-    print_json,
-    print_lines,
-    print_tables,
-    print_wrapped,
-    say,
-    table_text,
-    warn,
+from elephan.cli import options
+from elephan.cli.columns import (
+    LINES,
+    Column,
+    brief,
+    cut_table,
+    left_out,
+    table_lines,
+    terminal_width,
+    text_table,
+    wrapped,
 )
+from elephan.cli.common import fitted_table, print_json, print_lines, print_tables, print_wrapped, say, table_text, warn
 from elephan.cli.help import CommandHelp
 from elephan.cli.run import print_document
 from elephan.errors import InputError, suggest
@@ -67,8 +65,8 @@ _SECONDS = {"min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 def ls(
     where: WhereOption = None,
     limit: Annotated[int, typer.Option("--limit", min=0, help="Number of rows to show; 0 for all.")] = 10,
-    store: StoreOption = None,
-    json: JsonOption = False,
+    store: options.Store = None,
+    json: options.Json = False,
 ) -> None:
     """List runs, a row for each set of labels."""
     with _reading(store) as opened:
@@ -108,8 +106,6 @@ def _why_none(wanted: Mapping[str, Any], opened: Store) -> list[str]:
 
 def _listed(rows: Sequence[dict[str, Any]], names: Sequence[str], labels: Collection[str]) -> list[str]:
     """A line for each row: its run, the labels that tell rows apart before the others, and what was measured."""
-    from elephan.cli.sweep_screen import brief  # noqa: PLC0415 (--help does without NumPy)
-
     width = terminal_width()
     lines: list[str] = []
     # Names in full, or where they have no room the last part of each.
@@ -134,9 +130,9 @@ def show(
         str,
         typer.Argument(metavar="ID", help="A run's id, of store ls, or as much of it as no other begins with."),
     ],
-    store: StoreOption = None,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    store: options.Store = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Show a run as elephan run does, with its labels and where it comes from."""
     with _reading(store) as opened:
@@ -174,8 +170,8 @@ def query(
         int | None,
         typer.Option("--limit", min=0, help="Number of rows to show; 0 for all.", show_default="what a screen holds"),
     ] = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
+    store: options.Store = None,
+    json: options.Json = False,
 ) -> None:
     """Read-only SQL (SQLite)."""
     with _reading(store) as opened:
@@ -215,9 +211,9 @@ def tables(
     table: Annotated[
         str | None, typer.Argument(metavar="[TABLE]", help="Its columns, with their units and meanings.")
     ] = None,
-    store: StoreOption = None,
-    details: DetailsOption = False,
-    json: JsonOption = False,
+    store: options.Store = None,
+    details: options.Details = False,
+    json: options.Json = False,
 ) -> None:
     """Describe the tables that query can ask; without a store those of an empty one."""
     from elephan.display import CI95  # noqa: PLC0415 (--help does without NumPy)
@@ -234,8 +230,7 @@ def tables(
             together, names_of = gathered(found[0].columns, opened.index)
     names = [each.name for each in found]
     if table is not None and table not in names:
-        message = f'store tables: there is no table "{table}"; {suggest(table, names)}'
-        raise InputError(message)
+        raise InputError(f'store tables: there is no table "{table}"; {suggest(table, names)}')
     if json:
         print_json([each.to_json() for each in found if table in (None, each.name)])
         return
@@ -277,7 +272,7 @@ def export(
     ] = "labels,summary",
     out: FileOption = None,
     where: WhereOption = None,
-    store: StoreOption = None,
+    store: options.Store = None,
 ) -> None:
     """Write a row for each run and set of labels, sorted: the same bytes for the same results."""
     if format is None:
@@ -286,12 +281,10 @@ def export(
 
         if suffix not in {*FORMATS, "", "txt"}:
             known = ", ".join(f".{name}" for name in FORMATS)
-            message = f"--out {out}: no format has the suffix .{suffix}; give {known}, or --format"
-            raise InputError(message)
+            raise InputError(f"--out {out}: no format has the suffix .{suffix}; give {known}, or --format")
         format = suffix if suffix in FORMATS else "csv"  # noqa: A001 (as above)
     if format == "parquet" and out is None and sys.stdout.isatty():
-        message = "--format parquet: is not for a terminal; give a file with --out"
-        raise InputError(message)
+        raise InputError("--format parquet: is not for a terminal; give a file with --out")
     with _reading(store) as opened:
         content = opened.export(out, format, [name for name in columns.split(",") if name], _labels(where, opened))
     if out is not None:
@@ -314,8 +307,8 @@ def gc(
     where: WhereOption = None,
     failures: Annotated[bool, typer.Option("--failures", help="The records of all points that failed, too.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
+    store: options.Store = None,
+    json: options.Json = False,
 ) -> None:
     """Remove what killed processes have left, and the runs that all given conditions name."""
     age_s = _age(older_than)
@@ -342,8 +335,8 @@ def verify(
     repair: Annotated[
         bool, typer.Option("--repair", help="Drop damaged runs, so that they are run again, and mend the index.")
     ] = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
+    store: options.Store = None,
+    json: options.Json = False,
 ) -> None:
     """Check every file against its checksum; exit 1 if one is not what was written."""
     with _existing(store, repair=True) if repair else _reading(store) as opened:
@@ -364,8 +357,8 @@ def verify(
 )
 def merge(
     others: OthersArgument,
-    store: StoreOption = None,
-    json: JsonOption = False,
+    store: options.Store = None,
+    json: options.Json = False,
 ) -> None:
     """Copy the runs, labels and failures of other stores into one."""
     from elephan.store import Store  # noqa: PLC0415 (--help does without NumPy)
@@ -421,8 +414,7 @@ def _labels(where: list[str] | None, opened: Store) -> dict[str, Any] | None:
         return None
     for text in where:
         if "=" not in text:
-            message = f'--where: "{text}" is not of the form LABEL=VALUE, such as "links[0].buffer=0.1 bdp"'
-            raise InputError(message)
+            raise InputError(f'--where: "{text}" is not of the form LABEL=VALUE, such as "links[0].buffer=0.1 bdp"')
     known = opened.index.names("labels")
     whole = {end: name for name, end in short(list(known)).items()}
     return {name if name in known else whole.get(name, name): value for name, value in parse_assignments(where).items()}
@@ -434,8 +426,7 @@ def _age(text: str | None) -> float | None:
         return None
     match = _AGE.fullmatch(text.strip())
     if match is None:
-        message = f'--older-than: "{text}" is no age; write for example "30 d" (min, h, d or w)'
-        raise InputError(message)
+        raise InputError(f'--older-than: "{text}" is no age; write for example "30 d" (min, h, d or w)')
     return float(match[1]) * _SECONDS[match[2]]
 
 

@@ -3,47 +3,16 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from elephan.assignments import labelled, parse_assignments, usual_place
-from elephan.cli.common import (
-    PARQUET,
-    DetailsOption,
-    ForceOption,
-    Interrupted,
-    JsonOption,
-    LawOption,
-    MetricOption,
-    OutOption,
-    QuietOption,
-    ReplicationsOption,
-    SeedOption,
-    SetOption,
-    StoreOption,
-    TablesOption,
-    WorkersOption,
-    can_draw,
-    check_laws,
-    check_out,
-    check_tables,
-    fitted_table,
-    note_changes,
-    print_json,
-    print_lines,
-    print_tables,
-    print_wrapped,
-    say,
-    say_wrapped,
-    say_written,
-    titled,
-    writing,
-)
+from elephan.cli import common, options
+from elephan.cli.columns import brief
 from elephan.cli.estimate import preview_cost
 from elephan.cli.progress import ProgressDisplay, ProgressLine
-from elephan.cli.sweep_screen import brief, labelled_rows, sweep_screen
 from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.results.axes import short
@@ -78,10 +47,10 @@ def sweep(
         list[str] | None,
         typer.Option("--zip", metavar="A=VALUES;B=VALUES", help="Vary places together; repeatable."),
     ] = None,
-    set_: SetOption = None,
-    law: LawOption = None,
-    store: StoreOption = None,
-    workers: WorkersOption = None,
+    set_: options.Set = None,
+    law: options.Law = None,
+    store: options.Store = None,
+    workers: options.Workers = None,
     scheduler: Annotated[
         str | None,
         typer.Option("--scheduler", metavar="ADDRESS", help="Run on a Dask cluster: tcp://host:8786, or its file."),
@@ -96,9 +65,9 @@ def sweep(
     max_replications: Annotated[
         int | None, typer.Option("--max-replications", min=2, help="Maximum replications for --precision.")
     ] = None,
-    replications: ReplicationsOption = None,
-    seed: SeedOption = None,
-    metric: MetricOption = None,
+    replications: options.Replications = None,
+    seed: options.Seed = None,
+    metric: options.Metric = None,
     series: Annotated[bool, typer.Option("--series", help="Keep the sampled cwnd, srtt and backlog too.")] = False,
     columns: Annotated[
         str | None,
@@ -116,40 +85,38 @@ def sweep(
             help="Show what points have more than the first, by paired replications: which change is real.",
         ),
     ] = False,
-    out: OutOption = None,
-    tables: TablesOption = PARQUET,
+    out: options.Out = None,
+    tables: options.Tables = options.PARQUET,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List the points, what they cost and what is kept already.")
     ] = False,
-    force: ForceOption = False,
-    quiet: QuietOption = False,
-    details: DetailsOption = False,
-    json: JsonOption = False,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+    details: options.Details = False,
+    json: options.Json = False,
 ) -> None:
     """Run every combination of what varies in a scenario, and keep each result; what is kept is not run again.
 
     If it is stopped, whatever the reason, the same command goes on from there. Exit code 1 if points failed.
     """
     from elephan import sweep as run_sweep  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.cli.sweep_screen import labelled_rows, sweep_screen  # noqa: PLC0415 (as above)
     from elephan.runs.measures import needs_series, parse_metrics  # noqa: PLC0415 (as above)
     from elephan.sweeps import Sweep, parse_shard, preview  # noqa: PLC0415 (as above)
     from elephan.sweeps.columns import parse_columns  # noqa: PLC0415 (as above)
 
-    check_out(out)
-    check_tables(tables)
+    common.check_out(out)
+    common.check_tables(tables)
     declare(law or [])
     asked = Sweep.from_file(sweep_file)
     fixed = parse_assignments(set_)
     asked = asked.changed(fixed)
-    title = titled(asked.title, set_)
-    asked = asked.extended(_read_over(over or []), [_read_zip(text) for text in zip_ or []])
-    _check_fixed(asked, {**dict.fromkeys(fixed, "--set"), **_given(seed=seed, replications=replications)})
-    if not asked.axes:
-        message = f'{sweep_file}: nothing varies in it; give lists with --over "links[0].buffer=0.1 bdp,1 bdp"'
-        raise InputError(message)
-    _check_most(asked, precision, max_replications)
+    title = common.titled(asked.title, set_)
+    zipped = [_read_over([part for part in text.split(";") if part.strip()]) for text in zip_ or []]
+    asked = asked.extended(_read_over(over or []), zipped)
+    _check(sweep_file, asked, fixed, precision, max_replications, seed=seed, replications=replications)
     if law:
-        check_laws(*asked.own_laws())
+        common.check_laws(*asked.own_laws())
     asked_columns = None if columns is None else parse_columns(columns, asked.base.network)
     series = series or needs_series(parse_metrics(metric or []))
     part = parse_shard(shard) if shard else None
@@ -179,55 +146,65 @@ def sweep(
                     progress=watch,
                     force=force,
                 )
-            with writing(out):
+            with common.writing(out):
                 written = _write(swept, out, tables, fixed)
                 if written:
-                    note_changes(out, set_)
+                    common.note_changes(out, set_)
         except KeyboardInterrupt:
-            raise Interrupted(watch.stopped()) from None
+            raise common.Interrupted(watch.stopped()) from None
         except InputError as error:
             if watch.last is None:
                 raise
-            message = f"{error}; {watch.kept()}"
-            raise InputError(message) from None
+            raise InputError(f"{error}; {watch.kept()}") from None
     if json:
         document: dict[str, Any] = {**swept.to_json()}
         if asked_columns is not None or differences:
             document["columns"] = labelled_rows(swept, asked_columns, differences=differences)
-        print_json(document)
+        common.print_json(document)
     else:
-        print_lines(*sweep_screen(swept, asked_columns, title, differences=differences, details=details))
-        say_written(written)
+        common.print_lines(*sweep_screen(swept, asked_columns, title, differences=differences, details=details))
+        common.say_written(written)
     for each in () if quiet else swept.warnings:
         at = f"{each['points']} of {count(len(swept.points), 'point')}"
-        say_wrapped(f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})")
+        common.say_wrapped(
+            f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})"
+        )
     for point in swept.failures:
-        say(f"failed: {labelled(point.labels)}: {point.error}")
-    say(_summary(swept))
+        common.say(f"failed: {labelled(point.labels)}: {point.error}")
+    common.say(_summary(swept))
     raise typer.Exit(1 if swept.failures else 0)
 
 
-def _given(**values: int | None) -> dict[str, str]:
-    """Return the given options, by the places that they set."""
-    return {place: f"--{place}" for place, value in values.items() if value is not None}
+def _check(
+    sweep_file: Path,
+    asked: Sweep,
+    fixed: Mapping[str, object],
+    precision: list[str] | None,
+    most: int | None,
+    **given: int | None,
+) -> None:
+    """Refuse a sweep in which nothing varies, options without effect, and a maximum without a precision.
 
-
-def _check_most(asked: Sweep, precision: list[str] | None, most: int | None) -> None:
-    """Refuse a maximum number of replications without a precision."""
-    if most is not None and not (precision or asked.precision):
-        message = "--max-replications: is for --precision; give that too, or --replications for so many"
-        raise InputError(message)
-
-
-def _check_fixed(asked: Sweep, options: Mapping[str, str]) -> None:
-    """Refuse options that set a place that varies in the sweep."""
+    Parameters
+    ----------
+    fixed : mapping
+        Places that ``--set`` sets.
+    **given : int or None
+        Options that set a place of their name.
+    """
     from elephan.sweeps.axes import SweepAxis  # noqa: PLC0415 (--help does without)
 
     varied = {place for axis in asked.axes if isinstance(axis, SweepAxis) for place in axis.places}
-    for place, option in options.items():
+    setting = dict.fromkeys(fixed, "--set") | {name: f"--{name}" for name, value in given.items() if value is not None}
+    for place, option in setting.items():
         if place in varied:
-            message = f"{option}: {place} varies in the sweep, so a value for all points has no effect; leave out one"
-            raise InputError(message)
+            raise InputError(
+                f"{option}: {place} varies in the sweep, so a value for all points has no effect; leave out one"
+            )
+    if not asked.axes:
+        raise InputError(f'{sweep_file}: nothing varies in it; give lists with --over "links[0].buffer=0.1 bdp,1 bdp"')
+    if most is not None and not (precision or asked.precision):
+        raise InputError("--max-replications: is for --precision; give that too, or --replications for so many")
 
 
 def _read_over(texts: list[str]) -> dict[str, Any]:
@@ -238,17 +215,13 @@ def _read_over(texts: list[str]) -> dict[str, Any]:
         place, equals, values = (part.strip() for part in text.partition("="))
         place = usual_place(place)
         if not (equals and place and values):
-            message = f'--over: "{text}" is not of the form PLACE=VALUES, such as links[0].buffer=["0.1 bdp","1 bdp"]'
-            raise InputError(message)
+            raise InputError(
+                f'--over: "{text}" is not of the form PLACE=VALUES, such as links[0].buffer=["0.1 bdp","1 bdp"]'
+            )
         if place in found:
-            message = f'--over: "{place}" is given twice; give it one list'
-            raise InputError(message)
+            raise InputError(f'--over: "{place}" is given twice; give it one list')
         found[place] = read_words(f"--over {place}", values)
     return found
-
-
-def _read_zip(text: str) -> dict[str, Any]:
-    return _read_over([part for part in text.split(";") if part.strip()])
 
 
 def _executor(scheduler: str | None) -> AbstractContextManager[Any]:
@@ -263,7 +236,7 @@ def _write(swept: SweepResult, out: Path | None, tables: str, changes: Mapping[s
     if out is None or not swept.points:
         return []
     written = swept.write(out, tables)
-    if not can_draw():
+    if not common.can_draw():
         return written
     from elephan.plots.side_by_side import draw_over_time  # noqa: PLC0415 (matplotlib is slow to import)
     from elephan.plots.sweep import draw_sweep  # noqa: PLC0415 (as above)
@@ -295,7 +268,7 @@ def _show_preview(
             {"labels": point.labels, "run": point.key, "cost_packets": point.cost, "stored": kept, "error": point.error}
             for point, kept in points
         ]
-        print_json({"title": title, "points": rows})
+        common.print_json({"title": title, "points": rows})
         return
     names = list(dict.fromkeys(name for point, _ in points for name in point.labels))
     states = {True: "yes", False: "no"}
@@ -309,14 +282,16 @@ def _show_preview(
         for i, (point, kept) in enumerate(points[:most])
     ]
     heads = [*short(names).values(), "million packets", "in the store"]
-    print_tables(f"{title}: longest first", fitted_table(heads, rows_, [True] * len(names) + [False, True]))
+    common.print_tables(
+        f"{title}: longest first", common.fitted_table(heads, rows_, [True] * len(names) + [False, True])
+    )
     if most is not None and len(points) > most:
-        print_wrapped(f"… and {len(points) - most} more: --details")
+        common.print_wrapped(f"… and {len(points) - most} more: --details")
     kept_count = sum(kept for _, kept in points)
-    print_wrapped(
+    common.print_wrapped(
         f"{count(len(points), 'point')}, {kept_count} in the store; {preview_cost(points, workers, series=series)}"
     )
     # Every one of them: the sweep names the first and runs nothing.
     for point, _ in points:
         if point.error:
-            say(f"cannot be read: {labelled(point.labels)}: {point.error}")
+            common.say(f"cannot be read: {labelled(point.labels)}: {point.error}")

@@ -6,14 +6,16 @@ If there is no room, columns are omitted before intervals, and points that diffe
 from __future__ import annotations
 
 import textwrap
-import tomllib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import (
     LINES,
     Column,
     blocks,
+    brief,
     deciding,
+    line_width,
     narrowed,
     table_lines,
     terminal_width,
@@ -22,14 +24,16 @@ from elephan.cli.columns import (
 )
 from elephan.cli.common import shown
 from elephan.lint.deterministic_replications import SAME, all_the_same
+from elephan.results.axes import short
+from elephan.runs.measures import absent
+from elephan.sweeps.columns import MetricColumn, column_rows, default_columns, is_paired, metric_columns, varied_link
 from elephan.units import count, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elephan.sweeps import SweepResult
-    from elephan.sweeps.columns import AnyColumn, MetricColumn, SweepColumn
-
+    from elephan.sweeps.columns import AnyColumn, SweepColumn
 RANKS = {"utilization": 0, "delay": 1, "page_time_p95": 1, "loss": 3, "total": 5, "jain": 5}
 """Ranks of columns, which are omitted in descending order if there is no room; columns of groups have rank 2."""
 
@@ -38,9 +42,6 @@ BESIDE = 4
 
 LEAST_ROWS, FEWEST_ROWS = 4, 2
 """Minimum number of points shown with the columns that are asked for, and where labels have several lines."""
-
-LONG = 24
-"""Number of characters from which a label that is a table keeps only the keys that distinguish points."""
 
 NAME = 16
 """Number of characters from which the name of a metric is wrapped."""
@@ -66,8 +67,6 @@ def sweep_screen(
     -------
     list of str
     """
-    from elephan.sweeps.columns import default_columns, metric_columns  # noqa: PLC0415 (--help does without NumPy)
-
     base, width = swept.sweep.base, terminal_width()
     link = _link(swept)
     head = wrapped(f"{title} (link {base.links[link]['name']}, {_replications(swept)}, seed {base.seed})", width)
@@ -81,20 +80,18 @@ def sweep_screen(
     if not swept.points:
         return head
     found = rows_of(swept, chosen, differences=differences)
+    table = _PointTable(swept, found, columns is not None or (details and bool(metrics)), differences)
 
     def screen(rows: Sequence[int], without: int = 0) -> list[str]:
         """The screen of some of the points, without the last of the columns."""
-        shown_ = chosen[: len(chosen) - without]
-        left = (
-            [f"the {len(rows)} of {count(len(found), 'point')} that differ most: --details"]
-            if len(rows) < len(found)
-            else []
-        )
-        left += [f"no room for {count(without, 'more column')}: --details, --json"] if without else []
-        whole = columns is not None or (details and bool(metrics))
-        lines, said = _table(swept, shown_, found, rows, whole=whole, differences=differences)
+        left = []
+        if len(rows) < len(found):
+            left.append(f"the {len(rows)} of {count(len(found), 'point')} that differ most: --details")
+        if without:
+            left.append(f"no room for {count(without, 'more column')}: --details, --json")
+        lines, said = table.lines(chosen[: len(chosen) - without], rows)
         said = [*left, *_without_value(swept, metrics), *_more_than_a_link(swept, chosen, found, said), *said]
-        return [*head, *lines, *_said(said, width)]
+        return [*head, *lines, *(wrapped(f"({'; '.join(said)})", width) if said else [])]
 
     if details or (len(found) <= LINES and len(screen(range(len(found)))) <= LINES):
         return screen(range(len(found)))
@@ -115,8 +112,6 @@ def sweep_screen(
 
 def _without_value(swept: SweepResult, columns: Sequence[MetricColumn]) -> list[str]:
     """Name the metrics that have a value at no point, and why as at the first."""
-    from elephan.runs.measures import absent  # noqa: PLC0415 (--help does without NumPy)
-
     there = {row["metric"] for column in columns for row in column.rows.values()}
     lost = [metric for metric in swept.metrics if str(metric) not in there]
     return [f"{metric}: {absent(metric, swept.points[0].stored.scenario) or 'no point has a value'}" for metric in lost]
@@ -124,8 +119,6 @@ def _without_value(swept: SweepResult, columns: Sequence[MetricColumn]) -> list[
 
 def _link(swept: SweepResult) -> int:
     """Return the index of the link that the default columns are of."""
-    from elephan.sweeps.columns import varied_link  # noqa: PLC0415 (--help does without NumPy)
-
     return varied_link(swept.sweep.base.network, swept.label_names)
 
 
@@ -148,8 +141,6 @@ def _more_than_a_link(
 
 def _pairing(swept: SweepResult, chosen: Sequence[AnyColumn]) -> str:
     """Explain which intervals of differences are not paired by replication."""
-    from elephan.sweeps.columns import is_paired  # noqa: PLC0415 (--help does without NumPy)
-
     if not swept.points:
         return ""
     if max(point.document["run"]["replications"] for point in swept.points) < 2:
@@ -173,15 +164,8 @@ def _compared(swept: SweepResult) -> list[tuple[str, ...]]:
     return list(zip(*(texts for name, texts in columns.items() if name != by), strict=True))
 
 
-def _said(parts: Sequence[str], width: int) -> list[str]:
-    """Format the remark on what is omitted."""
-    return wrapped(f"({'; '.join(parts)})", width) if parts else []
-
-
 def labelled_rows(swept: SweepResult, columns: Sequence[SweepColumn] | None, *, differences: bool) -> list[Row]:
     """Return the values of columns at all points, each with its labels; by default of the default columns."""
-    from elephan.sweeps.columns import default_columns  # noqa: PLC0415 (as above)
-
     return rows_of(
         swept,
         default_columns(swept.sweep.base.network, _link(swept)) if columns is None else columns,
@@ -191,173 +175,102 @@ def labelled_rows(swept: SweepResult, columns: Sequence[SweepColumn] | None, *, 
 
 def rows_of(swept: SweepResult, columns: Sequence[AnyColumn], *, differences: bool) -> list[Row]:
     """Return the values of columns at all points, each with its labels."""
-    from elephan.sweeps.columns import column_rows  # noqa: PLC0415 (as above)
-
     rows = column_rows(columns, swept.points, differences=differences)
     return [{"labels": point.labels, **row} for point, row in zip(swept.points, rows, strict=True)]
 
 
-def _table(
-    swept: SweepResult,
-    chosen: Sequence[AnyColumn],
-    found: Sequence[Row],
-    rows: Sequence[int],
-    *,
-    whole: bool,
-    differences: bool,
-) -> tuple[list[str], list[str]]:
-    """Return the lines of the table, and what is omitted."""
-    width = terminal_width()
-    full, bare = (
-        [*_labels(swept, rows), *_measured(swept, chosen, found, rows, whole=whole, differences=differences, bare=bare)]
-        for bare in (False, True)
-    )
-    needed = [column for column in full if not (column.is_text and column.rank)]
-    if not whole:
-        kept, left = with_intervals(narrowed(full, width), narrowed(bare, width), width)
-        said = [f"no room for {', '.join(left)}: --columns, --json"] if left else []
-        if "intervals" not in left or not swept.metrics:
-            return table_lines(kept, width), said
-        # What was asked for keeps its intervals, and wraps.
-        needed = [column for column in needed if not column.rank]
-        return blocks(narrowed(needed, width), width), ["no room for other columns: --columns, --json"]
-    return blocks(narrowed(full if _fits(full, width) else needed, width), width), []
+@dataclass(frozen=True)
+class _PointTable:
+    """Tables of the points of a sweep.
+
+    Parameters
+    ----------
+    found : sequence of dict
+        As `rows_of` returns them.
+    whole : bool
+        Whether all columns stay: those that do not fit into a line follow below.
+    """
+
+    swept: SweepResult
+    found: Sequence[Row]
+    whole: bool
+    differences: bool
+
+    def lines(self, chosen: Sequence[AnyColumn], rows: Sequence[int]) -> tuple[list[str], list[str]]:
+        """Return the lines of the table of some points and columns, and what is omitted."""
+        width, labels = terminal_width(), self._labels(rows)
+        full, bare = ([*labels, *self._measured(chosen, rows, bare=bare)] for bare in (False, True))
+        needed = [column for column in full if not (column.is_text and column.rank)]
+        if not self.whole:
+            kept, left = with_intervals(narrowed(full, width), narrowed(bare, width), width)
+            said = [f"no room for {', '.join(left)}: --columns, --json"] if left else []
+            if "intervals" not in left or not self.swept.metrics:
+                return table_lines(kept, width), said
+            # What was asked for keeps its intervals, and wraps.
+            needed = [column for column in needed if not column.rank]
+            return blocks(narrowed(needed, width), width), ["no room for other columns: --columns, --json"]
+        return blocks(narrowed(full if _fits(full, width) else needed, width), width), []
+
+    def _labels(self, rows: Sequence[int]) -> list[Column]:
+        """Return the columns of labels; those that follow from the others may be omitted."""
+        points, names = self.swept.points, self.swept.label_names
+        texts = {name: brief([str(point.labels.get(name, "")) for point in points]) for name in names}
+        needed = list(names)
+        for name in reversed(names):
+            others = [other for other in needed if other != name]
+            if others and len(set(zip(*(texts[other] for other in others), strict=True))) == len(points):
+                needed = others
+        found = []
+        for name, head in short(names).items():
+            cells, rank = tuple(texts[name][i] for i in rows), 0 if name in needed else BESIDE
+            # A place that distinguishes the label is in the line above.
+            found.append(Column(head.replace("].", "]\n"), "", cells, rank, is_text=True))
+        return found
+
+    def _measured(self, chosen: Sequence[AnyColumn], rows: Sequence[int], *, bare: bool) -> list[Column]:
+        """Return the columns of measured quantities; empty ones are omitted unless they were requested."""
+        several, columns = len(self.swept.sweep.base.network.groups) > 1, []
+        links = len({column.link for column in chosen if column.link is not None})
+        documents = {i: self.swept.points[i].document for i in rows}
+        for column in chosen:
+            # Differences are small beside what they are of.
+            divide, unit = scale_of(column, self.found[:1] if self.differences else self.found)
+            texts = tuple(self._cell(column, documents, i, divide, bare=bare) for i in rows)
+            name = "Jain" if column.name == "jain" else column.name.replace("_", " ")
+            # Percentiles go below the name, which is long.
+            name = name.replace(" time ", "\ntime ") if "_time_" in column.name else name
+            if isinstance(column, MetricColumn):
+                head = "\n".join([*([column.of] if column.of else []), *textwrap.wrap(name, NAME)])
+                columns.append(Column(head, unit, texts))
+                continue
+            named = several if column.group is not None else column.link is not None and links > 1
+            whose = f"{column.of}\n" if named else ""
+            columns.append(Column(whose + name, unit, texts, RANKS.get(column.name, 2) + bool(self.swept.metrics)))
+        return (
+            columns if self.whole else [column for column in columns if set(column.cells) != {"-"} or not column.rank]
+        )
+
+    def _cell(self, column: AnyColumn, documents: dict[int, Any], i: int, divide: float, *, bare: bool) -> str:
+        """Format the value of a column at a point."""
+        cell, document = self.found[i][column.label], documents[i]
+        flows = sum(document["groups"][g]["flows"] for g in column.counted)
+        if column.name.startswith("jain") and flows == 1:
+            cell = {"mean": None, "ci95": None}
+        same = all_the_same(document) and not (self.differences and not all_the_same(documents[0]))
+        is_more = self.differences and i > 0
+        digits = 4 if divide == 1 or column.name == "utilization" else 3
+        of = "" if is_more else column.key
+        text = shown({**cell, "ci95": None} if bare or same else cell, 1 / divide, digits, of=of, flows=flows)
+        note = ""
+        if isinstance(column, MetricColumn):
+            note = column.known(self.swept.points[i], document["run"]["replications"])
+        return (f"+{text}" if is_more and (cell["mean"] or 0.0) > 0 else text) + note
 
 
 def _fits(columns: Sequence[Column], width: int) -> bool:
     """Whether labels take at most half of a line, or no line is wrapped."""
     labels = sum(column.width + 2 for column in columns if column.is_text)
-    return labels <= width / 2 or sum(column.width + 2 for column in columns) - 2 <= width
-
-
-def _labels(swept: SweepResult, rows: Sequence[int]) -> list[Column]:
-    """Return the columns of labels; those that follow from the others may be omitted."""
-    from elephan.store.labels import short  # noqa: PLC0415 (--help does without NumPy)
-
-    names = swept.label_names
-    texts = {name: brief([str(point.labels.get(name, "")) for point in swept.points]) for name in names}
-    needed = list(names)
-    for name in reversed(names):
-        others = [other for other in needed if other != name]
-        if others and len(set(zip(*(texts[other] for other in others), strict=True))) == len(swept.points):
-            needed = others
-    return [
-        Column(
-            # A place that distinguishes the label is in the line above.
-            head.replace("].", "]\n"),
-            "",
-            tuple(texts[name][i] for i in rows),
-            0 if name in needed else BESIDE,
-            is_text=True,
-        )
-        for name, head in short(names).items()
-    ]
-
-
-def brief(texts: Sequence[str]) -> list[str]:
-    """Shorten labels that are tables to their kind and the keys in which they differ.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        Values of one label; tables as a line of TOML.
-
-    Examples
-    --------
-    >>> brief(['{ discipline = "red", min_th = "5 packets" }', '{ discipline = "red", min_th = "9 packets" }', "codel"])
-    ['red, min_th 5 packets', 'red, min_th 9 packets', 'codel']
-    """
-    tables = [_read(text) for text in texts]
-    known = [table for table in tables if table is not None]
-    if not known:
-        return list(texts)
-    keys = list(dict.fromkeys(key for table in known for key in table))
-    differ = [key for key in keys if len({str(table.get(key)) for table in known}) > 1]
-    names = [key for key in ("discipline", "law", "kind", "name") if key in keys]
-
-    def write(keys: Sequence[str]) -> list[str]:
-        return [
-            text
-            if table is None
-            else ", ".join(
-                [*(str(table[key]) for key in names if key in table)]
-                + [f"{key} {_plain(table[key])}" for key in keys if key in table and key not in names]
-            )
-            for text, table in zip(texts, tables, strict=True)
-        ]
-
-    best = write(differ)
-    # The keys that follow tell no more points apart.
-    for number in range(len(differ)):
-        fewer = write(differ[:number])
-        if max(map(len, best)) > LONG and len(set(fewer)) == len(set(texts)) and "" not in fewer:
-            return fewer
-    return best if len(set(best)) == len(set(texts)) and "" not in best else list(texts)
-
-
-def _read(text: str) -> dict[str, Any] | None:
-    if not text.startswith("{"):
-        return None
-    try:
-        return dict(tomllib.loads(f"value = {text}")["value"])
-    except tomllib.TOMLDecodeError:
-        return None
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, dict):
-        return " ".join(f"{key} {_plain(part)}" for key, part in value.items())
-    if isinstance(value, list):
-        return " ".join(map(_plain, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _measured(
-    swept: SweepResult,
-    chosen: Sequence[AnyColumn],
-    found: Sequence[Row],
-    rows: Sequence[int],
-    *,
-    whole: bool,
-    differences: bool,
-    bare: bool,
-) -> list[Column]:
-    """Return the columns of measured quantities; empty ones are omitted unless they were requested."""
-    from elephan.sweeps.columns import MetricColumn  # noqa: PLC0415 (--help does without NumPy)
-
-    several, columns = len(swept.sweep.base.network.groups) > 1, []
-    links = len({column.link for column in chosen if column.link is not None})
-    documents = {i: swept.points[i].document for i in rows}
-    same = {i for i in rows if all_the_same(documents[i]) and not (differences and not all_the_same(documents[0]))}
-    for column in chosen:
-        # Differences are small beside what they are of.
-        divide, unit = scale_of(column, found[:1] if differences else found)
-        texts = []
-        for i in rows:
-            cell, note = found[i][column.label], ""
-            document = documents[i]
-            flows = sum(document["groups"][g]["flows"] for g in column.counted)
-            if column.name.startswith("jain") and flows == 1:
-                cell = {"mean": None, "ci95": None}
-            if bare or i in same:
-                cell = {**cell, "ci95": None}
-            is_more = differences and i > 0
-            digits = 4 if divide == 1 or column.name == "utilization" else 3
-            text = shown(cell, 1 / divide, digits, of="" if is_more else column.key, flows=flows)
-            if isinstance(column, MetricColumn):
-                note = column.known(swept.points[i], document["run"]["replications"])
-            texts.append((f"+{text}" if is_more and (cell["mean"] or 0.0) > 0 else text) + note)
-        name = "Jain" if column.name == "jain" else column.name.replace("_", " ")
-        # Percentiles go below the name, which is long.
-        name = name.replace(" time ", "\ntime ") if "_time_" in column.name else name
-        if isinstance(column, MetricColumn):
-            head = "\n".join([*([column.of] if column.of else []), *textwrap.wrap(name, NAME)])
-            columns.append(Column(head, unit, tuple(texts)))
-            continue
-        named = several if column.group is not None else column.link is not None and links > 1
-        whose = f"{column.of}\n" if named else ""
-        columns.append(Column(whose + name, unit, tuple(texts), RANKS.get(column.name, 2) + bool(swept.metrics)))
-    return columns if whole else [column for column in columns if set(column.cells) != {"-"} or not column.rank]
+    return labels <= width / 2 or line_width(columns) <= width
 
 
 def scale_of(column: AnyColumn, rows: Sequence[Row]) -> tuple[float, str]:

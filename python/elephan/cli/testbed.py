@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from elephan.assignments import parse_assignments
-from elephan.cli.common import (
-    AttemptsOption,
-    JsonOption,
-    OutOption,
-    QuietOption,
-    ReplicationsOption,
-    ScenarioArgument,
-    SeedOption,
-    SetOption,
-    check_out,
-    note_changes,
-    print_json,
-    print_lines,
-    say,
-    titled,
-    writing,
-)
+from elephan.cli import options
+from elephan.cli.common import check_out, note_changes, print_json, print_lines, say, titled, writing
 from elephan.cli.estimate import announce_testbed
 from elephan.cli.help import CommandHelp
 from elephan.cli.run import print_document
@@ -45,15 +29,15 @@ def testbed() -> None:
 
 @app.command("run", cls=CommandHelp, epilog="Example:  elephan testbed run scenarios/testbed.toml --dry-run")
 def run(
-    scenario: ScenarioArgument,
-    assignments: SetOption = None,
-    replications: ReplicationsOption = None,
-    seed: SeedOption = None,
-    out: OutOption = None,
-    attempts: AttemptsOption = None,
+    scenario: options.Scenario,
+    assignments: options.Set = None,
+    replications: options.Replications = None,
+    seed: options.Seed = None,
+    out: options.Out = None,
+    attempts: options.Attempts = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print every command.")] = False,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Run a scenario in real time between two hosts of this machine; the same document as a simulation.
 
@@ -64,11 +48,9 @@ def run(
 
     check_out(out)
 
-    read = Scenario.from_file(Path(scenario))
-    if assignments:
-        read = read.replace(parse_assignments(assignments))
+    read = Scenario.from_file(scenario).replace(parse_assignments(assignments))
     # Planned first: what a testbed cannot do is refused before its time is announced.
-    planned = testbed.plan(read if seed is None else read.replace({"seed": seed}))
+    planned = testbed.plan(read.replace(seed=seed))
     if dry_run:
         print_lines(*planned.lines())
         return

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, TypeVar
 
 import typer
 
-from elephan.cli.common import JsonOption, print_json, print_wrapped
+from elephan.cli import options
+from elephan.cli.common import print_json, print_wrapped
 from elephan.errors import InputError, ScenarioError
 from elephan.units import format_rate, format_time, seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
 
@@ -57,7 +56,7 @@ def transfer(
     loss: Annotated[
         str | None, typer.Option("--loss", metavar="SHARE", help="Share of packets lost at random, as 0.01%.")
     ] = None,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Say how long a block of data takes with Linux's TCP, from its first segment to its arrival.
 
@@ -117,8 +116,7 @@ def _share(text: str) -> float:
     except ValueError:
         found = -1.0
     if not 0 <= found < 1:
-        message = f'--loss: "{text}" is not a share of packets; give for example 0.0001 or 0.01%'
-        raise InputError(message)
+        raise InputError(f'--loss: "{text}" is not a share of packets; give for example 0.0001 or 0.01%')
     return found
 
 
@@ -127,8 +125,7 @@ def _read(option: str, parse: Callable[[str], T], text: str) -> T:
     try:
         return parse(text)
     except InputError as error:
-        message = f"{option}: {error}"
-        raise InputError(message) from None
+        raise InputError(f"{option}: {error}") from None
 
 
 def _of_option(message: str) -> str:
@@ -149,8 +146,7 @@ def _took(link: dict[str, Any], flow: dict[str, Any], pause_s: float) -> dict[st
     rate, rtt = _read("--rate", _native.rate_bps, link["rate"]), _read("--rtt", seconds, flow["rtt"])
     if payload * FEWEST / 1460 > MOST_PACKETS:
         most = f"{MOST_PACKETS / FEWEST * 1460 / 1e9:.0f} GB"
-        message = f"{flow['traffic']['size']}: too large to run here; give at most {most}"
-        raise InputError(message)
+        raise InputError(f"{flow['traffic']['size']}: too large to run here; give at most {most}")
     alone = payload * 8 / rate + rtt / 2
     wanted = FEWEST if pause_s else 1
     first = duration = (pause_s + 4 * alone + 4 * rtt) * (wanted + 1)
@@ -173,5 +169,4 @@ def _took(link: dict[str, Any], flow: dict[str, Any], pause_s: float) -> dict[st
             took = moved["completion_time_s"]
             return {"mean": took["mean"], "ci95": took["ci95"], "alone_s": alone, "payload_bytes": payload}
         duration *= 2
-    message = f"no transfer ended within {format_time(duration / 2)}; give less --loss, or a smaller size"
-    raise InputError(message)
+    raise InputError(f"no transfer ended within {format_time(duration / 2)}; give less --loss, or a smaller size")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -56,11 +56,11 @@ def web(
     """
     require("web", "starlette", "uvicorn", "bokeh", "jinja2", "pyarrow")
     if host not in LOCAL and not others_may_connect:
-        message = f"--host {host}: other machines could connect; say {OTHERS} as well if they may"
-        raise InputError(message)
+        raise InputError(f"--host {host}: other machines could connect; say {OTHERS} as well if they may")
     if host in ANY:
-        message = f"--host {host}: give the name or address that others will use; the server answers to no other"
-        raise InputError(message)
+        raise InputError(
+            f"--host {host}: give the name or address that others will use; the server answers to no other"
+        )
     if export is not None:
         from elephan.web.export import export_site  # noqa: PLC0415 (the server's packages are optional)
 
@@ -74,8 +74,7 @@ def web(
     try:
         serve(host=host, port=port, store=store, browser=not no_browser, say=_print)
     except KeyboardInterrupt:
-        message = "stopped; finished results are in the store"
-        raise Interrupted(message) from None
+        raise Interrupted("stopped; finished results are in the store") from None
 
 
 def _print(address: str) -> None:

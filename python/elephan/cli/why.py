@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from elephan.cli import options
 from elephan.cli.columns import LINES, Column, table_lines, wrapped
-from elephan.cli.common import (
-    DetailsOption,
-    JsonOption,
-    OutOption,
-    QuietOption,
-    StoreOption,
-    can_draw,
-    check_out,
-    print_json,
-    print_lines,
-    say_written,
-    writing,
-)
+from elephan.cli.common import can_draw, check_out, print_json, print_lines, say_written, writing
 from elephan.units import count, format_packets
 
 if TYPE_CHECKING:
@@ -46,11 +35,11 @@ def why(
         int,
         typer.Option("--forks", min=1, max=100, help="Loss events that the time up to the next may be charged to."),
     ] = 8,
-    store: StoreOption = None,
-    out: OutOption = None,
-    details: DetailsOption = False,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
+    store: options.Store = None,
+    out: options.Out = None,
+    details: options.Details = False,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Say why a link was idle: drops, timeouts, slow start, an application, a receive window.
 
@@ -104,27 +93,23 @@ def screen(found: IdleCauses, *, details: bool = False) -> list[str]:
 
 
 def _columns(found: IdleCauses, shown: list[Charge], others: list[Charge]) -> list[Column]:
-    names = [charge.words for charge in shown]
-    idle = [charge.idle_ps for charge in shown]
-    timeouts = [charge.timeout_ps for charge in shown]
-    hit = [f"{charge.flows_hit} of {charge.flows}" if charge.cause == "event" else "" for charge in shown]
-    if others:
-        names.append(f"{count(len(others), 'other cause')}")
-        idle.append(sum(charge.idle_ps for charge in others))
-        timeouts.append(sum(charge.timeout_ps for charge in others))
-        hit.append("")
-    names.append("sum")
-    idle.append(found.idle_ps)
-    timeouts.append(sum(charge.timeout_ps for charge in found.charges))
-    hit.append("")
-    columns = [
-        Column("cause", "", tuple(names), is_text=True),
-        Column("flows hit", "", tuple(hit), 2),
-        Column("idle", "ms", tuple(f"{ps / 1e9:.1f}" for ps in idle)),
-        Column("share", "%", tuple(f"{100 * found.share(ps):.1f}" for ps in idle)),
+    rows = [
+        (one.words, f"{one.flows_hit} of {one.flows}" if one.cause == "event" else "", one.idle_ps, one.timeout_ps)
+        for one in shown
     ]
-    if timeouts[-1] >= LEAST_SHARE * found.idle_ps:
-        columns.append(Column("in timeouts", "ms", tuple(f"{ps / 1e9:.1f}" for ps in timeouts), 1))
+    if others:
+        idle, timeout = sum(one.idle_ps for one in others), sum(one.timeout_ps for one in others)
+        rows.append((count(len(others), "other cause"), "", idle, timeout))
+    rows.append(("sum", "", found.idle_ps, sum(one.timeout_ps for one in found.charges)))
+    names, hit, idle_ps, timeout_ps = zip(*rows, strict=True)
+    columns = [
+        Column("cause", "", names, is_text=True),
+        Column("flows hit", "", hit, 2),
+        Column("idle", "ms", tuple(f"{ps / 1e9:.1f}" for ps in idle_ps)),
+        Column("share", "%", tuple(f"{100 * found.share(ps):.1f}" for ps in idle_ps)),
+    ]
+    if timeout_ps[-1] >= LEAST_SHARE * found.idle_ps:
+        columns.append(Column("in timeouts", "ms", tuple(f"{ps / 1e9:.1f}" for ps in timeout_ps), 1))
     return columns
 
 
@@ -150,10 +135,10 @@ def _waits(found: IdleCauses, *, details: bool) -> list[str]:
     if not waits:
         return []
     shown = waits if details else waits[:MOST_WAITS]
-    parts = [
-        f"{100 * wait / total:.0f} % {f'sent by {group} ' if group else ''}{WAITS[limit]}"
-        for group, limit, wait in shown
-    ]
+    parts = []
+    for group, limit, wait in shown:
+        sender = f"sent by {group} " if group else ""
+        parts.append(f"{100 * wait / total:.0f} % {sender}{WAITS[limit]}")
     others = total - sum(wait for *_, wait in shown)
     more = f"; others {100 * others / total:.0f} %" if len(shown) < len(waits) else ""
     mean = total / found.measured_s

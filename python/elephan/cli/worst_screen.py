@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from elephan.assignments import labelled
 from elephan.cli.columns import Column, command_lines, table_lines, wrapped
+from elephan.cli.common import Interrupted, writing
+from elephan.cli.progress import ProgressLine
 from elephan.units import count, format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from elephan.cli.progress import ProgressLine
     from elephan.worst import Harm, LawAttack, SearchState, WorstSizing
+
+Found = TypeVar("Found", "LawAttack", "WorstSizing")
 
 MOST_PLACES = 4
 """Maximum number of places of a counterexample, or of what matters, on the screen; the file has all."""
@@ -172,3 +175,17 @@ class WorstProgressDisplay:
             f"interrupted: {self.last.done} of about {count(self.last.total, 'run')} of this attack done, worst value "
             f"{self.last.worst:.4g}; nothing was written, and the same command finds the same cases again"
         )
+
+
+def search_worst(
+    what: str, search: Callable[[WorstProgressDisplay], Found], out: Path | None, *, quiet: bool
+) -> tuple[Found, list[Path]]:
+    """Search with a progress line, and write what was found; Ctrl-C ends it with a message."""
+    with ProgressLine(what, quiet=quiet) as line:
+        watch = WorstProgressDisplay(line)
+        try:
+            found = search(watch)
+            with writing(out):
+                return found, [] if out is None else found.write(out)
+        except KeyboardInterrupt:
+            raise Interrupted(watch.summary()) from None

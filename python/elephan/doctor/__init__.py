@@ -6,13 +6,11 @@ A probe is a function that returns a `ProbeFinding` and a line in `PROBES`.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from elephan.doctor import engine, installed, linux, machine, store
 from elephan.doctor.finding import LIMITED, MISSING, Probe, ProbeFinding, ProbeResult
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["PROBES", "Probe", "ProbeFinding", "ProbeResult", "document", "examine"]
 
@@ -73,13 +71,11 @@ def examine(probes: Iterable[Probe] | None = None, longest_s: float = LONGEST_S)
     >>> [row.status for row in examine([Probe("all", "sky", "weather", lambda: 1 / 0)])]
     ['limited']
     """
-    rows = []
+    results = []
     for probe in PROBES if probes is None else probes:
-        found = _look(probe, longest_s)
-        rows.append(
-            ProbeResult(probe.group, probe.name, probe.purpose, probe.needed, found.status, found.found, found.mend)
-        )
-    return rows
+        about = {name: getattr(probe, name) for name in ("group", "name", "purpose", "needed")}
+        results.append(ProbeResult(**about, **vars(_look(probe, longest_s))))
+    return results
 
 
 def _look(probe: Probe, longest_s: float) -> ProbeFinding:

@@ -2,45 +2,11 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
 from elephan import _native
 from elephan.doctor.finding import LIMITED, MISSING, OK, ProbeFinding
 from elephan.scenario import Scenario
-
-TINY = """
-title    = "Of everything a little"
-duration = "3 s"
-warmup   = "1 s"
-seed     = 7
-
-[[links]]
-name   = "core"
-rate   = "8 Mbit/s"
-delay  = "10 ms"
-buffer = "30 packets"
-queue  = "red"
-
-[[flows]]
-name    = "sack"
-count   = 2
-path    = ["core"]
-rtt     = { from = "40 ms", to = "60 ms" }
-control = "cubic"
-packet  = "1000 B"
-start   = { from = "0 s", to = "0.1 s" }
-
-[[flows]]
-name     = "reno"
-path     = ["core"]
-rtt      = "50 ms"
-recovery = "newreno"
-
-[[flows]]
-name    = "noise"
-path    = ["core"]
-rtt     = "20 ms"
-traffic = { kind = "poisson", rate = "1 Mbit/s" }
-"""
-"""Scenario with everything that could differ between machines: random draws, losses, recoveries, powers and roots."""
 
 GOLDEN = "93ea958968518564"
 """Result of `digest` for this version on every machine; updated when results change on purpose."""
@@ -65,7 +31,8 @@ def digest(engine: str = "window") -> str:
     str
         Hexadecimal hash.
     """
-    outcome = _native.simulate(Scenario.from_text(TINY).canonical, 0, engine=engine, hash=True)
+    tiny = files("elephan.doctor").joinpath("tiny.toml").read_text(encoding="utf-8")
+    outcome = _native.simulate(Scenario.from_text(tiny).canonical, 0, engine=engine, hash=True)
     return f"{outcome['hash']:x}"
 
 
@@ -85,8 +52,7 @@ def engines() -> ProbeFinding:
 
 def speed() -> ProbeFinding:
     """Measure the approximate CPU time of a packet."""
-    from elephan.bench.clock import cpu_ns_per_packet  # noqa: PLC0415 (the other probes do without)
-    from elephan.bench.workloads import WORKLOADS  # noqa: PLC0415 (as above)
+    from elephan.bench.workloads import WORKLOADS, cpu_ns_per_packet  # noqa: PLC0415 (the other probes do without)
 
     cost, _ = cpu_ns_per_packet(WORKLOADS["W1"].scenario(SPEED_S), "window")
     found = f"about {cost:.2g} ns of CPU time for a packet (one short run; elephan bench measures)"

@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 OK, LIMITED, MISSING, ELSEWHERE = "ok", "limited", "missing", "not applicable"
 """Statuses of a probe: as it should be; works with limits; missing; does not apply to this system."""

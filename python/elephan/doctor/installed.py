@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Callable
 from importlib import metadata, util
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elephan import _native
 from elephan.doctor.finding import LIMITED, MISSING, OK, ProbeFinding, install, pip
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LEAST_PYTHON = (3, 11)
 

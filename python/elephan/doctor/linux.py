@@ -10,6 +10,8 @@ import platform
 import re
 import shutil
 import sys
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 
 from elephan import _native
@@ -39,10 +41,14 @@ def is_linux() -> bool:
     return sys.platform.startswith("linux")
 
 
+def on_linux(look: Callable[[], ProbeFinding]) -> Callable[[], ProbeFinding]:
+    """Let a probe look on Linux only."""
+    return wraps(look)(lambda: look() if is_linux() else NOT_LINUX)
+
+
+@on_linux
 def kernel() -> ProbeFinding:
     """Check whether the kernel is recent enough."""
-    if not is_linux():
-        return NOT_LINUX
     release = platform.release()
     match = re.match(r"(\d+)\.(\d+)", release)
     version = (int(match[1]), int(match[2])) if match else (0, 0)
@@ -53,10 +59,9 @@ def kernel() -> ProbeFinding:
     return ProbeFinding(OK, release)
 
 
+@on_linux
 def struct_ops() -> ProbeFinding:
     """Check whether the kernel's types support a congestion control as a BPF program."""
-    if not is_linux():
-        return NOT_LINUX
     if not BTF.exists():
         return ProbeFinding(MISSING, f"no {BTF}: the kernel was built without its types (CONFIG_DEBUG_INFO_BTF)")
     try:
@@ -68,10 +73,9 @@ def struct_ops() -> ProbeFinding:
     return ProbeFinding(MISSING, "TCP laws as BPF programs cannot leave with their loader, as they do since Linux 6.4")
 
 
+@on_linux
 def laws() -> ProbeFinding:
     """Check whether this elephan was built with kernel laws, and what prevents loading them now."""
-    if not is_linux():
-        return NOT_LINUX
     if not _native.kernel_built():
         packages = install({"": "libelf-devel zlib-devel", "apt-get": "pkg-config libelf-dev zlib1g-dev"})
         # A wheel never has them; a checkout lacks them if the kernel headers were missing.
@@ -88,20 +92,18 @@ def laws() -> ProbeFinding:
     return ProbeFinding(OK, f"can be loaded; loaded now: {' '.join(there) or 'none'}")
 
 
+@on_linux
 def tools() -> ProbeFinding:
     """Check for the small programs of util-linux and procps that a testbed calls."""
-    if not is_linux():
-        return NOT_LINUX
     missing = [name for name in ("setpriv", "nsenter", "unshare", "chrt", "sysctl") if shutil.which(name) is None]
     if missing:
         return ProbeFinding(MISSING, f"not installed: {', '.join(missing)}", install({"": "util-linux procps"}))
     return ProbeFinding(OK, "installed, as are unshare, chrt and sysctl")
 
 
+@on_linux
 def controls() -> ProbeFinding:
     """List the kernel's congestion controls, and those that any user may choose."""
-    if not is_linux():
-        return NOT_LINUX
     ipv4 = SYSCTLS / "net" / "ipv4"
     available, allowed, usual = (
         read(ipv4 / f"tcp_{name}congestion_control") for name in ("available_", "allowed_", "")
@@ -111,10 +113,9 @@ def controls() -> ProbeFinding:
     return ProbeFinding(OK, f"{available}; for any user {allowed}; default {usual}")
 
 
+@on_linux
 def tun() -> ProbeFinding:
     """Check whether a bottleneck in user space can have TUN devices."""
-    if not is_linux():
-        return NOT_LINUX
     if not TUN.exists():
         return ProbeFinding(MISSING, f"no {TUN}", "modprobe tun")
     if not os.access(TUN, os.R_OK | os.W_OK):
@@ -122,10 +123,9 @@ def tun() -> ProbeFinding:
     return ProbeFinding(OK, str(TUN))
 
 
+@on_linux
 def namespaces() -> ProbeFinding:
     """Check whether senders and receivers can have network stacks of their own."""
-    if not is_linux():
-        return NOT_LINUX
     if not Path("/proc/self/ns/net").exists():
         return ProbeFinding(MISSING, "the kernel has no network namespaces")
     if "CAP_SYS_ADMIN" in held(read(Path("/proc/self/status"))):
@@ -136,10 +136,9 @@ def namespaces() -> ProbeFinding:
     return ProbeFinding(OK, "network namespaces, in a user namespace")
 
 
+@on_linux
 def privileges() -> ProbeFinding:
     """Report the privileges of this process."""
-    if not is_linux():
-        return NOT_LINUX
     has = held(read(Path("/proc/self/status")))
     lacking = [name for name in CAPABILITIES if name not in has]
     who = "root" if os.geteuid() == 0 else "an ordinary user"

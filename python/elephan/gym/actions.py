@@ -60,14 +60,11 @@ class Actions:
             If there is no such action, or a level or factor that no window or rate can have.
         """
         if what not in ACTIONS:
-            message = f"action: there is no {what!r}; {suggest(what, ACTIONS)}"
-            raise InputError(message)
+            raise InputError(f"action: there is no {what!r}; {suggest(what, ACTIONS)}")
         if not (np.isfinite(most) and most > 1):
-            message = f"most: is {most:g}; must be a factor above 1, for example 2"
-            raise InputError(message)
+            raise InputError(f"most: is {most:g}; must be a factor above 1, for example 2")
         if levels is not None and (len(levels) < 2 or not all(np.isfinite(level) and level > 0 for level in levels)):
-            message = "levels: must be two numbers above 0 or more, for example (0.5, 1.0, 1.1)"
-            raise InputError(message)
+            raise InputError("levels: must be two numbers above 0 or more, for example (0.5, 1.0, 1.1)")
         return cls(what, None if levels is None else tuple(float(level) for level in levels), float(most))
 
     @property

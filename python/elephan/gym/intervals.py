@@ -43,128 +43,59 @@ class Interval:
     def __init__(self, values: Floats) -> None:
         self.values = values
 
-    def _column(self, name: str) -> Floats:
+    def __getattr__(self, name: str) -> Floats:
+        if name not in COLUMNS:
+            raise AttributeError(name)
         return self.values[..., COLUMNS[name]]
 
-    @property
-    def time_s(self) -> Floats:
-        """Time at the end of the step [s]."""
-        return self._column("time_s")
-
-    @property
-    def step_s(self) -> Floats:
-        """Duration of the step [s]."""
-        return self._column("step_s")
-
-    @property
-    def sent(self) -> Floats:
-        """Segments sent, retransmissions included."""
-        return self._column("sent")
-
-    @property
-    def retransmitted(self) -> Floats:
-        """Segments sent that were retransmissions."""
-        return self._column("retransmitted")
-
-    @property
-    def delivered(self) -> Floats:
-        """Segments newly acknowledged (cumulatively or selectively), as the sender knows."""
-        return self._column("delivered")
-
-    @property
-    def timeouts(self) -> Floats:
-        """Expired retransmission timers."""
-        return self._column("timeouts")
-
-    @property
-    def loss_events(self) -> Floats:
-        """Times at which a law would have cut its window: at most one for all losses and marks of a window."""
-        return self._column("loss_events")
-
-    @property
-    def rtt_s(self) -> Floats:
-        """Mean round-trip time of the ACKs [s]; without ACKs that of the step before; 0 before the first."""
-        return self._column("rtt_s")
-
-    @property
-    def srtt_s(self) -> Floats:
-        """Smoothed round-trip time [s]; 0 before the first sample."""
-        return self._column("srtt_s")
-
-    @property
-    def min_rtt_s(self) -> Floats:
-        """Minimum round-trip time of the connection [s]; 0 before the first sample."""
-        return self._column("min_rtt_s")
-
-    @property
-    def base_rtt_s(self) -> Floats:
-        """Round-trip time without queues [s], unknown to a sender."""
-        return self._column("base_rtt_s")
-
-    @property
-    def cwnd(self) -> Floats:
-        """Congestion window at the end [segments]."""
-        return self._column("cwnd")
-
-    @property
-    def pacing_rate(self) -> Floats:
-        """Pacing rate at the end [segments/s]; 0 without pacing."""
-        return self._column("pacing_rate")
-
-    @property
-    def in_flight(self) -> Floats:
-        """Segments in the network at the end."""
-        return self._column("in_flight")
-
-    @property
-    def throughput_bps(self) -> Floats:
-        """Throughput that reached the receiver, on the wire [bit/s], as the sender knows it."""
-        return self._column("throughput_bps")
-
-    @property
-    def best_bps(self) -> Floats:
-        """The largest throughput of the episode so far [bit/s]."""
-        return self._column("best_bps")
-
-    @property
-    def throughput_share(self) -> Floats:
-        """Throughput over the largest one of the episode so far."""
-        return self._column("throughput_share")
-
-    @property
-    def loss_ratio(self) -> Floats:
-        """Retransmitted over sent segments: the losses that the sender inferred."""
-        return self._column("loss_ratio")
-
-    @property
-    def rtt_ratio(self) -> Floats:
-        """Mean over minimum round-trip time; 1 before the first sample."""
-        return self._column("rtt_ratio")
-
-    @property
-    def rtt_gradient(self) -> Floats:
-        """Rise of the mean round-trip time from step to step [s/s]; 0 in the first."""
-        return self._column("rtt_gradient")
-
-    @property
-    def sending_ratio(self) -> Floats:
-        """Segments sent over segments delivered; without deliveries, one more than the segments sent."""
-        return self._column("sending_ratio")
-
-    @property
-    def segment_bits(self) -> Floats:
-        """Bits of a full segment on the wire."""
-        return self._column("segment_bits")
-
-    @property
-    def waiting(self) -> Floats:
-        """Packets of all flows that wait at the link at the end, unknown to a sender."""
-        return self._column("waiting")
-
-    @property
-    def dropped(self) -> Floats:
-        """Packets of all flows that the link dropped, unknown to a sender."""
-        return self._column("dropped")
+    time_s: Floats
+    """Time at the end of the step [s]."""
+    step_s: Floats
+    """Duration of the step [s]."""
+    sent: Floats
+    """Segments sent, retransmissions included."""
+    retransmitted: Floats
+    """Segments sent that were retransmissions."""
+    delivered: Floats
+    """Segments newly acknowledged (cumulatively or selectively), as the sender knows."""
+    timeouts: Floats
+    """Expired retransmission timers."""
+    loss_events: Floats
+    """Times at which a law would have cut its window: at most one for all losses and marks of a window."""
+    rtt_s: Floats
+    """Mean round-trip time of the ACKs [s]; without ACKs that of the step before; 0 before the first."""
+    srtt_s: Floats
+    """Smoothed round-trip time [s]; 0 before the first sample."""
+    min_rtt_s: Floats
+    """Minimum round-trip time of the connection [s]; 0 before the first sample."""
+    base_rtt_s: Floats
+    """Round-trip time without queues [s], unknown to a sender."""
+    cwnd: Floats
+    """Congestion window at the end [segments]."""
+    pacing_rate: Floats
+    """Pacing rate at the end [segments/s]; 0 without pacing."""
+    in_flight: Floats
+    """Segments in the network at the end."""
+    throughput_bps: Floats
+    """Throughput that reached the receiver, on the wire [bit/s], as the sender knows it."""
+    best_bps: Floats
+    """The largest throughput of the episode so far [bit/s]."""
+    throughput_share: Floats
+    """Throughput over the largest one of the episode so far."""
+    loss_ratio: Floats
+    """Retransmitted over sent segments: the losses that the sender inferred."""
+    rtt_ratio: Floats
+    """Mean over minimum round-trip time; 1 before the first sample."""
+    rtt_gradient: Floats
+    """Rise of the mean round-trip time from step to step [s/s]; 0 in the first."""
+    sending_ratio: Floats
+    """Segments sent over segments delivered; without deliveries, one more than the segments sent."""
+    segment_bits: Floats
+    """Bits of a full segment on the wire."""
+    waiting: Floats
+    """Packets of all flows that wait at the link at the end, unknown to a sender."""
+    dropped: Floats
+    """Packets of all flows that the link dropped, unknown to a sender."""
 
 
 @dataclass(frozen=True)
@@ -226,12 +157,10 @@ def features(names: Sequence[str]) -> tuple[Feature, ...]:
     elephan.errors.InputError: observe: there is no feature 'los'; did you mean "loss"?
     """
     if not names:
-        message = f"observe: is empty; give some of {', '.join(FEATURES)}"
-        raise InputError(message)
+        raise InputError(f"observe: is empty; give some of {', '.join(FEATURES)}")
     for name in names:
         if name not in FEATURES:
-            message = f"observe: there is no feature {name!r}; {suggest(name, FEATURES)}"
-            raise InputError(message)
+            raise InputError(f"observe: there is no feature {name!r}; {suggest(name, FEATURES)}")
     return tuple(FEATURES[name] for name in names)
 
 

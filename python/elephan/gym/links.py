@@ -59,8 +59,7 @@ def _interval(text: str | float) -> tuple[float | None, float]:
         with contextlib.suppress(ValueError):
             number = float(text.removesuffix(ROUNDS)) if unit == ROUNDS else seconds(text)
     if not (math.isfinite(number) and number > 0):
-        message = f'interval: {text} is no time above 0; give for example "10 ms" or "1 rtt"'
-        raise InputError(message)
+        raise InputError(f'interval: {text} is no time above 0; give for example "10 ms" or "1 rtt"')
     return (None, number) if unit == ROUNDS else (number, 1.0)
 
 
@@ -70,17 +69,16 @@ def _driven(scenario: Scenario, names: Sequence[str] | None) -> list[FlowGroup]:
     if names is None:
         found = [group for group in groups if group.is_tcp and group.sort in _SORTS]
         if not found:
-            message = f"flows: no group of {scenario.origin} has TCP flows that go on from start to end"
-            raise InputError(message)
+            raise InputError(f"flows: no group of {scenario.origin} has TCP flows that go on from start to end")
         return found
     by_name = {group.name: group for group in groups}
     for name in names:
         if name not in by_name:
-            message = f"flows: there is no group {name!r}; {suggest(name, by_name)}"
-            raise InputError(message)
+            raise InputError(f"flows: there is no group {name!r}; {suggest(name, by_name)}")
         if not (by_name[name].is_tcp and by_name[name].sort in _SORTS):
-            message = f"flows: {name} has no TCP flows that go on from start to end; drive groups of bulk traffic"
-            raise InputError(message)
+            raise InputError(
+                f"flows: {name} has no TCP flows that go on from start to end; drive groups of bulk traffic"
+            )
     return [group for group in groups if group.name in set(names)]
 
 
@@ -141,15 +139,13 @@ class Links:
         # A drawn scenario is known only from its first episode on; until then one draw tells the number of flows.
         first = [each(np.random.default_rng(0)) if callable(each) else Scenario.from_any(each) for each in scenarios]
         if not first:
-            message = "scenarios: there are none; give one for each link"
-            raise InputError(message)
+            raise InputError("scenarios: there are none; give one for each link")
         driven = [_driven(scenario, self.names) for scenario in first]
         counts = [sum(group.flows for group in groups) for groups in driven]
         if len(set(counts)) > 1:
-            message = (
+            raise InputError(
                 f"scenarios: one link has {count(min(counts), 'driven flow')}, another {max(counts)}; give as many"
             )
-            raise InputError(message)
         self.flows = counts[0]
         self.shape = (len(first), self.flows)
         self._runs = _native.SteppedRuns([each.canonical for each in first], flows=self.flows, threads=threads)
@@ -220,6 +216,5 @@ class Links:
         """Simulate the episode of link `i` to its end without further decisions; return the columns of its run."""
         columns = self._runs.finish(i)
         if columns is None:
-            message = f"link {i}: its episode has not begun; reset it before"
-            raise InputError(message)
+            raise InputError(f"link {i}: its episode has not begun; reset it before")
         return columns

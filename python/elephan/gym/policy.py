@@ -57,19 +57,16 @@ def policy_law(windows: ArrayLike, grow: ArrayLike, keep: ArrayLike, *, least: f
     """
     at, grows, keeps = (np.asarray(each, dtype=float) for each in (windows, grow, keep))
     if at.ndim != 1 or not at.size or not (np.isfinite(at).all() and at[0] >= 1 and (np.diff(at) > 0).all()):
-        message = "windows: must rise from 1 segment or more; give for example (1, 100, 1000)"
-        raise InputError(message)
+        raise InputError("windows: must rise from 1 segment or more; give for example (1, 100, 1000)")
     for name, factors, fits, right in (
         ("grow", grows, grows > 1.0, "above 1; a policy that shrinks without loss is no table of the window"),
         ("keep", keeps, (keeps > 0.0) & (keeps < 1.0), "between 0 and 1"),
     ):
         if factors.shape != at.shape:
-            message = f"{name}: has {factors.size} factors for {at.size} windows; give one for each"
-            raise InputError(message)
+            raise InputError(f"{name}: has {factors.size} factors for {at.size} windows; give one for each")
         if not fits.all():
             i = int(np.flatnonzero(~fits)[0])
-            message = f"{name}: is {factors[i]:g} at a window of {at[i]:g}; must be {right}"
-            raise InputError(message)
+            raise InputError(f"{name}: is {factors[i]:g} at a window of {at[i]:g}; must be {right}")
     knots, growth, cuts = [], [], []
     for begin, end, m, k in zip(at, [*at[1:] * _BEFORE, at[-1] * _LAST], grows, keeps, strict=True):
         # Between two knots the law is a power of the window: (m - 1) w itself, with a corner where it reaches `least`.

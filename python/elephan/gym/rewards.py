@@ -71,6 +71,5 @@ def reward_of(reward: str | Reward) -> Reward:
     if callable(reward):
         return reward
     if reward not in REWARDS:
-        message = f"reward: there is no formula {reward!r}; {suggest(reward, REWARDS)}"
-        raise InputError(message)
+        raise InputError(f"reward: there is no formula {reward!r}; {suggest(reward, REWARDS)}")
     return REWARDS[reward]

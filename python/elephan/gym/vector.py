@@ -9,8 +9,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from elephan.errors import InputError
+from elephan.gym.env import TOLD, action_space, observation_space
 from elephan.gym.links import LINK, Links
-from elephan.gym.spaces import TOLD, action_space, observation_space
 from elephan.scenario import Scenario
 from elephan.units import count
 
@@ -92,8 +92,9 @@ class LinkVectorEnv(VectorEnv[np.ndarray, Any, np.ndarray]):
         else:
             seeds = list(seed)
         if len(seeds) != self.num_envs:
-            message = f"seed: has {count(len(seeds), 'number')} for {count(self.num_envs, 'link')}; give one for each"
-            raise InputError(message)
+            raise InputError(
+                f"seed: has {count(len(seeds), 'number')} for {count(self.num_envs, 'link')}; give one for each"
+            )
         for i, each in enumerate(seeds):
             if each is not None:
                 self._chances[i] = np.random.default_rng(each)

@@ -7,16 +7,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING
 
 from elephan.errors import InputError, UnitError, suggest
 from elephan.units import bits_per_second
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DEFAULTS: dict[str, dict[str, str | int]] = {
     "dumbbell": {"rate": "100 Mbit/s", "rtt": "80 ms", "flows": 10, "buffer": "0.5 bdp"},
@@ -65,8 +62,7 @@ def example_path(name: str) -> Path:
     paths = {path.stem: path for path in _example_files()}
     if name not in paths:
         there = f"there are {', '.join(paths)}"
-        message = f'there is no scenario "{name}"; {suggest(name, paths, there)}'
-        raise InputError(message)
+        raise InputError(f'there is no scenario "{name}"; {suggest(name, paths, there)}')
     return paths[name]
 
 
@@ -86,8 +82,7 @@ def _users(rate: str) -> int:
     try:
         wanted = USERS_PER_BPS * bits_per_second(rate)
     except UnitError as error:
-        message = f"--rate: {error}"
-        raise InputError(message) from None
+        raise InputError(f"--rate: {error}") from None
     return int(min(max(float(f"{wanted:.2g}"), FEWEST_USERS), MOST_USERS))
 
 
@@ -125,17 +120,14 @@ def template(kind: str, choices: Mapping[str, str | int | None]) -> str:
     """
     if kind not in DEFAULTS:
         hint = suggest(kind, DEFAULTS, f"kinds: {', '.join(DEFAULTS)}")
-        message = f'there is no kind "{kind}"; {hint}'
-        raise InputError(message)
+        raise InputError(f'there is no kind "{kind}"; {hint}')
     chosen = {name: value for name, value in choices.items() if value is not None}
     for name, value in chosen.items():
         if name not in DEFAULTS[kind]:
             known = ", ".join(f"--{known}" for known in DEFAULTS[kind])
-            message = f"--{name}: {kind} has no such choice; it has {known}"
-            raise InputError(message)
+            raise InputError(f"--{name}: {kind} has no such choice; it has {known}")
         if isinstance(value, str) and (not value.isprintable() or '"' in value or "\\" in value):
-            message = f"--{name}: must be a number with its unit, such as {DEFAULTS[kind][name]}"
-            raise InputError(message)
+            raise InputError(f"--{name}: must be a number with its unit, such as {DEFAULTS[kind][name]}")
     words = DEFAULTS[kind] | chosen
     if kind == "web":
         words["users"] = _users(str(words["rate"]))

@@ -8,7 +8,9 @@ from __future__ import annotations
 import secrets
 import socket
 import webbrowser
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
 
 import uvicorn
 
@@ -17,11 +19,6 @@ from elephan.runs.parallel import default_workers
 from elephan.web.app import Server, guarded
 from elephan.web.results import Results
 from elephan.web.work import warm
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from types import FrameType
 
 LOOPBACK = "127.0.0.1"
 
@@ -56,8 +53,7 @@ def listen(host: str, port: int | None) -> socket.socket:
             reason = (error.strerror or str(error)).lower()
         else:
             return made
-    message = f"--port: {host} port {wanted[-1]}: {reason}; give another port"
-    raise InputError(message)
+    raise InputError(f"--port: {host} port {wanted[-1]}: {reason}; give another port")
 
 
 def hosts_of(host: str, port: int) -> list[str]:

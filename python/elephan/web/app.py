@@ -30,18 +30,17 @@ from elephan.web.asking import Ask, read_ask, read_mapping, read_text
 from elephan.web.cards import cards, labels_of, lessons, presets
 from elephan.web.comparing import names_of, page_of_variants
 from elephan.web.guard import MOST_BYTES, Guard, TooLargeError
-from elephan.web.jobs import LOG, BusyError, Job, JobQueue
+from elephan.web.jobs import LOG, BusyError, JobQueue
 from elephan.web.results import TYPES, Results
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Collection, Mapping
+    from collections.abc import AsyncIterator, Collection, Mapping
 
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
     from elephan.scenario import Scenario
     from elephan.store.stored import StoredRun
-    from elephan.web.jobs import Event
 
 STATIC = {
     "index.html": "text/html; charset=utf-8",
@@ -168,40 +167,17 @@ class Server:
             Route("/files/{ids:path}/report.html", self.report_of_several),
             Route("/{name}", self.static),
         ]
-        handlers: dict[Any, Any] = {
-            InputError: self._on_input_error,
-            TooLargeError: self._on_too_large,
-            ClientDisconnect: self._on_disconnect,
-            Exception: self._on_defect,
-        }
+        handlers: dict[Any, Any] = dict.fromkeys((InputError, TooLargeError, ClientDisconnect, Exception), _on_error)
         made = Starlette(routes=routes, lifespan=self.lifespan, exception_handlers=handlers)
         # A redirect would name an address without the token, which the application does not know.
         made.router.redirect_slashes = False
         return made
 
-    async def _on_input_error(self, _: Request, error: Exception) -> Response:
-        assert isinstance(error, InputError)
-        # Wrong input is a part of the dialogue: browsers report every other status as an error of the page.
-        return JSONResponse({"error": wrong(error)}, 503 if isinstance(error, BusyError) else 200)
-
-    async def _on_too_large(self, _: Request, __: Exception) -> Response:
-        return PlainTextResponse(f"the request has more than {MOST_BYTES} bytes\n", 413)
-
-    async def _on_disconnect(self, _: Request, __: Exception) -> Response:
-        # The connection is closed, so this answer is not read; without it the log would name a defect.
-        return PlainTextResponse("the request ended early\n", 400)
-
-    async def _on_defect(self, _: Request, error: Exception) -> Response:
-        LOG.error("a defect of elephan", exc_info=error)
-        return PlainTextResponse("a defect of elephan; the terminal has its place\n", 500)
-
     async def static(self, request: Request) -> Response:
         """Return a file of the page."""
         name = request.path_params.get("name") or "index.html"
         content = self._static.get(name)
-        return (
-            _missing() if content is None else Response(content, media_type=STATIC.get(name, "text/css; charset=utf-8"))
-        )
+        return _missing() if content is None else Response(content, media_type=STATIC.get(name, STATIC["style.css"]))
 
     async def fill(self, request: Request) -> Response:
         """Return the scenario, the commands and the Python lines of a request that is not run."""
@@ -218,23 +194,11 @@ class Server:
         body = await _body(request)
         tab, slot = body.get("tab"), body.get("slot", "run")
         if not isinstance(tab, str) or not TAB.fullmatch(tab) or slot not in SLOTS:
-            message = f"tab: 8 to 40 letters, digits, - and _; slot: one of {', '.join(SLOTS)}"
-            raise InputError(message)
+            raise InputError(f"tab: 8 to 40 letters, digits, - and _; slot: one of {', '.join(SLOTS)}")
         ask = await asyncio.to_thread(read_ask, body)
         cost_s = await asyncio.to_thread(work.check_cost, list(ask.variants.values()), ask.kind)
-        job = self.queue.start(self._work(ask), tab, str(slot))
+        job = self.queue.start(lambda job: work.WORK[ask.kind](job, self.results, ask), tab, str(slot))
         return JSONResponse(sent(ask) | {"job": job.id, "cost_s": float(f"{cost_s:.2g}")})
-
-    def _work(self, ask: Ask) -> Callable[[Job], Event]:
-        if ask.kind == "compare":
-            return lambda job: work.compare_work(job, self.results, ask.variants)
-        if ask.kind == "options":
-            return lambda job: work.options_work(job, self.results, ask.variants)
-        if ask.kind == "curve":
-            return lambda job: work.curve_work(job, self.results, ask.scenario, ask.target, ask.link)
-        if ask.kind == "limit":
-            return lambda job: work.limit_work(job, self.results, ask.scenario, ask.target, ask.link)
-        return lambda job: work.run_work(job, self.results, ask.scenario)
 
     async def events(self, request: Request) -> Response:
         """Stream the events of a job; when the connection ends, the job does."""
@@ -343,9 +307,22 @@ async def _body(request: Request) -> dict[str, Any]:
     except (ValueError, RecursionError):
         body = None
     if not isinstance(body, dict):
-        message = "request: must be a JSON object"
-        raise InputError(message)
+        raise InputError("request: must be a JSON object")
     return body
+
+
+async def _on_error(_: Request, error: Exception) -> Response:
+    """Answer a request that failed."""
+    if isinstance(error, InputError):
+        # Wrong input is a part of the dialogue: browsers report every other status as an error of the page.
+        return JSONResponse({"error": wrong(error)}, 503 if isinstance(error, BusyError) else 200)
+    if isinstance(error, TooLargeError):
+        return PlainTextResponse(f"the request has more than {MOST_BYTES} bytes\n", 413)
+    if isinstance(error, ClientDisconnect):
+        # The connection is closed, so this answer is not read; without it the log would name a defect.
+        return PlainTextResponse("the request ended early\n", 400)
+    LOG.error("a defect of elephan", exc_info=error)
+    return PlainTextResponse("a defect of elephan; the terminal has its place\n", 500)
 
 
 def _missing() -> Response:

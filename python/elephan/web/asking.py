@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.errors import InputError
 from elephan.input_files import no_files
 from elephan.scenario import Scenario
 from elephan.sizing.targets import parse_targets
 from elephan.web.cards import VIEWS, Variant, card, fill, lessons
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MOST_TEXT = 100_000
 """Maximum length of a scenario in a request [characters]."""
@@ -120,11 +118,9 @@ def read_text(text: object, origin: str = FILE) -> Scenario:
         If it is not a text, too long, or not a scenario.
     """
     if not isinstance(text, str):
-        message = f"{origin}: must be the text of a scenario"
-        raise InputError(message)
+        raise InputError(f"{origin}: must be the text of a scenario")
     if len(text) > MOST_TEXT:
-        message = f"{origin}: has more than {MOST_TEXT} characters; run it with the command line"
-        raise InputError(message)
+        raise InputError(f"{origin}: has more than {MOST_TEXT} characters; run it with the command line")
     with no_files():
         return Scenario.from_text(text, origin)
 
@@ -132,8 +128,7 @@ def read_text(text: object, origin: str = FILE) -> Scenario:
 def read_mapping(mapping: object, origin: str = FILE) -> Scenario:
     """Read a scenario of the form, a mapping with the keys of the file; raises as `read_text`."""
     if not isinstance(mapping, dict):
-        message = f"{origin}: must be a table with the keys of a scenario"
-        raise InputError(message)
+        raise InputError(f"{origin}: must be a table with the keys of a scenario")
     with no_files():
         return Scenario.from_mapping(mapping, origin)
 
@@ -159,22 +154,19 @@ def read_ask(body: Mapping[str, Any]) -> Ask:
     """
     kind = body.get("kind")
     if kind not in VIEWS:
-        message = f"kind: use one of {', '.join(VIEWS)}"
-        raise InputError(message)
+        raise InputError(f"kind: use one of {', '.join(VIEWS)}")
     if "card" in body:
         return _of_card(str(kind), body)
     if "lesson" in body:
         name = body["lesson"]
         if not isinstance(name, str) or name not in lessons() or kind != "compare":
-            message = f"lesson: compare one of {', '.join(lessons())}"
-            raise InputError(message)
+            raise InputError(f"lesson: compare one of {', '.join(lessons())}")
         lesson = lessons()[name]
         return _changed(lesson.text, lesson.variants)
     if kind == "compare":
         texts = body.get("texts")
         if not isinstance(texts, dict) or len(texts) != 2:
-            message = "texts: give two scenarios by name"
-            raise InputError(message)
+            raise InputError("texts: give two scenarios by name")
         read = {name[:60]: read_text(text, name[:60] or "scenario") for name, text in texts.items()}
         return Ask("compare", _alike(read), next(iter(read.values())).text)
     scenario = read_text(body.get("text"))
@@ -184,11 +176,9 @@ def read_ask(body: Mapping[str, Any]) -> Ask:
 def _of_card(kind: str, body: Mapping[str, Any]) -> Ask:
     chosen, values = card(body["card"]), body.get("values", {})
     if not isinstance(values, dict):
-        message = "values: must be a table of controls"
-        raise InputError(message)
+        raise InputError("values: must be a table of controls")
     if kind not in (chosen.view, "run"):
-        message = f"kind: {chosen.id} has {chosen.view}"
-        raise InputError(message)
+        raise InputError(f"kind: {chosen.id} has {chosen.view}")
     filled = fill(chosen, values, body.get("slider"))
     if kind == "compare":
         return _changed(filled.text, filled.variants)
@@ -201,8 +191,7 @@ def _changed(text: str, variants: tuple[Variant, ...]) -> Ask:
     base = Scenario.from_text(text, FILE)
     names = [each.name for each in variants]
     if len(set(names)) < len(names) or len({json.dumps(dict(each.set)) for each in variants}) < len(variants):
-        message = "b: is the same as A; choose another"
-        raise InputError(message)
+        raise InputError("b: is the same as A; choose another")
     kind = "compare" if len(variants) == 2 else "options"
     return Ask(kind, {each.name: base.replace(dict(each.set)) for each in variants}, text, variants)
 
@@ -211,11 +200,9 @@ def _alike(read: Mapping[str, Scenario]) -> dict[str, Scenario]:
     """Return two scenarios by name, if their replications can be paired and they differ."""
     one, other = read.values()
     if one.id == other.id:
-        message = "texts: both scenarios are the same; change something in B"
-        raise InputError(message)
+        raise InputError("texts: both scenarios are the same; change something in B")
     if (one.seed, one.replications) != (other.seed, other.replications):
-        message = "texts: A and B need the same seed and replications, so that they share their random numbers"
-        raise InputError(message)
+        raise InputError("texts: A and B need the same seed and replications, so that they share their random numbers")
     return dict(read)
 
 
@@ -223,7 +210,6 @@ def _target(kind: str, target: object) -> str:
     if kind not in ("curve", "limit"):
         return ""
     if not isinstance(target, str) or not 0 < len(target) <= 200:
-        message = "target: none given; write for example utilization=0.95"
-        raise InputError(message)
+        raise InputError("target: none given; write for example utilization=0.95")
     parse_targets(target)
     return target.replace(" ", "")

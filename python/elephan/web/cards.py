@@ -6,19 +6,17 @@ Source: ``cards.toml`` and ``lessons.toml`` beside this file, and the templates 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from elephan.errors import InputError, suggest
 from elephan.scenario import Scenario
 from elephan.templates import template
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 VIEWS = ("curve", "limit", "run", "compare")
 
@@ -79,14 +77,12 @@ class Control:
         """
         if self.choices is not None:
             if not isinstance(value, str) or value not in self.choices:
-                message = f"{self.name}: use one of {', '.join(self.choices)}"
-                raise InputError(message)
+                raise InputError(f"{self.name}: use one of {', '.join(self.choices)}")
             return value
         # Not a number compares as false; a whole number may be too long for a float.
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not self.low <= value <= self.high:
-            message = f"{self.name}: must be {self.low:g} to {self.high:g} {self.shown or self.unit}".rstrip()
-            raise InputError(message)
+            raise InputError(f"{self.name}: must be {self.low:g} to {self.high:g} {self.shown or self.unit}".rstrip())
         return round(value) if self.whole else float(f"{value:.6g}")
 
     def text(self, value: Any) -> str:
@@ -194,12 +190,10 @@ def fill(card: Card, values: Mapping[str, Any], slider: object = None) -> Filled
     known = {control.name: control for control in card.controls}
     for name in values:
         if name not in known:
-            message = f"{name}: there is no such control; {suggest(str(name), known)}"
-            raise InputError(message)
+            raise InputError(f"{name}: there is no such control; {suggest(str(name), known)}")
     checked = {name: control.check(values.get(name, control.value)) for name, control in known.items()}
     if slider is not None and (isinstance(slider, bool) or not isinstance(slider, int) or not 1 <= slider <= 10**7):
-        message = "slider: must be a whole number of packets, 1 to 10000000"
-        raise InputError(message)
+        raise InputError("slider: must be a whole number of packets, 1 to 10000000")
     words = {name: known[name].text(value) for name, value in checked.items()}
     words |= _derived(card, checked) | {"slider": "1 bdp" if slider is None else f"{slider} packets"}
     labels = {name: (known[name].choices or {}).get(value, value) for name, value in checked.items()}
@@ -261,8 +255,7 @@ def presets() -> dict[str, str]:
 def card(name: object) -> Card:
     """Return a card by its id; raises `InputError` if there is none."""
     if not isinstance(name, str) or name not in cards():
-        message = f"card: there is no such question; use one of {', '.join(cards())}"
-        raise InputError(message)
+        raise InputError(f"card: there is no such question; use one of {', '.join(cards())}")
     return cards()[name]
 
 

@@ -62,7 +62,10 @@ def export_site(
             for name in wanted:
                 for number, ask in enumerate(_asks(name)):
                     file = f"lesson-{name}.js" if name in lessons() else f"{name}-{number}.js"
-                    event = _plain(sent(ask) | _answer(results, ask, shorten))
+                    event = sent(ask) | _answer(results, ask, shorten)
+                    # What the page does not show.
+                    for key in ("state", "id", "ids", "downloads"):
+                        event.pop(key, None)
                     written += _write(folder / "data" / file, f"window.elephanPoint({_json(event)});\n")
                 say(f"{name}: done")
         finally:
@@ -105,11 +108,6 @@ def _shortened(scenario: Scenario, factor: float) -> Scenario:
     facts = scenario.facts
     times = {key: f"{factor * facts[f'{key}_s']:.6g} s" for key in ("duration", "warmup")}
     return scenario.replace({**times, "replications": 2})
-
-
-def _plain(event: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what the page does not show."""
-    return {key: value for key, value in event.items() if key not in ("state", "id", "ids", "downloads")}
 
 
 def _json(value: object) -> str:

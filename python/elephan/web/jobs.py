@@ -202,8 +202,7 @@ class JobQueue:
             self.end(job)
         unfinished = [job for job in self if not job.is_over and not job.is_cancelled]
         if len(unfinished) >= self.running + MOST_WAITING or len([j for j in mine if j.slot != slot]) >= MOST_OF_TAB:
-            message = f"queue: {count(len(unfinished), 'run')} waiting already; try again when some are done"
-            raise BusyError(message)
+            raise BusyError(f"queue: {count(len(unfinished), 'run')} waiting already; try again when some are done")
         job = Job(work, tab, slot, self)
         self._jobs[job.id] = job
         self._futures[job.id] = self._threads.submit(job.run)

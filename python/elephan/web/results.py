@@ -104,6 +104,13 @@ class Results:
     def _place(self, size_id: str) -> Path:
         return self.folder / SIZES / size_id[:2] / size_id
 
+    def _folder(self, result_id: str) -> tuple[Path | None, StoredRun | None]:
+        """Return the folder of a sizing, or that of a run and the run; None if there is none."""
+        if (folder := self.size_folder(result_id)) is not None:
+            return folder, None
+        stored = self.run(result_id)
+        return (None if stored is None else stored.folder), stored
+
     def page(self, result_id: str) -> ReportPage | None:
         """Return the page of a run or a sizing; None if there is none."""
         if (folder := self.size_folder(result_id)) is not None:
@@ -118,9 +125,7 @@ class Results:
         """Return the addresses of the files of a result, or of several by name, each with its name on the page."""
         found = [(f"files/{'/'.join(ids)}/report.html", "Report")]
         for own, result_id in zip(names, ids, strict=True):
-            folder, stored = self.size_folder(result_id), None
-            if folder is None and (stored := self.run(result_id)) is not None:
-                folder = stored.folder
+            folder, _ = self._folder(result_id)
             for name, shown in LABELS.items():
                 is_there = folder is not None and (folder / name).is_file() and len(ids) <= 2
                 if name == "result.json" or is_there:
@@ -134,11 +139,9 @@ class Results:
         if name == "report.html":
             page = self.page(result_id)
             return None if page is None else render(page).encode()
-        folder, stored = self.size_folder(result_id), None
+        folder, stored = self._folder(result_id)
         if folder is None:
-            if (stored := self.run(result_id)) is None:
-                return None
-            folder = stored.folder
+            return None
         if name == "result.json":
             if stored is not None:
                 return document_bytes(stored.to_json())

@@ -33,12 +33,8 @@ def page_view(page: ReportPage) -> dict[str, Any]:
     '5'
     """
     return {
-        "kind": page.kind,
-        "title": page.title,
+        **{name: getattr(page, name) for name in ("kind", "title", "headline", "sentence", "tone")},
         "question": list(page.question),
-        "headline": page.headline,
-        "sentence": page.sentence,
-        "tone": page.tone,
         "tiles": [tile._asdict() for tile in page.tiles],
         "notes": list(page.notes),
         "commands": [command._asdict() for command in page.commands],
@@ -74,15 +70,11 @@ def table_view(table: Table) -> dict[str, Any]:
 def _figure(figure: Figure) -> dict[str, Any]:
     each = max(FEWEST_POINTS, MOST_POINTS // max(1, len(figure.series)))
     return {
-        "name": figure.name,
-        "title": figure.title,
-        "alt": figure.alt,
+        **{name: getattr(figure, name) for name in ("name", "title", "alt", "height", "note")},
         "x": _axis(figure.x),
         "y": _axis(figure.y),
         "series": [_series(series, each) for series in figure.series],
         "marks": [_present(vars(mark)) for mark in figure.marks],
-        "height": figure.height,
-        "note": figure.note,
     }
 
 

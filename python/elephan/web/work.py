@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from elephan.sizing.search import SearchProgress
     from elephan.sizing.targets import BufferSample
     from elephan.store.stored import StoredRun
+    from elephan.web.asking import Ask
     from elephan.web.jobs import Event, Job
     from elephan.web.results import Results
 
@@ -95,20 +96,19 @@ def check_cost(scenarios: Sequence[Scenario], kind: str) -> float:
             raise InputError(reason)
         cpu_s += SIZED * cost.cpu_s / max(1, cost.replications) if kind in ("curve", "limit") else cost.cpu_s
     if cpu_s > MOST_CPU_S:
-        message = (
+        raise InputError(
             f"takes about {format_long_time(cpu_s)} of processor; a page runs up to {format_long_time(MOST_CPU_S)}: "
             "shorten the duration, lower the rate, or use the command below"
         )
-        raise InputError(message)
     return cpu_s
 
 
-def run_work(job: Job, results: Results, scenario: Scenario) -> Event:
+def run_work(job: Job, results: Results, ask: Ask) -> Event:
     """Run a scenario, with pictures meanwhile; the last event is the page of the run."""
-    stored = results.find(scenario)
+    stored = results.find(ask.scenario)
     if stored is None:
-        _watch(job, scenario)
-        stored = _final(job, results, {"refining": scenario}, "refining")
+        _watch(job, ask.scenario)
+        stored = _final(job, results, {"refining": ask.scenario}, "refining")
     return run_event(results, stored)
 
 
@@ -145,8 +145,9 @@ def _final_event(results: Results, kind: str, ids: list[str], page: ReportPage, 
     }
 
 
-def compare_work(job: Job, results: Results, variants: Mapping[str, Scenario]) -> Event:
+def compare_work(job: Job, results: Results, ask: Ask) -> Event:
     """Run two variants, replication by replication with the same random numbers, and compare them."""
+    variants = ask.variants
     runs = {name: results.find(scenario) for name, scenario in variants.items()}
     scenarios = list(variants.values())
     if None in runs.values():
@@ -166,8 +167,9 @@ def compare_event(results: Results, runs: Mapping[str, StoredRun]) -> Event:
     return event | ({"paired": paired_table(list(runs.values()))} if len(runs) == 2 else {})
 
 
-def options_work(job: Job, results: Results, variants: Mapping[str, Scenario]) -> Event:
+def options_work(job: Job, results: Results, ask: Ask) -> Event:
     """Run all options one after the other; their table has short runs first, and fills while they are run."""
+    variants = ask.variants
     seen: dict[str, StoredRun | RunResult] = {}
 
     def tell(says: str, done: int) -> None:
@@ -186,8 +188,9 @@ def options_work(job: Job, results: Results, variants: Mapping[str, Scenario]) -
     return compare_event(results, kept)
 
 
-def curve_work(job: Job, results: Results, scenario: Scenario, target: str, link: str) -> Event:
+def curve_work(job: Job, results: Results, ask: Ask) -> Event:
     """Size the buffer of a link, with the curve meanwhile; the last event is the page of the sizing."""
+    scenario, target, link = ask.scenario, ask.target, ask.link
     size_id = size_key(scenario, "size", target, link)
     if results.size_folder(size_id) is None:
         targets = parse_targets(target)
@@ -245,8 +248,9 @@ def _brief(figures: Sequence[Figure], document: Mapping[str, Any]) -> list[Figur
     return found
 
 
-def limit_work(job: Job, results: Results, scenario: Scenario, target: str, link: str) -> Event:
+def limit_work(job: Job, results: Results, ask: Ask) -> Event:
     """Search for the longest path that a buffer is enough for, with pictures of the scenario meanwhile."""
+    scenario, target, link = ask.scenario, ask.target, ask.link
     size_id = size_key(scenario, "rtt", target, link)
     if results.size_folder(size_id) is None:
         _watch(job, scenario)
@@ -257,6 +261,10 @@ def limit_work(job: Job, results: Results, scenario: Scenario, target: str, link
 
         results.keep_size(size_id, size_limit(scenario, target, "rtt", link=link, progress=told))
     return size_event(results, size_id)
+
+
+WORK = {"run": run_work, "compare": compare_work, "options": options_work, "curve": curve_work, "limit": limit_work}
+"""Work by the kind of a request: of a job, the results and the request it makes the last event."""
 
 
 class _Curve:
