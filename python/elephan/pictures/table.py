@@ -10,7 +10,7 @@ from elephan.pictures.words import number
 from elephan.units import format_measured
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 MOST_ROWS = 1000
 """Maximum number of rows of a table on a page; the rest is in the folder's files."""
@@ -114,6 +114,42 @@ def cell(value: Any, scale: float = 1.0, digits: int = 4, of: str = "") -> Cell:
 def measured(row: Mapping[str, Any], key: str, scale: float = 1.0, digits: int = 4) -> Cell:
     """Return the cell of a quantity of a row, with the limits of its range."""
     return cell(row[key], scale, digits, of=key)
+
+
+class Column(NamedTuple):
+    """A column of a table: its head, with the unit, and the cell that it makes of a row."""
+
+    head: str
+    cell: Callable[[Any], Cell]
+
+    def within(self, part: Callable[[Any], Any]) -> Column:
+        """Return the column for rows of which a part has what this column shows."""
+        return Column(self.head, lambda row: self.cell(part(row)))
+
+
+def fact_column(head: str, key: str) -> Column:
+    """Return the column of a fact of each row, such as a name."""
+    return Column(head, lambda row: cell(row[key]))
+
+
+def measured_column(head: str, key: str, scale: float = 1.0, digits: int = 4) -> Column:
+    """Return the column of a measured quantity of each row, see `cell`."""
+    return Column(head, lambda row: measured(row, key, scale, digits))
+
+
+def tabulated(title: str, columns: Iterable[Column], rows: Iterable[Any], note: str = "") -> Table:
+    """Return a table of rows, by the columns that describe it.
+
+    Examples
+    --------
+    >>> columns = fact_column("link", "name"), measured_column("loss [%]", "loss_ratio", 100)
+    >>> table = tabulated("Links", columns, [{"name": "core", "loss_ratio": {"mean": 0.25, "ci95": None}}])
+    >>> table.heads, [cell.text for cell in table.rows[0]]
+    (('link', 'loss [%]'), ['core', '25'])
+    """
+    listed = tuple(columns)
+    cells = tuple(tuple(column.cell(row) for column in listed) for row in rows)
+    return Table(title, tuple(column.head for column in listed), cells, note)
 
 
 def cut(rows: Sequence[tuple[Cell, ...]], where: str) -> tuple[tuple[tuple[Cell, ...], ...], str]:

@@ -8,10 +8,10 @@ import numpy as np
 
 from elephan.errors import InputError
 from elephan.pictures.figure import COLOURS, Axis, Figure, Mark, Series, colour
-from elephan.pictures.table import Table, cell
+from elephan.pictures.table import Column, Table, cell, fact_column, tabulated
 from elephan.pictures.words import number, plain, row_with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
-from elephan.reports.size import command, curve_table, wanted
+from elephan.reports.size import COSTS, command, curve_table, wanted
 from elephan.reports.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.results.formats import table_path
 from elephan.runs.files import file_names
@@ -72,10 +72,10 @@ def page(folder: Path) -> ReportPage:
         notes=_notes(document),
         commands=(TerminalCommand(chosen["tc"], "Sets this queue and buffer on Linux."),) if chosen["tc"] else (),
         parts=(
-            PageSection("Every variant", (), (), (table(variants, chosen),)),
-            PageSection("The trade-off", (), (_trade_off(variants, chosen, curves),)),
-            PageSection("What each costs", (), tuple(_costs(variants, chosen))),
-            PageSection("Every buffer measured", (), (), tuple(_curves(variants))),
+            PageSection("Every variant", tables=(table(variants, chosen),)),
+            PageSection("The trade-off", figures=(_trade_off(variants, chosen, curves),)),
+            PageSection("What each costs", figures=tuple(_costs(variants, chosen))),
+            PageSection("Every buffer measured", tables=tuple(_curves(variants))),
         ),
         warnings=_warnings(variants),
         scenario=scenario.text,
@@ -162,28 +162,19 @@ def table(variants: Sequence[Document], chosen: Document) -> Table:
     chosen : dict
         The recommended variant.
     """
-    rows = []
-    for variant in variants:
-        measured = _at(variant)
-        rows.append(
-            (
-                cell(variant["law"] + (" (recommended)" if variant is chosen and variant["met"] else "")),
-                cell(variant["queue"]),
-                cell(variant["met"]),
-                cell(measured["buffer_packets"]),
-                cell(_interval(variant) or None),
-                cell(variant["buffer_bdp"], digits=3),
-                cell(measured["utilization"], 100, of="utilization"),
-                cell(measured["queueing_delay_s"], 1e3, of="queueing_delay_s"),
-                cell(measured["loss_ratio"], 100, of="loss_ratio"),
-                cell(measured["jain"], of="jain"),
-            )
-        )
-    buffers = ("buffer [packets]", "interval", "buffer [BDP]")
-    costs = ("utilization [%]", "delay [ms]", "loss [%]", "Jain's index")
-    heads = ("law", "queue", "meets the targets", *buffers, *costs)
+    recommended = " (recommended)" if chosen["met"] else ""
+    columns = (
+        Column("law", lambda variant: cell(variant["law"] + (recommended if variant is chosen else ""))),
+        fact_column("queue", "queue"),
+        fact_column("meets the targets", "met"),
+        fact_column("buffer [packets]", "buffer_packets").within(_at),
+        Column("interval", lambda variant: cell(_interval(variant) or None)),
+        Column("buffer [BDP]", lambda variant: cell(variant["buffer_bdp"], digits=3)),
+        *(cost.within(_at) for cost in COSTS),
+    )
     note = "Where the targets are not met, the row shows what the buffer gives that comes nearest."
-    return Table("Variants, with 95 % intervals", heads, tuple(rows), "" if all(v["met"] for v in variants) else note)
+    met = all(variant["met"] for variant in variants)
+    return tabulated("Variants, with 95 % intervals", columns, variants, "" if met else note)
 
 
 def _trade_off(variants: Sequence[Document], chosen: Document, curves: dict[str, Any]) -> Figure:
