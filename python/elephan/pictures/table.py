@@ -10,7 +10,7 @@ from elephan.pictures.words import number
 from elephan.units import format_measured
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
 MOST_ROWS = 1000
 """Maximum number of rows of a table on a page; the rest is in the folder's files."""
@@ -132,13 +132,23 @@ def fact_column(head: str, key: str) -> Column:
     return Column(head, lambda row: cell(row[key]))
 
 
+def label_column(name: str) -> Column:
+    """Return the column of a label of each row, with the digits that were written."""
+    return Column(name, lambda row: cell(row.get(name), digits=6))
+
+
 def measured_column(head: str, key: str, scale: float = 1.0, digits: int = 4) -> Column:
     """Return the column of a measured quantity of each row, see `cell`."""
     return Column(head, lambda row: measured(row, key, scale, digits))
 
 
-def tabulated(title: str, columns: Iterable[Column], rows: Iterable[Any], note: str = "") -> Table:
+def tabulated(title: str, columns: Iterable[Column], rows: Iterable[Any], note: str = "", *, where: str = "") -> Table:
     """Return a table of rows, by the columns that describe it.
+
+    Parameters
+    ----------
+    where : str
+        Location of all rows; if it is given, the table has only as many as a page can hold.
 
     Examples
     --------
@@ -148,23 +158,9 @@ def tabulated(title: str, columns: Iterable[Column], rows: Iterable[Any], note: 
     (('link', 'loss [%]'), ['core', '25'])
     """
     listed = tuple(columns)
-    cells = tuple(tuple(column.cell(row) for column in listed) for row in rows)
+    kept = list(rows)
+    if where and len(kept) > MOST_ROWS:
+        note = f"The first {MOST_ROWS:,} of {len(kept):,} rows; all are in {where}."
+        kept = kept[:MOST_ROWS]
+    cells = tuple(tuple(column.cell(row) for column in listed) for row in kept)
     return Table(title, tuple(column.head for column in listed), cells, note)
-
-
-def cut(rows: Sequence[tuple[Cell, ...]], where: str) -> tuple[tuple[tuple[Cell, ...], ...], str]:
-    """Cut rows to the number that a page can hold.
-
-    Parameters
-    ----------
-    where : str
-        Location of the omitted rows.
-
-    Returns
-    -------
-    rows, note : tuple, str
-        The note is empty if all are kept.
-    """
-    if len(rows) <= MOST_ROWS:
-        return tuple(rows), ""
-    return tuple(rows[:MOST_ROWS]), f"The first {MOST_ROWS:,} of {len(rows):,} rows; all are in {where}."

@@ -9,10 +9,10 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.pictures.figure import COLOURS, Axis, Figure, Mark, Series, colour
 from elephan.pictures.table import Column, Table, cell, fact_column, tabulated
-from elephan.pictures.words import number, plain, row_with_unit
+from elephan.pictures.words import number, plain
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.reports.size import COSTS, command, curve_table, wanted
-from elephan.reports.sources import origin, read_json, read_scenario, set_up, why_warmup
+from elephan.reports.sources import cost_tiles, fairness_tile, origin, read_json, read_scenario, set_up, why_warmup
 from elephan.results.formats import table_path
 from elephan.runs.files import file_names
 from elephan.sizing.saved import read_models
@@ -128,15 +128,8 @@ def _tiles(chosen: Document) -> tuple[HeadlineNumber, ...]:
     measured = _at(chosen)
     if measured["buffer_packets"] is None:
         return ()
-    found = [
-        HeadlineNumber("Buffer", count(measured["buffer_packets"], "packet"), _interval(chosen)),
-        HeadlineNumber("Utilization", row_with_unit(measured, "utilization", "%")),
-        HeadlineNumber("Queueing delay", row_with_unit(measured, "queueing_delay_s", "s"), "mean of all packets"),
-        HeadlineNumber("Loss", row_with_unit(measured, "loss_ratio", "%"), "of the packets that arrive"),
-    ]
-    if measured["jain"] and measured["jain"]["mean"] is not None:
-        found.append(HeadlineNumber("Fairness", row_with_unit(measured, "jain", ""), "Jain's index, 1 is fair"))
-    return tuple(found)
+    buffer = HeadlineNumber("Buffer", count(measured["buffer_packets"], "packet"), _interval(chosen))
+    return (buffer, *cost_tiles(measured), *fairness_tile(measured))
 
 
 def _interval(variant: Document) -> str:

@@ -11,7 +11,7 @@ from elephan.display import CI95
 from elephan.errors import InputError
 from elephan.pictures.figure import COLOURS, Axis, Figure, Series, colour, extent
 from elephan.pictures.numbers import span
-from elephan.pictures.table import Table, cell, cut
+from elephan.pictures.table import Column, Table, cell, tabulated
 from elephan.pictures.words import number
 from elephan.reports.page import PageSection, ReportPage, TerminalCommand
 from elephan.reports.sources import made_by, read_json
@@ -25,8 +25,6 @@ Document = dict[str, Any]
 
 KEYS = {"model", "title", "units", "rows"}
 """Keys of a model's table; no other document has all of them."""
-
-"""Suffix of the column that holds half the interval of another column."""
 
 DECADE = 8.0
 """Values that span more than this factor are shown on a logarithmic axis."""
@@ -76,8 +74,8 @@ def page(folder: Path) -> ReportPage:
     x = x if x in varied else next((name for name in varied if not isinstance(rows[0][name], str)), None)
     titles = {name: column.meaning for name, column in known.columns.items()} if known is not None else {}
     figures = _figures(document, x, varied, computed, titles) if x is not None else ()
-    parts = [PageSection("Pictures", (), figures)] if figures else []
-    parts.append(PageSection("Table", (), (), (_table(rows, units, [*varied, *computed]),)))
+    parts = [PageSection("Pictures", figures=figures)] if figures else []
+    parts.append(PageSection("Table", tables=(_table(rows, units, [*varied, *computed]),)))
     simulated = document.get("simulation")
     notes = (f"Simulated beside it: {simulated['says']}",) if simulated else ()
     return ReportPage(
@@ -169,14 +167,13 @@ def _scale(values: Any) -> Any:
 
 
 def _table(rows: Sequence[Document], units: Document, names: Sequence[str]) -> Table:
-    scales = {}
-    for name in names:
+    def of(name: str) -> Column:
         numbers = [row[name] for row in rows if isinstance(row[name], int | float)]
-        scales[name] = scaled(units[name], numbers) if numbers else (1.0, "")
-    heads = [_bare(name) + (f" [{unit}]" if unit not in ("", "1") else "") for name, (_, unit) in scales.items()]
-    made = [tuple(cell(row[name], 1 / scales[name][0]) for name in names) for row in rows]
-    kept, note = cut(made, "the Parquet file")
-    return Table("Every row", tuple(heads), kept, note)
+        scale, unit = scaled(units[name], numbers) if numbers else (1.0, "")
+        head = _bare(name) + (f" [{unit}]" if unit not in ("", "1") else "")
+        return Column(head, lambda row: cell(row[name], 1 / scale))
+
+    return tabulated("Every row", map(of, names), rows, where="the Parquet file")
 
 
 def _command(document: Document, given: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from elephan.pictures.table import Column, Table, cell, fact_column, measured, m
 from elephan.pictures.thin import thin
 from elephan.pictures.words import joined, plain, row_with_unit, with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
-from elephan.reports.sources import origin, read_json, read_scenario, set_up, why_warmup
+from elephan.reports.sources import cost_tiles, fairness_tile, origin, read_json, read_scenario, set_up, why_warmup
 from elephan.reports.testbed_section import parts as testbed_parts
 from elephan.reports.testbed_section import verdict
 from elephan.results.formats import table_path
@@ -163,23 +163,13 @@ def _capital(words: str) -> str:
 def _tiles(document: Document, links: Sequence[Document], sharing: int) -> tuple[HeadlineNumber, ...]:
     link = links[0]
     of = f"of {link['name']}" if len(document["links"]) > 1 else ""
-    found = [
-        HeadlineNumber("Utilization", row_with_unit(link, "utilization", "%"), of),
-        HeadlineNumber(
-            "Queueing delay",
-            row_with_unit(link, "queueing_delay_s", "s"),
-            of or "mean of all packets",
-        ),
-        HeadlineNumber("Loss", row_with_unit(link, "loss_ratio", "%"), of or "of the packets that arrive"),
-        HeadlineNumber("Goodput", with_unit(_total(document), "bit/s"), "of all flows"),
-    ]
+    found = [*cost_tiles(link, of), HeadlineNumber("Goodput", with_unit(_total(document), "bit/s"), "of all flows")]
     timed = ((group, key) for group in document["groups"] for key, _, _ in TIMED if f"{key}_s" in group)
     for group, key in list(timed)[:2]:
         label = f"{group['name']}: {'round trip' if key == 'rtt' else 'delay, one way'}"
         found.append(HeadlineNumber(label, plain(group[f"{key}_p95_s"], "s"), "95 % take at most this"))
-    jain = document["fairness"]["jain"]
-    if jain["mean"] is not None and sharing > 1:
-        found.append(HeadlineNumber("Fairness", with_unit(jain, "", of="jain"), "Jain's index, 1 is fair"))
+    if sharing > 1:
+        found += fairness_tile(document["fairness"])
     if link["buffer_packets"] is not None:
         found.append(HeadlineNumber("Buffer", count(link["buffer_packets"], "packet"), of))
     return tuple(found)

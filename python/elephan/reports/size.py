@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.pictures.table import Column, Table, cell, fact_column, measured_column, tabulated
 from elephan.pictures.words import joined, plain, row_with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
-from elephan.reports.sources import origin, read_json, read_scenario, set_up, why_warmup
+from elephan.reports.sources import cost_tiles, fairness_tile, origin, read_json, read_scenario, set_up, why_warmup
 from elephan.results.formats import table_path
 from elephan.sizing.pictures import answer_pictures, rule_name
 from elephan.sizing.saved import read_models
@@ -189,16 +189,12 @@ def sentence(document: Document) -> str:
 
 def tiles(document: Document) -> tuple[HeadlineNumber, ...]:
     """Return the numbers on which the answer rests."""
-    found = [
+    return (
         HeadlineNumber("Buffer", count(document["buffer_packets"], "packet"), interval_words(document)),
         HeadlineNumber("In bytes", format_bytes(document["buffer_bytes"]), f"{document['buffer_bdp']:.3g} BDP"),
-        HeadlineNumber("Utilization", row_with_unit(document, "utilization", "%")),
-        HeadlineNumber("Queueing delay", row_with_unit(document, "queueing_delay_s", "s"), "mean of all packets"),
-        HeadlineNumber("Loss", row_with_unit(document, "loss_ratio", "%"), "of the packets that arrive"),
-    ]
-    if document["jain"] and document["jain"]["mean"] is not None:
-        found.append(HeadlineNumber("Fairness", row_with_unit(document, "jain", ""), "Jain's index, 1 is fair"))
-    return tuple(found)
+        *cost_tiles(document),
+        *fairness_tile(document),
+    )
 
 
 def _story(document: Document) -> str:
