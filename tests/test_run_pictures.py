@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import elephan
-from elephan.plots.run import draw_run, run_figures
+from elephan.plots import draw_run, run_figures
 from elephan.plots.style import MOST_LINKS, busiest, house_style, save
 from elephan.runs.pictures import over_time
 from elephan.runs.result import RunResult

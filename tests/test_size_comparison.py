@@ -16,7 +16,8 @@ import pytest
 import elephan as package
 from conftest import Command
 from elephan.metrics import jain
-from elephan.plots.comparison import _up_to_one, draw_comparison
+from elephan.plots import draw_comparison
+from elephan.plots.comparison import _up_to_one
 from elephan.scenario import EXAMPLE
 from elephan.sizing import SizeComparison, _judge, size_variants
 from elephan.sizing.caveats import caveats

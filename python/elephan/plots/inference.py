@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.plots.style import COLOURS, GREY, NotebookFigure, house_style, legend_of, save
+from elephan.pictures.palette import COLOURS, GREY
+from elephan.plots.style import NotebookFigure, house_style, legend, save
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,5 +59,5 @@ def inference_figure(answer: Answer) -> Figure:
     below.set_xlabel("time [s]")
     above.set_ylim(bottom=0)
     below.set_ylim(bottom=0)
-    legend_of(above, *above.get_legend_handles_labels())
+    legend(above)
     return figure

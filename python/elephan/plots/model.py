@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.lines import Line2D
 
-from elephan import _native
-from elephan.plots.style import BLACK, COLOURS, GREY, NotebookFigure, house_style, legend_of, save, written_out
+from elephan.pictures.palette import BLACK, COLOURS
+from elephan.plots.style import NotebookFigure, footer, house_style, legend_of, title, written_out
 from elephan.theory.models.card import CI95
 from elephan.units import format_quantity, scaled
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
@@ -37,30 +35,6 @@ LINE = 100
 
 MOST_LETTERS = 85
 """Maximum number of characters of a label."""
-
-
-def draw_model(table: ModelTable, folder: Path, endings: tuple[str, ...] = (".png", ".svg")) -> list[Path]:
-    """Draw ``NAME.png`` and ``NAME.svg``; nothing if the model has no figure or its table has a single row.
-
-    Parameters
-    ----------
-    table : ModelTable
-    folder : Path
-        Made if missing.
-    endings : tuple of str
-
-    Returns
-    -------
-    list of Path
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    """
-    figure = model_figure(table)
-    with house_style():
-        return [] if figure is None else save(figure, folder, table.model.name, endings)
 
 
 def model_figure(table: ModelTable) -> Figure | None:
@@ -85,17 +59,15 @@ def model_figure(table: ModelTable) -> Figure | None:
 def _figure(table: ModelTable) -> Figure:
     figure = NotebookFigure()
     left_out = _curves(figure.subplots(), table)
-    figure.suptitle("\n".join(wrap(table.model.title, LINE)), fontsize=9, fontweight="bold", x=0.005, ha="left")
-    signed = f"elephan {_native.version()}   model {table.model.name}"
-    signed += f"   {left_out} more curves are in the table" if left_out else ""
-    figure.supxlabel(signed, fontsize=6.5, color=GREY, x=0.995, ha="right")
+    title(figure, "\n".join(wrap(table.model.title, LINE)))
+    footer(figure, f"model {table.model.name}{f'   {left_out} more curves are in the table' if left_out else ''}")
     return figure
 
 
 def _curves(axes: Axes, table: ModelTable) -> int:
     """Draw a curve for each family and column; return the number of families left out."""
     picture, model = table.model.picture, table.model
-    assert picture is not None  # `draw_model` has looked
+    assert picture is not None  # `model_figure` has looked
     x = np.asarray(table.values[picture.x], dtype=float)
     columns = [np.asarray(table.columns[line], dtype=float) for line in picture.lines]
     y = np.concatenate(columns)

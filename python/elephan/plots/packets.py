@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.plots.style import BLACK, COLOURS, GREY, NotebookFigure, legend, sign, title
+from elephan.pictures.palette import BLACK, COLOURS, GREY
+from elephan.plots.style import NotebookFigure, legend, sign, title
 from elephan.runs.files import file_names, link_name
 from elephan.runs.result import buffer_packets
 
@@ -72,7 +73,7 @@ def _figure(result: ReplicatedRun, trace: dict[str, Any]) -> Figure:
     place.set_xlabel(f"arrival at {link_name(result.scenario.links, trace)} [s]")
     place.set_xlim(*_reach(trace["time_s"]))
     legend(found)
-    title(figure, result.scenario)
+    title(figure, result.scenario.title)
     sign(figure, result.scenario, f"replication 1 of {len(result.outcomes)}")
     return figure
 

@@ -10,7 +10,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
 from elephan.pictures.palette import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 from elephan.pictures.thin import thin
-from elephan.plots.style import NotebookFigure, house_style, legend_of, written_out
+from elephan.plots.style import NotebookFigure, house_style, legend_of, sign, written_out
+from elephan.plots.style import title as write_title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elephan.pictures.figure import Axis, Figure, Mark, Series
+    from elephan.scenario import Scenario
 
 COLOURS = {
     "blue": BLUE,
@@ -91,8 +93,24 @@ def stack(figures: Sequence[Figure], title: str, size: tuple[float, float] = (WI
     for axes in panels[:-1]:
         axes.set_xlabel("")
     _above(panels[0], figures[0].x)
-    drawn.suptitle(title, fontsize=9, fontweight="bold", x=0.005, ha="left")
+    write_title(drawn, title)
     return drawn
+
+
+def sheet(
+    figures: Sequence[Figure], title: str, size: tuple[float, float], scenario: Scenario, more: str = ""
+) -> Drawn:
+    """Draw figures as `stack`, in the house style, with what traces them back to a run in the footer.
+
+    Parameters
+    ----------
+    more : str
+        Said in the footer as well, such as the number of runs.
+    """
+    with house_style():
+        drawn = stack(figures, title, size)
+        sign(drawn, scenario, more)
+        return drawn
 
 
 def draw(figure: Figure) -> Drawn:

@@ -10,13 +10,11 @@ import numpy as np
 from elephan.errors import UnitError
 from elephan.pictures.figure import COLOURS, Axis, Series, colour
 from elephan.pictures.figure import Figure as Description
-from elephan.plots.pictures import stack
-from elephan.plots.style import house_style, save, sign
+from elephan.plots.pictures import sheet
 from elephan.units import bits_per_second, count, octets, scaled, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
@@ -54,33 +52,13 @@ class LabelNumbers(NamedTuple):
     """Value at each point; NaN if the point has none."""
 
 
-def draw_sweep(swept: SweepResult, folder: Path, changes: Mapping[str, object] | None = None) -> list[Path]:
-    """Draw ``sweep.png`` and ``sweep.svg``; nothing without a numeric label.
-
-    Parameters
-    ----------
-    folder : Path
-        Made if missing.
-    changes : mapping of str to value, optional
-        What ``--set`` has changed, to stand beside the title.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    """
-    with house_style():
-        figure = sweep_figure(swept)
-        return [] if figure is None else save(figure, folder, "sweep", changes=changes)
-
-
 def sweep_figure(swept: SweepResult) -> Figure | None:
-    """Draw a sweep in the current style; see `points_figure`."""
+    """Draw a sweep; see `points_figure`."""
     return points_figure(swept.parts, swept.sweep.base, swept.sweep.title)
 
 
 def points_figure(points: Sequence[ResultPart], base: Scenario, title: str) -> Figure | None:
-    """Draw runs against their labels, in the current style.
+    """Draw runs against their labels.
 
     Parameters
     ----------
@@ -110,10 +88,9 @@ def points_figure(points: Sequence[ResultPart], base: Scenario, title: str) -> F
             for i, (label, members) in enumerate(shown)
         ]  # fmt: skip
         figures.append(Description(metric, name, "", across, upright, tuple(series), height=height))
-    figure = stack(figures, title, (7.0, 6.4 + HIGHER * max(0, len(shown) - 8)))
     hidden = f"{MOST_LINES} of {len(lines)} lines; " if len(lines) > MOST_LINES else ""
-    sign(figure, base, f"link {base.links[link]['name']}, {count(len(points), 'point')}; {hidden}bars: 95 % intervals")
-    return figure
+    more = f"link {base.links[link]['name']}, {count(len(points), 'point')}; {hidden}bars: 95 % intervals"
+    return sheet(figures, title, (7.0, 6.4 + HIGHER * max(0, len(shown) - 8)), base, more)
 
 
 def numeric_axis(points: Sequence[ResultPart]) -> LabelNumbers | None:
