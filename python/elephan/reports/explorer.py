@@ -132,27 +132,29 @@ def _text(value: object) -> str:
 
 def _ordered(texts: list[str]) -> list[str]:
     """Sort numbers of one unit by size; keep the order of anything else."""
-    parsed = [_number(text) for text in texts]
-    units = {unit for _, unit in parsed}
-    if None in units or len(units) != 1:
-        return texts
-    return [text for _, text in sorted(zip((value for value, _ in parsed), texts, strict=True))]
+    values, unit = _numbers(texts)
+    return texts if unit is None else [text for _, text in sorted(zip(values, texts, strict=True))]
 
 
 def _axis(name: str, values: Sequence[str]) -> tuple[Axis, list[float]]:
     """Return the axis of a label: numeric if all of its values are numbers of one unit, otherwise an axis of names."""
-    parsed = [_number(text) for text in values]
-    units = {unit for _, unit in parsed}
-    if None in units or len(units) != 1:
+    parsed, unit = _numbers(values)
+    if unit is None:
         return Axis(name, scale="names", names=tuple(values)), [float(i) for i in range(len(values))]
-    unit = str(units.pop())
-    factor, written = scaled(unit, [value for value, _ in parsed])
-    numbers = [value / factor for value, _ in parsed]
+    factor, written = scaled(unit, parsed)
+    numbers = [value / factor for value in parsed]
     low, high = min(numbers), max(numbers)
     logarithmic = low > 0 and high / low >= DECADE
     room = 0.05 * (high - low)
     ends = (low / 1.15, high * 1.15) if logarithmic else (low - room, high + room)
     return Axis(name, written, "log" if logarithmic else "linear", *ends), numbers
+
+
+def _numbers(texts: Sequence[str]) -> tuple[list[float], str | None]:
+    """Parse the values of a label into numbers of one unit; the unit is None if they have none in common."""
+    parsed = [_number(text) for text in texts]
+    units = {unit for _, unit in parsed}
+    return [value for value, _ in parsed], units.pop() if len(units) == 1 else None
 
 
 def _number(text: str) -> tuple[float, str | None]:

@@ -13,7 +13,7 @@ from elephan.metrics.quantity import GROUPS, LINKS, TRANSFERS, tabled
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
-    from elephan.results.parts import ResultPart, RunArrays
+    from elephan.results.parts import Arrays, ResultPart, RunArrays
 
 SAMPLED = {"links": "link", "flows": "flow"}
 """Kinds of samples, and the column that names the link or flow of a row."""
@@ -56,13 +56,13 @@ def measured(values: Mapping[str, Any], row: dict[str, Any], before: str = "") -
 def links_table(parts: Sequence[ResultPart]) -> ColumnTable:
     """Return a row per part and link."""
     listed = _listed(("name", "rate_bps", "discipline", "buffer_packets"), LINKS)
-    return _table("Links", listed, parts, lambda document: map(_link, document["links"]))
+    return _table("Links", listed, parts, lambda document: map(link_row, document["links"]))
 
 
 def groups_table(parts: Sequence[ResultPart]) -> ColumnTable:
     """Return a row per part and group of flows."""
     listed = _listed(("name", "law", "recovery", "flows"), GROUPS, TRANSFERS)
-    return _table("Groups of flows", listed, parts, lambda document: map(_group, document["groups"]))
+    return _table("Groups of flows", listed, parts, lambda document: map(group_row, document["groups"]))
 
 
 def fairness_table(parts: Sequence[ResultPart]) -> ColumnTable:
@@ -75,13 +75,14 @@ def _listed(facts: Sequence[str], *kinds: str) -> tuple[str, ...]:
     return (*facts, *(each.key for each in tabled(*kinds) if each.listed))
 
 
-def _link(link: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("name", "rate_bps")
+def link_row(link: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts and quantities of a link of a document as a row."""
     queue = {"discipline": link["queue"]["discipline"], "buffer_packets": link["buffer_packets"]}
-    return measured(link, {name: link[name] for name in names} | queue)
+    return measured(link, {"name": link["name"], "rate_bps": link["rate_bps"]} | queue)
 
 
-def _group(group: Mapping[str, Any]) -> dict[str, Any]:
+def group_row(group: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts and quantities of a group of flows of a document as a row."""
     return measured(group, {name: group[name] for name in ("name", "law", "recovery", "flows")})
 
 
@@ -140,27 +141,18 @@ def joined(parts: Sequence[ResultPart], columns_of: Callable[[RunArrays], dict[s
     names = dict.fromkeys(name for block in blocks for name in block)
     if len(blocks) == 1:
         return ColumnTable(blocks[0], caption)
-    lengths = [max((len(values) for values in block.values()), default=0) for block in blocks]
-    together: dict[str, Any] = {
-        name: np.concatenate(
-            [
-                block[name] if name in block else _absent(name, blocks, length)
-                for block, length in zip(blocks, lengths, strict=True)
-            ]
-        )
-        for name in names
-    }
+    together: dict[str, Any] = {}
+    for name in names:
+        is_text = any(block[name].dtype == object for block in blocks if name in block)
+        absent = _repeated(None if is_text else np.nan, 1)
+        parts_of = (block.get(name, absent.repeat(max(map(len, block.values()), default=0))) for block in blocks)
+        together[name] = np.concatenate(list(parts_of))
     return ColumnTable(together, caption)
 
 
 def _repeated(value: Any, length: int) -> Any:
     kind = object if value is None or isinstance(value, str) else None
     return np.full(length, value, dtype=kind)
-
-
-def _absent(name: str, blocks: Sequence[Mapping[str, Any]], length: int) -> Any:
-    is_text = any(block[name].dtype == object for block in blocks if name in block)
-    return np.full(length, None if is_text else np.nan, dtype=object if is_text else float)
 
 
 def sample_columns(arrays: RunArrays, kind: str) -> dict[str, Any]:
@@ -186,19 +178,8 @@ def sample_columns(arrays: RunArrays, kind: str) -> dict[str, Any]:
     if not arrays.time_s.size:
         message = "samples: none were kept; run with series=True"
         raise InputError(message)
-    named, samples = (
-        ([(name, i) for i, name in enumerate(arrays.links)], arrays.link_samples)
-        if kind == "links"
-        else (list(arrays.flows), arrays.flow_samples)
-    )
-    counts = (_replications(arrays), len(named), arrays.time_s.size)
-    found = {
-        "replication": np.repeat(np.arange(counts[0], dtype=np.uint32), counts[1] * counts[2]),
-        "time_s": np.tile(arrays.time_s, counts[0] * counts[1]),
-        "name": np.tile(np.repeat(np.array([name for name, _ in named], dtype=object), counts[2]), counts[0]),
-        "index": np.tile(np.repeat(np.array([i for _, i in named], dtype=np.uint32), counts[2]), counts[0]),
-    }
-    return found | {name: values.reshape(-1) for name, values in samples.items()}
+    samples = arrays.link_samples if kind == "links" else arrays.flow_samples
+    return _long(arrays, kind, samples, {"time_s": arrays.time_s})
 
 
 def replication_columns(arrays: RunArrays, kind: str) -> dict[str, Any]:
@@ -213,22 +194,20 @@ def replication_columns(arrays: RunArrays, kind: str) -> dict[str, Any]:
     -------
     dict of str to ndarray
     """
-    named, measured_ = (
-        ([(name, i) for i, name in enumerate(arrays.links)], arrays.of_links)
-        if kind == "links"
-        else (list(arrays.flows), arrays.of_flows)
-    )
-    count = _replications(arrays)
-    found = {
-        "replication": np.repeat(np.arange(count, dtype=np.uint32), len(named)),
-        "name": np.tile(np.array([name for name, _ in named], dtype=object), count),
-        "index": np.tile(np.array([i for _, i in named], dtype=np.uint32), count),
-    }
-    return found | {name: values.reshape(-1) for name, values in measured_.items()}
+    return _long(arrays, kind, arrays.of_links if kind == "links" else arrays.of_flows, {})
 
 
-def _replications(arrays: RunArrays) -> int:
-    return len(next(iter(arrays.of_links.values())))
+def _long(arrays: RunArrays, kind: str, values: Arrays, times: Arrays) -> dict[str, Any]:
+    """Return values as columns: a row per replication, link or flow, and instant if there are times."""
+    named = [(name, i) for i, name in enumerate(arrays.links)] if kind == "links" else list(arrays.flows)
+    instants = sum(len(time) for time in times.values()) or 1
+    names = np.array([name for name, _ in named], dtype=object)
+    places = np.array([i for _, i in named], dtype=np.uint32)
+    found = {"replication": np.repeat(np.arange(arrays.replications, dtype=np.uint32), len(named) * instants)}
+    found |= {name: np.tile(time, arrays.replications * len(named)) for name, time in times.items()}
+    found["name"] = np.tile(np.repeat(names, instants), arrays.replications)
+    found["index"] = np.tile(np.repeat(places, instants), arrays.replications)
+    return found | {name: column.reshape(-1) for name, column in values.items()}
 
 
 TABLES: dict[str, Callable[[Sequence[ResultPart]], ColumnTable]] = {
