@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -131,10 +131,6 @@ class Measurement:
     def flow(self) -> MeasuredFlow:
         """The sender with the most data."""
         return self.flows[0]
-
-    def noting(self, *notes: str) -> Measurement:
-        """Return the measurement with further notes."""
-        return replace(self, notes=(*self.notes, *notes))
 
     def to_json(self) -> dict[str, Any]:
         """Return a summary as plain data, without the series."""

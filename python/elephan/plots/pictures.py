@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
+from elephan.pictures.figure import BARS, grouped
 from elephan.pictures.palette import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 from elephan.pictures.thin import thin
 from elephan.plots.style import NotebookFigure, house_style, legend_of, sign, written_out
@@ -42,14 +43,8 @@ WIDTH, PER_PX = 7.16, 0.0094
 MOST = 1600
 """Maximum number of points of a line; more would not be visible."""
 
-BARS = 0.8
-"""Share of a position's width that its bars fill together."""
-
 MANY = 4
 """Number of lines of one name from which they are thin, as for the flows of a group."""
-
-NEAR = 0.035
-"""Distance of vertical lines, as a share of the axis, below which they share a label."""
 
 SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99, 1.0)
 
@@ -221,16 +216,8 @@ def _named_beside(axes: Axes, marks: Sequence[Mark], x: Axis) -> None:
         low, high, here = (float(np.log(v)) if x.scale == "log" else v for v in (*ends, at))
         return (here - low) / (high - low)
 
-    groups: list[list[Mark]] = []
     answer = next((mark for mark in marks if mark.role == "answer" and mark.at is not None), None)
-    for mark in sorted((mark for mark in marks if mark.role == "rule"), key=lambda mark: mark.at or 0.0):
-        if mark.at is None or not 0.0 <= place(mark.at) <= 1.0:
-            continue
-        if groups and place(mark.at) - place(groups[-1][-1].at or 0.0) < NEAR:
-            groups[-1].append(mark)
-        else:
-            groups.append([mark])
-    for group in groups:
+    for group in grouped((mark for mark in marks if mark.role == "rule"), place):
         names = [mark.label for mark in group]
         text = ",\n".join(", ".join(names[i : i + 2]) for i in range(0, len(names), 2))
         at = group[-1].at or 0.0

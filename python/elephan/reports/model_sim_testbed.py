@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.comparisons.pictures import over_time
 from elephan.errors import InputError
+from elephan.metrics.quantity import QUANTITIES
 from elephan.pictures.table import Cell, Table, cell
 from elephan.pictures.words import NARROW, joined, number, with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
@@ -41,13 +42,9 @@ class DisplayFormat(NamedTuple):
 
 
 SHOWN = {
-    "utilization": DisplayFormat("utilization", "%", 100, "%"),
-    "queueing_delay_s": DisplayFormat("mean queueing delay", "ms", 1e3, "s"),
-    "loss_ratio": DisplayFormat("loss ratio", "%", 100, "%"),
-    "period_s": DisplayFormat("time between cuts", "s", 1, "s"),
-    "cwnd_high_segments": DisplayFormat("cwnd before a cut", "segments", 1, "segments"),
-    "cwnd_low_segments": DisplayFormat("cwnd after a cut", "segments", 1, "segments"),
-    "jain": DisplayFormat("Jain's index", ""),
+    each.name: DisplayFormat(each.title, *each.shown_unit, each.sentence_unit)
+    for each in QUANTITIES.values()
+    if each.compared
 }
 
 

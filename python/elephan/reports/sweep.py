@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
-from elephan.metrics.quantity import FAIRNESS, GROUPS, LINKS, Quantity, tabled
+from elephan.metrics.quantity import FAIRNESS, GROUPS, LINKS, tabled
 from elephan.pictures.table import Cell, Column, Table, cell, fact_column, label_column, measured_column, tabulated
 from elephan.pictures.words import joined, plain
 from elephan.reports.explorer import MeasuredColumn, explorer, quantity
@@ -144,15 +144,13 @@ def quantities(points: Sequence[Document]) -> list[MeasuredColumn]:
         for name in names:
             of = f" of {name}" if len(names) > 1 else (f" of {name}" if part == LINKS else f", {name}")
             found += [
-                quantity(f"{each.title}{of}", _unit(each), [rows.get(name, {}).get(each.name) for rows in by_name])
+                quantity(
+                    f"{each.title}{of}", each.sentence_unit, [rows.get(name, {}).get(each.name) for rows in by_name]
+                )
                 for each in tabled(part)
                 if each.title
             ]
     return [own for own in found if any(v is not None for v in own.mean)]
-
-
-def _unit(quantity: Quantity) -> str:
-    return "%" if quantity.percent else quantity.unit.removesuffix("1")
 
 
 def points_table(points: Sequence[Document]) -> Table:
