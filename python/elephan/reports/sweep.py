@@ -142,11 +142,10 @@ def quantities(points: Sequence[Document]) -> list[MeasuredColumn]:
                 if each.title
             ]
         for name in names:
-            of = f" of {name}" if len(names) > 1 else (f" of {name}" if part == LINKS else f", {name}")
+            of = f" of {name}" if len(names) > 1 or part == LINKS else f", {name}"
+            rows = [own.get(name, {}) for own in by_name]
             found += [
-                quantity(
-                    f"{each.title}{of}", each.sentence_unit, [rows.get(name, {}).get(each.name) for rows in by_name]
-                )
+                quantity(f"{each.title}{of}", each.sentence_unit, [row.get(each.name) for row in rows])
                 for each in tabled(part)
                 if each.title
             ]

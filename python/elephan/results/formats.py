@@ -125,13 +125,10 @@ class ParquetFormat(TableFormat):
 
     def encode_columns(self, columns: Mapping[str, Any], metadata: Mapping[str, str]) -> bytes:
         """Return columns as a small file; the extension writes few numbers and names in NumPy arrays."""
-        arrays = [
-            column for column in columns.values() if isinstance(column, np.ndarray) and column.dtype.char in _KINDS
-        ]
-        if len(arrays) == len(columns) and 0 < sum(map(len, arrays)) < SMALL:
-            return _native.parquet_file(
-                [(name, _names(column)) for name, column in columns.items()], [*metadata.items()]
-            )
+        simple = all(isinstance(each, np.ndarray) and each.dtype.char in _KINDS for each in columns.values())
+        if simple and 0 < sum(map(len, columns.values())) < SMALL:
+            made = [(name, _names(column)) for name, column in columns.items()]
+            return _native.parquet_file(made, list(metadata.items()))
         import pyarrow as pa  # noqa: PLC0415 (slow to import; only long results need it)
         import pyarrow.parquet as pq  # noqa: PLC0415 (as above)
 
