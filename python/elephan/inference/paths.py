@@ -258,16 +258,30 @@ def draw_hosts(rng: Generator) -> Hosts:
     )
 
 
+def beside_group(name: str, rtt_s: float, *more: str) -> str:
+    """Return a group of competing flows as TOML, without its header.
+
+    Parameters
+    ----------
+    *more : str
+        Further lines.
+    """
+    return "\n".join([f'name = "{name}"', 'path = ["bottleneck"]', f'rtt = "{rtt_s * 1e6:.0f} us"', *more])
+
+
+def poisson(rate_bps: float) -> str:
+    """Return the line of a group that sends datagrams at random."""
+    return f'traffic = {{ kind = "poisson", rate = "{rate_bps:.0f} bit/s" }}'
+
+
 def draw_beside(rng: Generator, path: PathModel, kind: str | None = None) -> dict[str, Any]:
     """Draw the competing traffic of a path: the fields `beside` and `kind`."""
     kind = kind or str(rng.choice(BESIDE, p=[0.45, 0.4, 0.15]))
     if kind == "none":
         return {"beside": (), "kind": kind}
     if kind == "datagrams":
-        rate = path.rate_bps * log_uniform(rng, 0.02, 0.5)
-        lines = ['name = "beside"', 'path = ["bottleneck"]', f'rtt = "{path.rtt_s * 1e6:.0f} us"']
-        lines.append(f'traffic = {{ kind = "poisson", rate = "{rate:.0f} bit/s" }}')
-        return {"beside": ("\n".join(lines),), "kind": kind}
+        traffic = poisson(path.rate_bps * log_uniform(rng, 0.02, 0.5))
+        return {"beside": (beside_group("beside", path.rtt_s, traffic),), "kind": kind}
     count = int(rng.integers(1, 4)) if rng.random() < 0.5 else int(log_uniform(rng, 4, 60))
     # Before the measured flow, with it (as parallel streams and most experiments start), or also after it.
     first_s, last_s = STARTS_S[int(rng.choice(len(STARTS_S), p=[0.45, 0.35, 0.2]))]
@@ -278,9 +292,8 @@ def draw_beside(rng: Generator, path: PathModel, kind: str | None = None) -> dic
         law = str(rng.choice(["cubic", "reno", "bbr1"], p=[0.55, 0.2, 0.25]))
         # No loop of the network is shorter than the link's own delays.
         rtt = path.rtt_s if rng.random() < 0.6 else path.rtt_s * log_uniform(rng, 1.0, 4.0)
-        lines = [f'name = "beside{number}"', 'path = ["bottleneck"]', f"count = {of_group}"]
-        lines += [f'rtt = "{rtt * 1e6:.0f} us"', f'start = {{ from = "{first_s:g} s", to = "{last_s:g} s" }}']
-        lines += [f'tcp = {{ profile = "linux", receive_window = {path.hosts.window}, burst = {path.hosts.burst} }}']
-        lines.append(f'control = {{ law = "{law}" }}')
-        groups.append("\n".join(lines))
+        start = f'start = {{ from = "{first_s:g} s", to = "{last_s:g} s" }}'
+        tcp = f'tcp = {{ profile = "linux", receive_window = {path.hosts.window}, burst = {path.hosts.burst} }}'
+        more = f"count = {of_group}", start, tcp, f'control = {{ law = "{law}" }}'
+        groups.append(beside_group(f"beside{number}", rtt, *more))
     return {"beside": tuple(groups), "kind": kind}

@@ -13,7 +13,9 @@ from elephan.metrics.quantity import GROUPS, LINKS, TRANSFERS, tabled
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
-    from elephan.results.parts import Arrays, ResultPart, RunArrays
+    from numpy.typing import NDArray
+
+    from elephan.results.parts import ResultPart, RunArrays
 
 SAMPLED = {"links": "link", "flows": "flow"}
 """Kinds of samples, and the column that names the link or flow of a row."""
@@ -155,69 +157,37 @@ def _repeated(value: Any, length: int) -> Any:
     return np.full(length, value, dtype=kind)
 
 
-def sample_columns(arrays: RunArrays, kind: str) -> dict[str, Any]:
-    """Return samples as columns: a row per replication, link or flow, and instant.
+def _long(
+    arrays: RunArrays, kind: str, values: Mapping[str, NDArray[Any]], time_s: NDArray[Any] | None = None
+) -> dict[str, Any]:
+    """Return values of links or flows as columns: a row per replication, link or flow, and instant if there are any."""
+    named = [(name, i) for i, name in enumerate(arrays.links)] if kind == "links" else list(arrays.flows)
+    names, places = [name for name, _ in named], [i for _, i in named]
+    count, instants = arrays.replications, 1 if time_s is None else len(time_s)
+    found = {"replication": np.repeat(np.arange(count, dtype=np.uint32), len(named) * instants)}
+    if time_s is not None:
+        found["time_s"] = np.tile(time_s, count * len(named))
+    found["name"] = np.tile(np.repeat(np.array(names, dtype=object), instants), count)
+    found["index"] = np.tile(np.repeat(np.array(places, dtype=np.uint32), instants), count)
+    return found | {name: column.reshape(-1) for name, column in values.items()}
 
-    Parameters
-    ----------
-    kind : str
-        ``"links"`` or ``"flows"``.
 
-    Returns
-    -------
-    dict of str to ndarray
-
-    Raises
-    ------
-    InputError
-        If no series were kept, or there is no such kind.
-    """
-    if kind not in SAMPLED:
-        message = f'samples: "{kind}" is neither "links" nor "flows"'
-        raise InputError(message)
+def _samples(arrays: RunArrays, kind: str) -> dict[str, Any]:
+    """Return samples over time as columns, see `_long`."""
     if not arrays.time_s.size:
         message = "samples: none were kept; run with series=True"
         raise InputError(message)
-    samples = arrays.link_samples if kind == "links" else arrays.flow_samples
-    return _long(arrays, kind, samples, {"time_s": arrays.time_s})
-
-
-def replication_columns(arrays: RunArrays, kind: str) -> dict[str, Any]:
-    """Return the results of each replication as columns: a row per replication and link or flow.
-
-    Parameters
-    ----------
-    kind : str
-        ``"links"`` or ``"flows"``.
-
-    Returns
-    -------
-    dict of str to ndarray
-    """
-    return _long(arrays, kind, arrays.of_links if kind == "links" else arrays.of_flows, {})
-
-
-def _long(arrays: RunArrays, kind: str, values: Arrays, times: Arrays) -> dict[str, Any]:
-    """Return values as columns: a row per replication, link or flow, and instant if there are times."""
-    named = [(name, i) for i, name in enumerate(arrays.links)] if kind == "links" else list(arrays.flows)
-    instants = sum(len(time) for time in times.values()) or 1
-    names = np.array([name for name, _ in named], dtype=object)
-    places = np.array([i for _, i in named], dtype=np.uint32)
-    found = {"replication": np.repeat(np.arange(arrays.replications, dtype=np.uint32), len(named) * instants)}
-    found |= {name: np.tile(time, arrays.replications * len(named)) for name, time in times.items()}
-    found["name"] = np.tile(np.repeat(names, instants), arrays.replications)
-    found["index"] = np.tile(np.repeat(places, instants), arrays.replications)
-    return found | {name: column.reshape(-1) for name, column in values.items()}
+    return _long(arrays, kind, arrays.link_samples if kind == "links" else arrays.flow_samples, arrays.time_s)
 
 
 TABLES: dict[str, Callable[[Sequence[ResultPart]], ColumnTable]] = {
     "links": links_table,
     "groups": groups_table,
     "fairness": fairness_table,
-    "link_replications": lambda parts: joined(parts, lambda a: replication_columns(a, "links"), "Links"),
-    "flow_replications": lambda parts: joined(parts, lambda a: replication_columns(a, "flows"), "Flows"),
-    "link_samples": lambda parts: joined(parts, lambda a: sample_columns(a, "links"), "Samples of links"),
-    "flow_samples": lambda parts: joined(parts, lambda a: sample_columns(a, "flows"), "Samples of flows"),
+    "link_replications": lambda parts: joined(parts, lambda a: _long(a, "links", a.of_links), "Links"),
+    "flow_replications": lambda parts: joined(parts, lambda a: _long(a, "flows", a.of_flows), "Flows"),
+    "link_samples": lambda parts: joined(parts, lambda a: _samples(a, "links"), "Samples of links"),
+    "flow_samples": lambda parts: joined(parts, lambda a: _samples(a, "flows"), "Samples of flows"),
 }
 """Tables that every result has, by the name that `to_pandas` and `to_polars` take."""
 
