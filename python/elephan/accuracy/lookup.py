@@ -192,7 +192,8 @@ def _near(name: str, link: Bottleneck, buffer: float) -> tuple[list[float], list
     if link.background or link.others:
         return _unchecked(f"no run had {'background' if link.background else 'other'} traffic beside the flows")
     rate = family.rate_mbps * 1e6
-    if _has_clock(family) and not 1 / SAME_RATE <= link.rate_bps / rate <= SAME_RATE:
+    has_clock = family.law in CLOCKED or family.discipline != FREE
+    if has_clock and not 1 / SAME_RATE <= link.rate_bps / rate <= SAME_RATE:
         return _unchecked(f"runs of {link.law} with {link.discipline} had {format_rate(rate)}")
     share = buffer / link.bdp
     shares, flows = _around(SHARES, share), _around(FLOWS, link.flows)
@@ -210,10 +211,6 @@ def _near(name: str, link: Bottleneck, buffer: float) -> tuple[list[float], list
     if not off:
         return _unchecked("the model says nothing of the runs nearest to this link")
     return off, corners, ""
-
-
-def _has_clock(family: SurveyFamily) -> bool:
-    return family.law in CLOCKED or family.discipline != FREE
 
 
 def _unchecked(why: str) -> tuple[list[float], list[SurveyCell], str]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.extras import require
 from elephan.measurements.series import (
+    COLUMNS,
     MOST_ROWS,
     MeasuredFlow,
     Measurement,
@@ -171,7 +172,7 @@ def _flow(times: list[float], columns: dict[str, list[float]], name: str) -> Mea
         values = column(key)
         return [values[i] for i in order]
 
-    found = {key: ordered(key) for key in columns if key not in ("mss", "app_limited", "time")}
+    found = {key: ordered(key) for key in columns if key in COLUMNS}
     found["cwnd_bytes"] = (
         ordered("cwnd_bytes") if "cwnd_bytes" in columns else [value * segment for value in ordered("cwnd_segments")]
     )
@@ -182,8 +183,6 @@ def _flow(times: list[float], columns: dict[str, list[float]], name: str) -> Mea
         if not any(map(math.isfinite, total)):
             total = [value / segment for value in ordered("retransmitted_bytes")]
         found["retransmits"], found["retrans_segments"] = differences(total), total
-    for extra in ("cwnd_segments", "acked", "retransmitted", "retransmitted_bytes", "rate"):
-        found.pop(extra, None)
     limited = [value for value in column("app_limited") if math.isfinite(value)]
     share = sum(value > 0 for value in limited) / len(limited) if limited else math.nan
     flow = flow_of(name, [times[i] for i in order], found, mss_bytes=mss, app_limited=share)

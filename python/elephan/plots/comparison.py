@@ -133,7 +133,8 @@ def _trade_off(axes: Axes, comparison: SizeComparison, looks: Sequence[_SeriesSt
             axes.errorbar(
                 1e3 * x["mean"],
                 y["mean"],
-                xerr=_within(1e3 * x["mean"], 1e3 * (x["ci95"] or 0.0)),
+                # The bar stays on the logarithmic axis.
+                xerr=[[1e3 * min(x["ci95"] or 0.0, 0.9 * x["mean"])], [1e3 * (x["ci95"] or 0.0)]],
                 yerr=_up_to_one(y["mean"], y["ci95"] or 0.0),
                 ls="none",
                 elinewidth=0.8,
@@ -254,11 +255,6 @@ def _name_rows(axes: Axes, comparison: SizeComparison) -> None:
 def _up_to_one(mean: float, half: float) -> list[list[float]]:
     """Return the error bar of a utilization, which may slightly exceed 1 because of a packet at the end of a run."""
     return [[half], [max(min(half, 1 - mean), 0.0)]]
-
-
-def _within(mean: float, half: float) -> list[list[float]]:
-    """Return the lengths of an error bar that stays on a logarithmic axis."""
-    return [[min(half, 0.9 * mean)], [half]]
 
 
 def _plain(axes: Axes, *, few: bool = False) -> None:

@@ -117,7 +117,9 @@ def _legend(
         ]
     if points:
         entries.append((points, Line2D([], [], color=colour, ls="", marker="o", ms=3.5)))
-    legend_of(axes, [handle for _, handle in entries], [_short(label) for label, _ in entries])
+    more = "\N{HORIZONTAL ELLIPSIS}"
+    shown = [label if len(label) <= MOST_LETTERS else label[: MOST_LETTERS - 1] + more for label, _ in entries]
+    legend_of(axes, [handle for _, handle in entries], shown)
 
 
 def _axes(axes: Axes, logarithmic: str, y: NDArray[np.float64]) -> None:
@@ -133,11 +135,6 @@ def _axes(axes: Axes, logarithmic: str, y: NDArray[np.float64]) -> None:
 
 def _label(meaning: str, unit: str) -> str:
     return f"{meaning} [{unit}]".lstrip() if unit not in ("", "1") else meaning
-
-
-def _short(label: str) -> str:
-    """Shorten a label to the length of a legend's line."""
-    return label if len(label) <= MOST_LETTERS else label[: MOST_LETTERS - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def families(table: ModelTable) -> dict[str, NDArray[np.int64]]:

@@ -9,7 +9,7 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.pictures.figure import COLOURS, Axis, Figure, Mark, Series, colour
 from elephan.pictures.table import Column, Table, cell, fact_column, tabulated
-from elephan.pictures.words import number, plain
+from elephan.pictures.words import capital, number, plain
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.reports.size import COSTS, command, curve_table, wanted
 from elephan.reports.sources import cost_tiles, fairness_tile, origin, read_json, read_scenario, set_up, why_warmup
@@ -66,7 +66,7 @@ def page(folder: Path) -> ReportPage:
             _set_up(variants, scenario, facts),
         ),
         headline=label(chosen) if found["met"] else f"None; {label(chosen)} comes nearest",
-        sentence=f"{found['reason'][:1].upper()}{found['reason'][1:]}.",
+        sentence=f"{capital(found['reason'])}.",
         tone="good" if found["met"] else "bad",
         tiles=_tiles(chosen),
         notes=_notes(document),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from elephan.pictures.table import Column, Table, cell, fact_column, tabulated
+from elephan.pictures.words import capital
 from elephan.reports.page import PageSection, ReportPage, TerminalCommand
 from elephan.reports.size import cost_columns, wanted
 from elephan.reports.sources import origin, set_up
@@ -51,7 +52,7 @@ def page(folder: Path) -> ReportPage:
         headline="No answer" if found is None else said(document["find"], found),
         sentence=limit_sentence(document),
         tone="good" if document["met"] else "bad",
-        notes=(f"{note[:1].upper()}{note[1:]}.",) if note else (),
+        notes=(f"{capital(note)}.",) if note else (),
         commands=(TerminalCommand(document["tc"], "Sets RED on Linux."),) if document["tc"] else (),
         parts=tuple(parts),
         warnings=tuple(document["warnings"]),

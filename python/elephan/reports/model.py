@@ -12,7 +12,7 @@ from elephan.errors import InputError
 from elephan.pictures.figure import COLOURS, Axis, Figure, Series, colour, extent
 from elephan.pictures.numbers import span
 from elephan.pictures.table import Column, Table, cell, tabulated
-from elephan.pictures.words import number
+from elephan.pictures.words import capital, number
 from elephan.reports.page import PageSection, ReportPage, TerminalCommand
 from elephan.reports.sources import made_by, read_json
 from elephan.units import count, format_quantity, scaled
@@ -154,8 +154,7 @@ def _figures(
             y = Axis(_bare(name), "" if written == "1" else written, _scale(values))
             phrases = ". ".join(f"{s.name}: {span(s, y.unit)}" for s in series[:6])
             ends = f"{number(float(along.min()))} to {number(float(along.max()))} {axis.unit}".strip()
-            title = titles.get(name, y.label)
-            title = f"{title[:1].upper()}{title[1:]}"
+            title = capital(titles.get(name, y.label))
             alt = f"{title} for {axis.label} from {ends}. {phrases}."
             found.append(Figure(name.replace("_", "-"), title, alt, axis, y, tuple(series), link="x", height=280))
     return tuple(found)

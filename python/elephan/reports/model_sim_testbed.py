@@ -8,7 +8,7 @@ from elephan.comparisons.pictures import over_time
 from elephan.errors import InputError
 from elephan.metrics.quantity import QUANTITIES
 from elephan.pictures.table import Cell, Table, cell
-from elephan.pictures.words import NARROW, joined, number, with_unit
+from elephan.pictures.words import NARROW, capital, joined, number, with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.reports.run import groups_table, links_table
 from elephan.reports.sources import origin, read_json, set_up, why_warmup
@@ -173,8 +173,8 @@ def _tiles(rows: Sequence[Document], against: str) -> list[HeadlineNumber]:
             for other in ("simulation", "model")
             if (gap := row[f"{other}_gap"]) is not None
         ]
-        title = f"{shown.title[:1].upper()}{shown.title[1:]}"
-        found.append(HeadlineNumber(title, with_unit(row[against], shown.sentence_unit), ", ".join(gaps)))
+        value = with_unit(row[against], shown.sentence_unit)
+        found.append(HeadlineNumber(capital(shown.title), value, ", ".join(gaps)))
     return found
 
 

@@ -13,7 +13,7 @@ from elephan.network import counted_flows
 from elephan.pictures.figure import Axis, Figure, Series, colour
 from elephan.pictures.table import Column, Table, cell, fact_column, measured, measured_column, tabulated
 from elephan.pictures.thin import thin
-from elephan.pictures.words import joined, plain, row_with_unit, with_unit
+from elephan.pictures.words import capital, joined, plain, row_with_unit, with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.reports.sources import cost_tiles, fairness_tile, origin, read_json, read_scenario, set_up, why_warmup
 from elephan.reports.testbed_section import parts as testbed_parts
@@ -153,11 +153,7 @@ def _sentence(document: Document, links: Sequence[Document]) -> str:
         for key, what, _ in TIMED
         if f"{key}_s" in group and group[f"{key}_s"]["mean"] is not None
     ]
-    return f"{'; '.join(phrases)}. {_capital(joined(flows))}.{''.join(timed[:MOST_LINKS])}"
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
+    return f"{'; '.join(phrases)}. {capital(joined(flows))}.{''.join(timed[:MOST_LINKS])}"
 
 
 def _tiles(document: Document, links: Sequence[Document], sharing: int) -> tuple[HeadlineNumber, ...]:

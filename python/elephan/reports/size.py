@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from elephan.pictures.table import Column, Table, cell, fact_column, measured_column, tabulated
-from elephan.pictures.words import joined, plain, row_with_unit
+from elephan.pictures.words import capital, joined, plain, row_with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.reports.sources import cost_tiles, fairness_tile, origin, read_json, read_scenario, set_up, why_warmup
 from elephan.results.formats import table_path
@@ -133,7 +133,7 @@ def notes(document: Document) -> tuple[str, ...]:
     found = [*document["dangers"], *document["advice"]]
     if document["note"] and document["met"]:
         found.append(document["note"].rstrip("."))
-    return tuple(f"{text[:1].upper()}{text[1:]}." for text in found)
+    return tuple(f"{capital(text)}." for text in found)
 
 
 def cost_columns(rows: Sequence[Document], *, group_losses: bool) -> list[Column]:
@@ -176,7 +176,7 @@ def sentence(document: Document) -> str:
     buffer = document["buffer_packets"]
     if buffer is None:
         note = document["note"] or "no buffer meets the targets"
-        return f"{note[:1].upper()}{note[1:].rstrip('.')}."
+        return f"{capital(note).rstrip('.')}."
     words = f"{count(buffer, 'packet')} ({interval_words(document)}), {document['buffer_bdp']:.2g} BDP, "
     if suggested(document) != buffer:
         words = f"The smallest that meets the target is not the one to deploy: {words}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.errors import InputError
 from elephan.metrics.quantity import FAIRNESS, GROUPS, LINKS, tabled
 from elephan.pictures.table import Cell, Column, Table, cell, fact_column, label_column, measured_column, tabulated
-from elephan.pictures.words import joined, plain
+from elephan.pictures.words import capital, joined, plain
 from elephan.reports.explorer import MeasuredColumn, explorer, quantity
 from elephan.reports.page import PageSection, ReportPage, TerminalCommand
 from elephan.reports.sources import made_by, read_json, set_up
@@ -119,7 +119,7 @@ def _sentence(points: Sequence[Document], failures: Sequence[Document], found: S
                 else f"{own.title} is {ends[0]} everywhere"
             )
     text = "; ".join(phrases)
-    text = f"{text[:1].upper()}{text[1:]}." if text else "Nothing was measured."
+    text = f"{capital(text)}." if text else "Nothing was measured."
     failed = f" {count(len(failures), 'point')} failed." if failures else ""
     return text + failed
 
