@@ -11,9 +11,8 @@ import pytest
 
 from conftest import SCENARIOS, Command, load_file
 from elephan.accuracy import level, lookup, nearby, regions
-from elephan.accuracy.errors import KEYS, errors
+from elephan.accuracy.errors import KEYS, Row, errors, number, read
 from elephan.accuracy.survey import FAMILIES, FLOWS, RTTS_MS, SHARES, SurveyCell, SurveyFamily
-from elephan.accuracy.table import Row, number, read
 from elephan.plots import accuracy as pictures
 from elephan.scenario import Scenario
 from elephan.theory import response, synchronised

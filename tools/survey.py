@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan import _native
-from elephan.accuracy.errors import KEYS, file
+from elephan.accuracy.errors import FOLDER, KEYS, Row, file, number, read
 from elephan.accuracy.survey import (
     FAMILIES,
     FLOWS,
@@ -27,7 +27,6 @@ from elephan.accuracy.survey import (
     SurveyFamily,
     written,
 )
-from elephan.accuracy.table import FOLDER, Row, number, read
 from elephan.errors import InputError
 from elephan.lint.sawtooth import slowest
 from elephan.metrics import jain

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import csv
+from functools import cache
+from pathlib import Path
 
-from elephan.accuracy.table import FOLDER, Row, read
+FOLDER = Path(__file__).parent
 
-if TYPE_CHECKING:
-    from pathlib import Path
+Row = dict[str, str]
+"""Cells as text, as in the file."""
 
 KEYS = ("law", "discipline", "pacing", "rtt_ms", "flows", "share")
 """Columns that identify a cell in both tables."""
@@ -41,3 +43,42 @@ def errors(name: str) -> tuple[Row, ...]:
     ['law', 'discipline', 'pacing', 'rtt_ms', 'flows', 'share', 'utilization', 'loss_ratio', 'queueing_delay_s']
     """
     return read(file(name))
+
+
+def number(cell: str) -> float:
+    """Parse a number.
+
+    Returns
+    -------
+    float
+        NaN for an empty cell.
+
+    Examples
+    --------
+    >>> number("0.5"), number("")
+    (0.5, nan)
+    """
+    return float(cell) if cell else float("nan")
+
+
+def read(path: Path) -> tuple[Row, ...]:
+    """Read a table, without its comment lines.
+
+    Returns
+    -------
+    tuple of dict of str to str
+        Empty if there is no such file.
+
+    Examples
+    --------
+    >>> read(FOLDER / "nothing.csv")
+    ()
+    """
+    # The table is not cached: one process writes a survey and compares models with it.
+    return _read(path, path.stat().st_mtime_ns) if path.exists() else ()
+
+
+@cache
+def _read(path: Path, _written: int) -> tuple[Row, ...]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return tuple(csv.DictReader(line for line in lines if not line.startswith("#")))

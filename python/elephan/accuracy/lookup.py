@@ -26,7 +26,7 @@ from elephan.units import count, format_rate, format_time
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elephan.accuracy.table import Row
+    from elephan.accuracy.errors import Row
     from elephan.theory.models import Bottleneck
 
 LEVELS = (2, 5, 10)

@@ -66,14 +66,14 @@ def page(folder: Path) -> ReportPage:
     simulation, testbed = document["simulation"], document["testbed"]
     run, known = simulation["run"], None if testbed is None else testbed["testbed"]
     scenario = Scenario.from_text(document["scenario"], "scenario.toml")
-    parts = [PageSection("Quantities", (), (), (quantities_table(document),))]
+    parts = [PageSection("Quantities", tables=(quantities_table(document),))]
     halves = {name: _seen(document, folder, name) for name in _halves(document)}
     figures = over_time(document, {name: seen for name, seen in halves.items() if seen is not None})
     if figures:
         parts.append(PageSection("Over time", (_when(run),), figures))
     if known is not None:
         parts += testbed_parts(known)
-    parts.append(PageSection("Links and flows", (), (), _details(document)))
+    parts.append(PageSection("Links and flows", tables=_details(document)))
     return ReportPage(
         kind="Model, simulation and testbed" if testbed else "Model and simulation",
         title=run["scenario"],

@@ -49,14 +49,14 @@ def page(runs: Mapping[str, ReplicatedRun]) -> ReportPage:
     found = compared(named)
     figures = laid_over(named)
     first = named[0]
-    parts = [PageSection("Results", (), (), (results_table(named, decided),))]
+    parts = [PageSection("Results", tables=(results_table(named, decided),))]
     if figures:
         lead = "Replication 1 of each; shaded: the warm-up. The pictures are zoomed together along time."
         without = [run.name for run in named if run.seen is None]
         missing = (f"{joined(without)} {NO_SAMPLES}.",) if without else ()
         parts.append(PageSection("Over time", (lead, *missing), figures))
     if keys:
-        parts.append(PageSection("What differs", (), (), (keys_table(named, keys),)))
+        parts.append(PageSection("What differs", tables=(keys_table(named, keys),)))
     return ReportPage(
         kind="Runs over each other",
         title=joined(dict.fromkeys(run.scenario.title for run in named)),

@@ -50,7 +50,7 @@ def page(folder: Path) -> ReportPage:
         PageSection("Rules of thumb", tables=(rules_table(document),)),
     ]
     if document["models"]:
-        parts.append(PageSection("Analytic models", (_trust(document),), (), (models_table(document),)))
+        parts.append(PageSection("Analytic models", (_trust(document),), tables=(models_table(document),)))
     if document["curve"]:
         parts.append(PageSection("Every buffer measured", tables=(curve_table(document),)))
     buffer = document["buffer_packets"]
