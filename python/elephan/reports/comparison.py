@@ -12,9 +12,10 @@ from elephan.pictures.table import Column, Table, cell, fact_column, tabulated
 from elephan.pictures.words import capital, number, plain
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.reports.size import COSTS, command, curve_table, wanted
-from elephan.reports.sources import cost_tiles, fairness_tile, origin, read_json, read_scenario, set_up, why_warmup
+from elephan.reports.sources import cost_tiles, fairness_tile, origin, read_scenario, set_up, why_warmup
 from elephan.results.formats import table_path
 from elephan.runs.files import file_names
+from elephan.runs.saved import read_document
 from elephan.sizing.saved import read_models
 from elephan.units import count, format_time
 
@@ -46,7 +47,7 @@ def page(folder: Path) -> ReportPage:
     InputError
         If something in it cannot be read.
     """
-    document = read_json(folder / "comparison.json")
+    document = read_document(folder / "comparison.json")
     variants: list[Document] = document["variants"]
     if not variants:
         message = f"{folder / 'comparison.json'}: holds no variants; compare laws or queues again"

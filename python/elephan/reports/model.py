@@ -14,7 +14,8 @@ from elephan.pictures.numbers import span
 from elephan.pictures.table import Column, Table, cell, tabulated
 from elephan.pictures.words import capital, number
 from elephan.reports.page import PageSection, ReportPage, TerminalCommand
-from elephan.reports.sources import made_by, read_json
+from elephan.reports.sources import made_by
+from elephan.runs.saved import read_document
 from elephan.units import count, format_quantity, scaled
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def document_of(folder: Path) -> Document | None:
     """
     for path in sorted(folder.glob("*.json")):
         try:
-            document = read_json(path)
+            document = read_document(path)
         except InputError:
             continue
         if set(document) >= KEYS and document["rows"]:

@@ -11,11 +11,12 @@ from elephan.pictures.table import Cell, Table, cell
 from elephan.pictures.words import NARROW, capital, joined, number, with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.reports.run import groups_table, links_table
-from elephan.reports.sources import origin, read_json, set_up, why_warmup
+from elephan.reports.sources import origin, set_up, why_warmup
 from elephan.reports.testbed_section import parts as testbed_parts
 from elephan.reports.testbed_section import verdict
 from elephan.results.formats import table_path
 from elephan.runs.sampled import sampled_run
+from elephan.runs.saved import read_document
 from elephan.scenario import Scenario
 from elephan.units import format_time
 
@@ -61,7 +62,7 @@ def page(folder: Path) -> ReportPage:
     InputError
         If something in it cannot be read.
     """
-    document = read_json(folder / "compare.json")
+    document = read_document(folder / "compare.json")
     rows: list[Document] = document["rows"]
     simulation, testbed = document["simulation"], document["testbed"]
     run, known = simulation["run"], None if testbed is None else testbed["testbed"]
@@ -247,7 +248,7 @@ def _seen(document: Document, folder: Path, name: str) -> SampledRun | None:
     path = table_path(folder / name, "samples")
     if not path.exists():
         return None
-    if read_json(folder / name / "run.json").get("run") != document[name]["run"]:
+    if read_document(folder / name / "run.json").get("run") != document[name]["run"]:
         message = f"{folder / name}: is of another run than {folder / 'compare.json'}; compare again"
         raise InputError(message)
     return sampled_run(path)
@@ -279,7 +280,7 @@ def _command(*, real: bool) -> TerminalCommand:
 
 def _provenance(document: Document, folder: Path) -> tuple[tuple[str, str], ...]:
     run, path = document["simulation"]["run"], folder / "simulation" / "run.json"
-    machine = read_json(path).get("provenance", {}) if path.exists() else {}
+    machine = read_document(path).get("provenance", {}) if path.exists() else {}
     runs = {name: half["run"] for name, half in _halves(document).items()}
     return (
         *origin(run),

@@ -15,12 +15,13 @@ from elephan.pictures.table import Column, Table, cell, fact_column, measured, m
 from elephan.pictures.thin import thin
 from elephan.pictures.words import capital, joined, plain, row_with_unit, with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
-from elephan.reports.sources import cost_tiles, fairness_tile, origin, read_json, read_scenario, set_up, why_warmup
+from elephan.reports.sources import cost_tiles, fairness_tile, origin, read_scenario, set_up, why_warmup
 from elephan.reports.testbed_section import parts as testbed_parts
 from elephan.reports.testbed_section import verdict
 from elephan.results.formats import table_path
 from elephan.runs.pictures import MOST_LINKS, busiest, over_time
 from elephan.runs.sampled import SampledRun, sampled_run
+from elephan.runs.saved import read_document
 from elephan.units import count, format_rate, format_time
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def page(folder: Path) -> ReportPage:
     InputError
         If something in it cannot be read.
     """
-    document = read_json(folder / "run.json")
+    document = read_document(folder / "run.json")
     same, document = all_the_same(document), without_empty_intervals(document)
     scenario = read_scenario(folder / "scenario.toml")
     run, links, sharing = document["run"], document["links"], counted_flows(scenario.groups)

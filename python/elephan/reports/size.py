@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from elephan.pictures.table import Column, Table, cell, fact_column, measured_column, tabulated
 from elephan.pictures.words import capital, joined, plain, row_with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
-from elephan.reports.sources import cost_tiles, fairness_tile, origin, read_json, read_scenario, set_up, why_warmup
+from elephan.reports.sources import cost_tiles, fairness_tile, origin, read_scenario, set_up, why_warmup
 from elephan.results.formats import table_path
+from elephan.runs.saved import read_document
 from elephan.sizing.pictures import answer_pictures, rule_name
 from elephan.sizing.saved import read_models
 from elephan.sizing.targets import GROUP_DELAYS, asked_of
@@ -40,7 +41,7 @@ def page(folder: Path) -> ReportPage:
     InputError
         If something in it cannot be read.
     """
-    document = read_json(folder / "size.json")
+    document = read_document(folder / "size.json")
     scenario = read_scenario(folder / "scenario.toml")
     facts = scenario.links[scenario.link_index(document["link"])]
     models = read_models(table_path(folder, "models"))
@@ -60,7 +61,7 @@ def page(folder: Path) -> ReportPage:
         question=(question(document["target"], document["link"]), set_up(scenario, facts)),
         headline=headline(document),
         sentence=sentence(document),
-        tone="good" if document["met"] and suggested(document) is not None else "bad",
+        tone="good" if document["met"] and document["suggested_packets"] is not None else "bad",
         tiles=tiles(document) if buffer is not None else (),
         notes=notes(document),
         commands=(TerminalCommand(document["tc"], "Sets the suggested buffer on Linux."),) if document["tc"] else (),
@@ -114,17 +115,11 @@ def wanted(target: Mapping[str, float]) -> str:
     return joined(words[key](level) if key in words else of_group(key, level) for key, level in target.items())
 
 
-def suggested(document: Document) -> int | None:
-    """Return the suggested buffer."""
-    packets: int | None = document["suggested_packets"]
-    return packets
-
-
 def headline(document: Document) -> str:
     """Return the answer in a few words: the suggested buffer."""
     if document["buffer_packets"] is None:
         return "No buffer is enough" if document["simulated"]["runs"] else "No answer by models alone"
-    packets = suggested(document)
+    packets = document["suggested_packets"]
     return "No buffer to deploy" if packets is None else count(packets, "packet")
 
 
@@ -178,7 +173,7 @@ def sentence(document: Document) -> str:
         note = document["note"] or "no buffer meets the targets"
         return f"{capital(note).rstrip('.')}."
     words = f"{count(buffer, 'packet')} ({interval_words(document)}), {document['buffer_bdp']:.2g} BDP, "
-    if suggested(document) != buffer:
+    if document["suggested_packets"] != buffer:
         words = f"The smallest that meets the target is not the one to deploy: {words}"
     words += f"keep{'s' if buffer == 1 else ''} the link {row_with_unit(document, 'utilization', '%', 3)} busy"
     words += f" at {plain(document['queueing_delay_s'], 's', 2)} of queueing delay"

@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Any
 from elephan import _native
 from elephan.pictures.words import number, row_with_unit
 from elephan.reports.page import HeadlineNumber
-from elephan.runs.saved import read_document as read_json
 from elephan.scenario import Scenario
 from elephan.units import count, format_rate, format_time
-
-__all__ = ["cost_tiles", "fairness_tile", "made_by", "origin", "read_json", "read_scenario", "set_up", "why_warmup"]
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

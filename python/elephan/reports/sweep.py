@@ -11,8 +11,9 @@ from elephan.pictures.table import Cell, Column, Table, cell, fact_column, label
 from elephan.pictures.words import capital, joined, plain
 from elephan.reports.explorer import MeasuredColumn, explorer, quantity
 from elephan.reports.page import PageSection, ReportPage, TerminalCommand
-from elephan.reports.sources import made_by, read_json, set_up
+from elephan.reports.sources import made_by, set_up
 from elephan.results.axes import run_names
+from elephan.runs.saved import read_document
 from elephan.runs.side_by_side import chosen, laid_over, named_runs
 from elephan.scenario import Scenario
 from elephan.store.labels import as_value, short
@@ -38,7 +39,7 @@ def page(folder: Path) -> ReportPage:
     InputError
         If something in it cannot be read.
     """
-    document = read_json(folder / "sweep.json")
+    document = read_document(folder / "sweep.json")
     check_points(document, folder / "sweep.json")
     points: list[Document] = document["points"]
     failures: list[Document] = document["failures"]
