@@ -34,8 +34,8 @@ from elephan.runs import default_workers, run
 from elephan.runs.files import write_text
 from elephan.runs.threads import SimulationThreads
 from elephan.stats import estimate
-from elephan.theory.models import MODELS, bottleneck, model
-from elephan.theory.models.bottleneck import UNPACED
+from elephan.theory.models import MODELS, model
+from elephan.theory.models.bottleneck import UNPACED, bottleneck
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

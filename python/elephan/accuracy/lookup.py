@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.accuracy.errors import KEYS, errors
 from elephan.accuracy.survey import ACCESS, FAMILIES, FLOWS, RTTS_MS, SHARES, SurveyCell, SurveyFamily, written
 from elephan.theory.controls import settings
-from elephan.theory.models import bottleneck
-from elephan.theory.models.bottleneck import UNPACED
+from elephan.theory.models.bottleneck import UNPACED, bottleneck
 from elephan.theory.models.senders import differing, shown
 from elephan.units import count, format_rate, format_time
 
