@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elephan.causes import IdleCauses
 from elephan.comparisons import ScenarioComparison, SweepComparison
@@ -25,7 +25,7 @@ from elephan.testbed import TestbedResult
 from elephan.theory.models import ModelTable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from matplotlib.figure import Figure
@@ -71,34 +71,37 @@ def figures(of: object) -> dict[str, Figure]:
     >>> list(figures(elephan.models.hstcp()))
     ['hstcp']
     """
-    found: dict[str, Figure | None]
-    if isinstance(of, (RunResult, FolderRun, TestbedResult)):
-        return run_figures(of)
-    if isinstance(of, PointResult):
-        return run_figures(of.stored)
-    if isinstance(of, SweepComparison):
-        return {point.name: model_sim_testbed_figure(point.comparison) for point in of.points}
-    if isinstance(of, SweepResult):
-        found = {"sweep": sweep_figure(of), "over-time": sweep_over_time(of)}
-    elif isinstance(of, Store):
-        runs = of.runs()
-        found = {"sweep": points_figure(of.parts, runs[0].scenario, str(of.folder)) if runs else None}
-    elif isinstance(of, ScenarioComparison):
-        found = {"compare": model_sim_testbed_figure(of)}
-    elif isinstance(of, SizeAnswer):
-        found = {"size": size_figure(of)}
-    elif isinstance(of, SavedSizing):
-        found = {"size": saved_size_figure(of)}
-    elif isinstance(of, IdleCauses):
-        found = {"why": causes_figure(of)}
-    elif isinstance(of, SizeComparison):
-        found = {"comparison": comparison_figure(of)}
-    elif isinstance(of, ModelTable):
-        found = {of.model.name: model_figure(of)}
-    else:
-        message = f"plot: there is no picture of a {type(of).__name__}; elephan.plots.xy draws tables"
-        raise InputError(message)
-    return {name: figure for name, figure in found.items() if figure is not None}
+    for kind, drawn in _FIGURES:
+        if isinstance(of, kind):
+            return {name: figure for name, figure in drawn(of).items() if figure is not None}
+    message = f"plot: there is no picture of a {type(of).__name__}; elephan.plots.xy draws tables"
+    raise InputError(message)
+
+
+def _of_store(store: Store) -> Figure | None:
+    """Draw the runs of a store against their labels."""
+    runs = store.runs()
+    return points_figure(store.parts, runs[0].scenario, str(store.folder)) if runs else None
+
+
+def _of_points(compared: SweepComparison) -> dict[str, Figure]:
+    return {point.name: model_sim_testbed_figure(point.comparison) for point in compared.points}
+
+
+_FIGURES: tuple[tuple[type | tuple[type, ...], Callable[[Any], Mapping[str, Figure | None]]], ...] = (
+    ((RunResult, FolderRun, TestbedResult), run_figures),
+    (PointResult, lambda point: run_figures(point.stored)),
+    (SweepResult, lambda swept: {"sweep": sweep_figure(swept), "over-time": sweep_over_time(swept)}),
+    (Store, lambda store: {"sweep": _of_store(store)}),
+    (ScenarioComparison, lambda compared: {"compare": model_sim_testbed_figure(compared)}),
+    (SweepComparison, _of_points),
+    (SizeAnswer, lambda answer: {"size": size_figure(answer)}),
+    (SavedSizing, lambda saved: {"size": saved_size_figure(saved)}),
+    (SizeComparison, lambda compared: {"comparison": comparison_figure(compared)}),
+    (IdleCauses, lambda causes: {"why": causes_figure(causes)}),
+    (ModelTable, lambda table: {table.model.name: model_figure(table)}),
+)
+"""Figures of each kind of result by name; None where there is nothing to draw."""
 
 
 def draw(
