@@ -189,16 +189,8 @@ def estimate(samples: Samples, law: str, name: str, known: Facts = (None, None, 
     known : Facts
     """
     values = statistics(samples, law, known)
-    network = level(name)
+    network, theory = level(name), base(samples.first(LONGEST_S), known[1])
     raw = network.raw(values)
-    theory = base(samples.first(LONGEST_S), known[1])
-    return interpreted(network, raw, theory, law, float((np.abs(network.standard(values)) > 5.0).mean()), known)
-
-
-def interpreted(
-    network: Level, raw: Floats, theory: Base, law: str, strange: float = 0.0, known: Facts = (None, None, None)
-) -> Estimate:
-    """Return outputs in units, widened by their calibration."""
     bases = bases_of(theory)
     group = int(group_of(raw, law == LAWS[2], bases, known[1] is not None))
     intervals = {}
@@ -224,7 +216,7 @@ def interpreted(
         dict(zip(BESIDE, raw[at:].tolist(), strict=True)),
         _set(DISCIPLINES, raw[OF_INTERVALS:at], network.thresholds[: len(DISCIPLINES)]),
         _set(BESIDE, raw[at:], network.thresholds[len(DISCIPLINES) :]) if known[2] is None else told,
-        strange,
+        float((np.abs(network.standard(values)) > 5.0).mean()),
     )
 
 
