@@ -133,9 +133,8 @@ def draw(
     OSError
         If the folder cannot be written.
     """
-    with house_style():
-        drawn = figures(of)
-        return [path for name, figure in drawn.items() for path in save(figure, folder, name, endings, changes)]
+    drawn = figures(of)
+    return [path for name, figure in drawn.items() for path in save(figure, folder, name, endings, changes)]
 
 
 draw_run = draw_size = draw_comparison = draw

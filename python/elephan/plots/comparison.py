@@ -67,13 +67,9 @@ class _SeriesStyle(NamedTuple):
         return {"marker": self.marker, "ms": size, "mfc": face, "mec": self.colour, "color": self.colour}
 
 
+@house_style()
 def comparison_figure(comparison: SizeComparison) -> Figure:
     """Draw the figure of a comparison."""
-    with house_style():
-        return _figure(comparison)
-
-
-def _figure(comparison: SizeComparison) -> Figure:
     variants = comparison.variants
     rows = 0.21 * len(variants) + 0.25
     above = 2.6 + 0.05 * max(0, len(variants) - 6)

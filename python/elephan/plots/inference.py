@@ -31,10 +31,10 @@ def draw_inference(answer: Answer, file: Path) -> None:
     if file.suffix.lower() not in ENDINGS:
         message = f"--plot {file}: must end in {', '.join(ENDINGS)}"
         raise InputError(message)
-    with house_style():
-        save(inference_figure(answer), file.parent, file.stem, (file.suffix.lower(),))
+    save(inference_figure(answer), file.parent, file.stem, (file.suffix.lower(),))
 
 
+@house_style()
 def inference_figure(answer: Answer) -> Figure:
     """Draw the measurement and its nearest simulated path.
 

@@ -37,6 +37,7 @@ MOST_LETTERS = 85
 """Maximum number of characters of a label."""
 
 
+@house_style()
 def model_figure(table: ModelTable) -> Figure | None:
     """Draw a model's table.
 
@@ -52,11 +53,6 @@ def model_figure(table: ModelTable) -> Figure | None:
     picture = table.model.picture
     if picture is None or picture.x not in table.varied:
         return None
-    with house_style():
-        return _figure(table)
-
-
-def _figure(table: ModelTable) -> Figure:
     figure = NotebookFigure()
     left_out = _curves(figure.subplots(), table)
     title(figure, "\n".join(wrap(table.model.title, LINE)))

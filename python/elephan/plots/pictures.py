@@ -92,6 +92,7 @@ def stack(figures: Sequence[Figure], title: str, size: tuple[float, float] = (WI
     return drawn
 
 
+@house_style()
 def sheet(
     figures: Sequence[Figure], title: str, size: tuple[float, float], scenario: Scenario, more: str = ""
 ) -> Drawn:
@@ -102,12 +103,12 @@ def sheet(
     more : str
         Said in the footer as well, such as the number of runs.
     """
-    with house_style():
-        drawn = stack(figures, title, size)
-        sign(drawn, scenario, more)
-        return drawn
+    drawn = stack(figures, title, size)
+    sign(drawn, scenario, more)
+    return drawn
 
 
+@house_style()
 def draw(figure: Figure) -> Drawn:
     """Draw one figure.
 
@@ -119,12 +120,11 @@ def draw(figure: Figure) -> Drawn:
     >>> drawn.axes[0].get_xlabel()
     'buffer [packets]'
     """
-    with house_style():
-        drawn = NotebookFigure(figsize=(WIDTH, max(2.4, figure.height * PER_PX)))
-        axes = drawn.add_subplot()
-        axes.set_title(figure.title, pad=20)
-        names = _panel(axes, figure)
-        legend_of(axes, list(names.values()), list(names))
+    drawn = NotebookFigure(figsize=(WIDTH, max(2.4, figure.height * PER_PX)))
+    axes = drawn.add_subplot()
+    axes.set_title(figure.title, pad=20)
+    names = _panel(axes, figure)
+    legend_of(axes, list(names.values()), list(names))
     return drawn
 
 

@@ -23,6 +23,7 @@ PANELS = 3 * 300 + 220
 """Total height of the panels of a run whose links do not change [px], for which the figure's size is made."""
 
 
+@house_style()
 def run_figures(result: ReplicatedRun) -> dict[str, Figure]:
     """Draw the figures of a run, by name.
 
@@ -42,15 +43,14 @@ def run_figures(result: ReplicatedRun) -> dict[str, Figure]:
     >>> list(run_figures(run(Scenario.from_text(EXAMPLE), series=True)))
     ['run', 'distributions']
     """
-    with house_style():
-        figures = {}
-        if result.outcomes[0].has_series:
-            shown = over_time(dict(result.parts[0].document), result.scenario, sampled(result))
-            figures = {"run": _figure(result, shown)} if shown else {}
-        distributions = distributions_figure(result)
-        if distributions is not None:
-            figures["distributions"] = distributions
-        return figures | packets_figures(result)
+    figures = {}
+    if result.outcomes[0].has_series:
+        shown = over_time(dict(result.parts[0].document), result.scenario, sampled(result))
+        figures = {"run": _figure(result, shown)} if shown else {}
+    distributions = distributions_figure(result)
+    if distributions is not None:
+        figures["distributions"] = distributions
+    return figures | packets_figures(result)
 
 
 def _figure(result: ReplicatedRun, shown: Sequence[Description]) -> Figure:
