@@ -168,7 +168,7 @@ bench: build ## the speed workloads, with the memory floor and the reference eng
 	@$(BIN)/elephan bench
 
 survey: build ## simulate all over buffer x flows x RTT (some minutes), and compare every model to it
-	@$(PY) -m elephan.accuracy
+	@$(PY) tools/survey.py
 
 front: build ## the demo's numbers and picture in README.md and docs/index.md, as the command says
 	$(PY) tools/front.py

@@ -9,29 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import SCENARIOS, Command
+from conftest import SCENARIOS, Command, load_file
 from elephan.accuracy import level, lookup, nearby, regions
-from elephan.accuracy.errors import KEYS, MEASURES, compared, errors
-from elephan.accuracy.survey import (
-    FAMILIES,
-    FLOWS,
-    RTTS_MS,
-    SHARES,
-    SurveyCell,
-    SurveyFamily,
-    cells,
-    measure,
-    rows,
-)
-from elephan.accuracy.table import Row, number, read
+from elephan.accuracy.errors import KEYS, Row, errors, number, read
+from elephan.accuracy.survey import FAMILIES, FLOWS, RTTS_MS, SHARES, SurveyCell, SurveyFamily
 from elephan.plots import accuracy as pictures
 from elephan.scenario import Scenario
 from elephan.theory import response, synchronised
 from elephan.theory.models import MODELS, Bottleneck, bottleneck
 from elephan.theory.models.sawtooth import LAWS
 
+survey = load_file(Path(__file__).resolve().parent.parent / "tools" / "survey.py")
+
 PREDICTING = [name for name, model in MODELS.items() if model.predict is not None]
-BY_CELL = dict(zip(cells(), rows(), strict=True))
+BY_CELL = dict(zip(survey.cells(), survey.rows(), strict=True))
 
 
 def hstcp(**changes: object) -> Bottleneck:
@@ -68,7 +59,7 @@ def test_the_survey_has_every_cell_and_no_gaps() -> None:
     ],
 )
 def test_a_cell_simulated_again_gives_its_row(cell: SurveyCell) -> None:
-    assert measure(cell) == BY_CELL[cell]
+    assert survey.measure(cell) == BY_CELL[cell]
 
 
 def test_ten_highspeed_flows_are_where_ns_2_has_them() -> None:
@@ -93,7 +84,7 @@ def test_at_another_rate_the_same_windows_use_as_much(rate: int, rtt: float) -> 
     here, there = SurveyCell(FAMILIES[0], 40, 5, 0.1), SurveyCell(SurveyFamily("reno", "drop-tail", rate), rtt, 5, 0.1)
     assert there.bdp == pytest.approx(here.bdp)
     # Two points is the finest level anything is said at; runs at five rates had a standard deviation of 0.6 points.
-    assert float(measure(there)["utilization"]) == pytest.approx(float(BY_CELL[here]["utilization"]), abs=0.02)
+    assert float(survey.measure(there)["utilization"]) == pytest.approx(float(BY_CELL[here]["utilization"]), abs=0.02)
 
 
 @pytest.mark.parametrize("family", [family for family in FAMILIES[:4] if family.law in LAWS], ids=lambda one: one.law)
@@ -108,11 +99,11 @@ def test_a_law_whose_sawtooth_depends_on_the_rate_is_known_to_have_a_clock(famil
 @pytest.mark.parametrize("name", PREDICTING)
 def test_a_model_has_the_errors_of_its_table(name: str) -> None:
     table = {_key(row): row for row in errors(name)}
-    assert table, f"run `python -m elephan.accuracy errors {name}`"
+    assert table, f"run `python tools/survey.py errors {name}`"
     # One link of each law and discipline, all its buffers.
     links = [(family, RTTS_MS[i % 4], FLOWS[i % 6]) for i, family in enumerate(FAMILIES)]
     sampled = [row for cell, row in BY_CELL.items() if cell[:3] in links]
-    found = {_key(row): row for row in compared(MODELS[name], sampled)}
+    found = {_key(row): row for row in survey.compared(MODELS[name], sampled)}
     expected = {key: row for key, row in table.items() if key in {_key(row) for row in sampled}}
     assert found.keys() == expected.keys()
     # The last digit, and what solvers give on other machines; a hundredth of the finest level. Of the rest two of three
@@ -125,7 +116,7 @@ def test_a_model_has_the_errors_of_its_table(name: str) -> None:
         used, share = 3 * 0.5 / 450, 0.1
     for key, row in found.items():
         assert float(row["utilization"]) == pytest.approx(float(expected[key]["utilization"]), abs=used)
-        for what in MEASURES[1:]:
+        for what in survey.MEASURES[1:]:
             # Values near zero have a tolerance of a millionth, of a packet or a second.
             assert number(row[what]) == pytest.approx(number(expected[key][what]), rel=share, abs=1e-6, nan_ok=True)
 

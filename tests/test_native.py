@@ -22,7 +22,7 @@ import pytest
 from elephan import _native
 from elephan.costs.traffic import MOST_WRITTEN
 from elephan.results import formats as files
-from elephan.results.formats import encode_parquet
+from elephan.results.formats import FORMATS
 from elephan.scenario import EXAMPLE
 
 PYTHON = Path(__file__).resolve().parent.parent / "python"
@@ -64,6 +64,9 @@ def test_a_panic_in_the_native_half_is_an_exception() -> None:
     assert done.stdout == "PanicException capacity overflow\n"
 
 
+PARQUET = FORMATS["parquet"]
+
+
 @pytest.mark.parametrize("rows", [1, 7])
 def test_small_tables_say_what_arrow_would_write(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = np.random.default_rng(1)
@@ -78,17 +81,19 @@ def test_small_tables_say_what_arrow_would_write(rows: int, monkeypatch: pytest.
         "flag": chance.random(rows) < 0.5,
     }
     about = {"elephan_run_id": "0" * 64, "title": "\u00e9"}
-    small = encode_parquet(columns, about)
-    assert small == encode_parquet(columns, about)
+    small = PARQUET.encode_columns(columns, about)
+    assert small == PARQUET.encode_columns(columns, about)
     monkeypatch.setattr(files, "SMALL", 0)
-    ours, theirs = (pq.read_table(pa.BufferReader(content)) for content in (small, encode_parquet(columns, about)))
+    ours, theirs = (
+        pq.read_table(pa.BufferReader(content)) for content in (small, PARQUET.encode_columns(columns, about))
+    )
     assert b"elephan 0" in small
     assert ours.schema.equals(theirs.schema, check_metadata=True)
     assert ours.equals(theirs)
 
 
 def test_a_table_of_no_rows_and_columns_of_several_lengths_are_no_small_tables() -> None:
-    empty = encode_parquet({"a": np.array([])}, {})
+    empty = PARQUET.encode_columns({"a": np.array([])}, {})
     assert pq.read_table(pa.BufferReader(empty)).num_rows == 0
     with pytest.raises(ValueError, match="rows"):
         _native.parquet_file([("a", np.zeros(2)), ("b", np.zeros(3))], [])

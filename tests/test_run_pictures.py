@@ -7,7 +7,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import elephan
-from elephan.plots.run import draw_run, run_figures
+from elephan.errors import InputError
+from elephan.plots import draw, draw_run, run_figures
 from elephan.plots.style import MOST_LINKS, busiest, house_style, save
 from elephan.runs.pictures import over_time
 from elephan.runs.result import RunResult
@@ -152,3 +153,15 @@ def test_delays_of_every_packet_give_the_percentiles() -> None:
     link = every.to_json()["links"][0]
     assert 0 < link["queueing_delay_p50_s"]["mean"] <= link["queueing_delay_p99_s"]["mean"] <= 0.042 * (1 + 1 / 64)
     assert link["occupancy"]["mean"] == pytest.approx(link["backlog_packets"]["mean"] / 20)
+
+
+def test_one_function_writes_the_pictures_of_any_result_and_refuses_anything_else(tmp_path: Path) -> None:
+    small = elephan.Scenario.from_text(elephan.EXAMPLE)
+    result = elephan.run(small, series=True)
+    result.write(tmp_path / "run")
+    assert names(draw(elephan.load(tmp_path / "run"), tmp_path / "again")) == both("run")
+    assert names(draw(elephan.size(small, "utilization=0.8", model_only=True), tmp_path, endings=(".svg",))) == {
+        "size.svg"
+    }
+    with pytest.raises(InputError, match="there is no picture of a dict"):
+        draw({}, tmp_path)

@@ -7,7 +7,7 @@ import pytest
 
 import elephan
 from elephan import Scenario
-from elephan.plots.run import draw_run
+from elephan.plots import draw_run
 from elephan.runs.pictures import over_time
 from elephan.runs.sampled import sampled
 from elephan.runs.schedules import delay_over_time, rate_over_time

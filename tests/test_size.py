@@ -12,7 +12,7 @@ import pytest
 import elephan as package
 from conftest import PATIENCE_S, Command
 from elephan.cli.size_screen import size_screen
-from elephan.plots.size import draw_size
+from elephan.plots import draw_size
 from elephan.scenario import EXAMPLE
 from elephan.sizing import SizeAnswer
 from elephan.sizing.pacing import with_pacing

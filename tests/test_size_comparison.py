@@ -16,7 +16,7 @@ import pytest
 import elephan as package
 from conftest import Command
 from elephan.metrics import jain
-from elephan.plots.comparison import _up_to_one, draw_comparison
+from elephan.plots.comparison import _up_to_one
 from elephan.scenario import EXAMPLE
 from elephan.sizing import SizeComparison, _judge, size_variants
 from elephan.sizing.caveats import caveats
@@ -531,7 +531,7 @@ def test_the_same_comparison_draws_the_same_picture_and_another_a_different_one(
 ) -> None:
     fewer = replace(compared, variants=compared.variants[:2])
     for name, comparison in (("a", compared), ("b", compared), ("c", fewer)):
-        assert all(path.exists() for path in draw_comparison(comparison, tmp_path / name))
+        assert all(path.exists() for path in package.plots.draw_comparison(comparison, tmp_path / name))
     first, again, other = ((tmp_path / name / "comparison.svg").read_bytes() for name in "abc")
     assert first == again
     assert first != other
@@ -572,7 +572,7 @@ def test_models_alone_can_be_compared_and_nothing_is_made_up(elephan: Command, s
     assert all(row["jain"] is None or row["jain"]["mean"] is None for row in document["variants"])
     assert done.err.count("it does not predict fairness >= 0.9") == 1
     found = size_variants(SMALL, ["reno"], [], partial(package.size, target="utilization=0.9", model_only=True))
-    assert all(path.exists() for path in draw_comparison(found, tmp_path))
+    assert all(path.exists() for path in package.plots.draw_comparison(found, tmp_path))
 
 
 @pytest.mark.parametrize(

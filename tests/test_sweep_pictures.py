@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import elephan.plots.sweep as plots
-from elephan.plots.sweep import as_numbers, draw_sweep, numeric_axis, sweep_figure
+from elephan.plots import draw
+from elephan.plots.sweep import as_numbers, numeric_axis, sweep_figure
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.sweeps import SweepResult, sweep
 
@@ -103,5 +104,5 @@ def test_more_lines_than_can_be_told_apart_are_left_out_and_that_is_said(
 @pytest.mark.slow
 def test_the_same_sweep_is_the_same_picture(swept: Any, tmp_path: Path) -> None:
     for name in ("a", "b"):
-        draw_sweep(swept(over={"links[0].buffer": "2..50 packets:4"}), tmp_path / name)
+        draw(swept(over={"links[0].buffer": "2..50 packets:4"}), tmp_path / name)
     assert (tmp_path / "a" / "sweep.png").read_bytes() == (tmp_path / "b" / "sweep.png").read_bytes()

@@ -18,7 +18,7 @@ import queue_pictures as queues
 from law_pictures import START_STORY, STORY, draw_rounds, rounds
 
 from elephan.catalog import needed
-from elephan.plots.model import draw_model
+from elephan.plots import draw_model
 from elephan.runs.measures import MEASURES, SERIES, TRACE
 from elephan.theory.models import MODELS, ModelTable
 from elephan.theory.models.card import CI95

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from elephan import _native
-from elephan.plots.style import BLUE, GREY, house_style, save
+from elephan.pictures.palette import BLUE, GREY
+from elephan.plots.style import house_style, save
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,8 @@ from matplotlib.ticker import MaxNLocator
 from elephan import _native
 from elephan.catalog import catalog
 from elephan.metrics import jain
-from elephan.plots.style import BLUE, GREEN, GREY, VERMILION, house_style, save
+from elephan.pictures.palette import BLUE, GREEN, GREY, VERMILION
+from elephan.plots.style import house_style, save
 from elephan.runs import run
 from elephan.runs.outcome import CAUSES
 from elephan.scenario import Scenario

@@ -24,11 +24,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.inference.network import GROUPS, LEVELS, MODEL, OF_INTERVALS, QUANTILES, TARGETS, Level, bases_of, group_of
-from elephan.inference.paths import BESIDE, DISCIPLINES, LAWS, SLOW_BPS, draw
+from elephan.inference.paths import (
+    BESIDE,
+    BUFFER_BDP,
+    DISCIPLINES,
+    LAWS,
+    LEAST_BUFFER,
+    MOST_QUEUE_S,
+    PACKET_B,
+    RATE_BPS,
+    RTT_S,
+    PathModel,
+    draw_beside,
+    draw_hosts,
+    log_uniform,
+)
 from elephan.inference.simulated import EVERY_S, Samples, measure
 from elephan.inference.statistics import LONGEST_S, base, statistics
 
 if TYPE_CHECKING:
+    from numpy.random import Generator
     from numpy.typing import NDArray
 
     Floats = NDArray[Any]
@@ -51,10 +66,61 @@ FEWEST = 40
 """Fewest runs that calibrate a group."""
 
 
+SHARES = {"drop-tail": 0.42, "red": 0.09, "codel": 0.11, "fq-codel": 0.12, "pie": 0.14, "policer": 0.12}
+"""Shares of the disciplines among the drawn paths."""
+
+SLOW_BPS = 1.2e8
+"""Rate up to which runs are cheap; most of the draws are below [bit/s]."""
+
+
 def say(*words: object) -> None:
     """Print a line."""
     sys.stdout.write(" ".join(map(str, words)) + "\n")
     sys.stdout.flush()
+
+
+def draw(rng: Generator) -> PathModel:
+    """Draw a path from the prior.
+
+    Examples
+    --------
+    >>> draw(np.random.default_rng(1)).discipline in DISCIPLINES
+    True
+    """
+    low, high = RATE_BPS
+    rate = log_uniform(rng, low, SLOW_BPS) if rng.random() < 0.82 else log_uniform(rng, SLOW_BPS, high)
+    rtt = log_uniform(rng, *RTT_S)
+    discipline = str(rng.choice(DISCIPLINES, p=[SHARES[name] for name in DISCIPLINES]))
+    law = str(rng.choice(LAWS, p=[0.55, 0.15, 0.3]))
+    path = PathModel(rate, rtt, _buffer(rng, rate, rtt, discipline), discipline, law)
+    path = replace(path, target_s=_target(rng, path), hosts=draw_hosts(rng), jitter_s=_jitter(rng, rtt))
+    if discipline == "policer":
+        path = replace(path, fast=log_uniform(rng, 1.5, 20.0))
+    elif discipline == "drop-tail" and rng.random() < 0.2:
+        path = replace(path, fast=log_uniform(rng, 2.0, 20.0), shaper_b=int(log_uniform(rng, 1600, 64_000)))
+    return replace(path, **draw_beside(rng, path))
+
+
+def _buffer(rng: Generator, rate: float, rtt: float, discipline: str) -> float:
+    if discipline == "policer":
+        return max(log_uniform(rng, 0.003, 1.0), 3 * 8 * PACKET_B / rate)
+    if discipline not in ("drop-tail", "red") and rng.random() < 0.7:
+        # As it comes with Linux: 1000 packets, or 10240 of FQ-CoDel.
+        return float(rng.choice([1000, 10240])) * 8 * PACKET_B / rate
+    low, high = BUFFER_BDP
+    bdp = log_uniform(rng, low, 4.0) if rng.random() < 0.72 else log_uniform(rng, 4.0, high)
+    return float(np.clip(bdp * rtt, LEAST_BUFFER * 8 * PACKET_B / rate, MOST_QUEUE_S))
+
+
+def _target(rng: Generator, path: PathModel) -> float:
+    if path.discipline == "red":
+        return path.buffer_s * float(rng.uniform(0.05, 0.3))
+    usual = 0.015 if path.discipline == "pie" else 0.005
+    return usual if rng.random() < 0.5 else log_uniform(rng, 0.3 * usual, 5 * usual)
+
+
+def _jitter(rng: Generator, rtt: float) -> float:
+    return log_uniform(rng, 2e-5, min(0.003, 0.1 * rtt)) if rng.random() < 0.3 else 0.0
 
 
 def simulate(folder: Path, runs: int, seed: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import typer.main
 
 from elephan.cli import app
-from elephan.pictures.markdown import code, table
+from elephan_evidence.report.markdown import code, table
 
 
 def reference() -> str:

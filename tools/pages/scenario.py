@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from elephan import _native
-from elephan.pictures.markdown import code, table
+from elephan_evidence.report.markdown import code, table
 
 Schema = Mapping[str, Any]
 

@@ -1,7 +1,7 @@
 """The reference of the tables that SQL queries of a store can use, from their schema."""
 
-from elephan.pictures.markdown import code, table
 from elephan.store.described import described
+from elephan_evidence.report.markdown import code, table
 
 
 def reference() -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.pictures.figure import Axis, Figure, Series
-from elephan.pictures.markdown import line, table
 from elephan.plots.pictures import draw
 from elephan.plots.style import save
 from elephan.runs.files import write_text
@@ -15,6 +14,7 @@ from elephan.units import format_time
 from elephan_evidence.answers import Record, answers, repeats
 from elephan_evidence.answers.judged import nearest
 from elephan_evidence.answers.shown import said_of_others
+from elephan_evidence.report.markdown import line, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

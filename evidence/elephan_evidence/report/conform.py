@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from elephan import _native
 from elephan.errors import InputError
-from elephan.pictures.markdown import code, line, table
 from elephan.pictures.words import joined, number
 from elephan.plots.pictures import draw
 from elephan.plots.style import save
 from elephan.runs.files import write_text
 from elephan_evidence.conform.figures import draw_case
+from elephan_evidence.report.markdown import code, line, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

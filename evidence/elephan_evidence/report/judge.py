@@ -9,7 +9,6 @@ import numpy as np
 
 from elephan import _native
 from elephan.pictures.figure import Axis, Figure, Series, colour, extent
-from elephan.pictures.markdown import line, table
 from elephan.pictures.words import number
 from elephan.plots.pictures import draw
 from elephan.plots.style import save
@@ -17,6 +16,7 @@ from elephan.runs.files import write_text
 from elephan.units import count
 from elephan_evidence.judge.dataset import sets
 from elephan_evidence.judge.words import error, percent
+from elephan_evidence.report.markdown import line, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

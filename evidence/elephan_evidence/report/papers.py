@@ -14,7 +14,6 @@ from elephan import _native
 from elephan.citations import CITATIONS
 from elephan.errors import InputError
 from elephan.pictures.figure import Figure
-from elephan.pictures.markdown import line, table
 from elephan.pictures.words import joined, number
 from elephan.plots.pictures import draw
 from elephan.plots.style import save
@@ -24,6 +23,7 @@ from elephan_evidence.papers.paper import ORIGINS
 from elephan_evidence.papers.runs import NotRunError
 from elephan_evidence.papers.verdicts import VERDICTS
 from elephan_evidence.papers.words import MEANS, SAID, WORTH, headline, tally
+from elephan_evidence.report.markdown import line, table
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

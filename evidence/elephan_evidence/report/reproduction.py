@@ -10,7 +10,8 @@ from elephan.pictures.figure import Axis, Figure, Series
 from elephan.pictures.table import Cell, Table, cell
 from elephan.pictures.words import joined
 from elephan.reports.page import PageSection, ReportPage, RowFilter, TerminalCommand
-from elephan.reports.sources import made_by, read_json
+from elephan.reports.sources import made_by
+from elephan.runs.saved import read_document
 from elephan.units import count, format_time
 from elephan_evidence.papers.words import MEANS, SAID, bands, headline, missed
 
@@ -49,7 +50,7 @@ def page(folder: Path) -> ReportPage:
     InputError
         If something in it cannot be read.
     """
-    document = read_json(folder / "reproduce.json")
+    document = read_document(folder / "reproduce.json")
     claims: list[Document] = document["claims"]
     papers = list(dict.fromkeys(str(claim["paper"]) for claim in claims))
     counts = {paper: {v: _counted(claims, paper, v) for v in _verdicts(claims)} for paper in papers}

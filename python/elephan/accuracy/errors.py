@@ -5,29 +5,17 @@
 
 from __future__ import annotations
 
-import sys
-from itertools import groupby
-from typing import TYPE_CHECKING
+import csv
+from functools import cache
+from pathlib import Path
 
-import numpy as np
+FOLDER = Path(__file__).parent
 
-from elephan import _native
-from elephan.accuracy import survey
-from elephan.accuracy.table import FOLDER, Row, digits, number, read, text
-from elephan.errors import InputError
-from elephan.runs.files import write_text
-from elephan.theory.models import MODELS, bottleneck, model
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from elephan.theory.models import Model
+Row = dict[str, str]
+"""Cells as text, as in the file."""
 
 KEYS = ("law", "discipline", "pacing", "rtt_ms", "flows", "share")
 """Columns that identify a cell in both tables."""
-
-MEASURES = ("utilization", "loss_ratio", "queueing_delay_s")
 
 
 def file(name: str) -> Path:
@@ -57,80 +45,40 @@ def errors(name: str) -> tuple[Row, ...]:
     return read(file(name))
 
 
-def compared(chosen: Model, simulated: Iterable[Row]) -> Iterator[Row]:
-    """Compare a model with rows of the survey.
+def number(cell: str) -> float:
+    """Parse a number.
 
-    Parameters
-    ----------
-    chosen : Model
-        A model that predicts.
-    simulated : iterable of dict of str to str
-        Rows of the survey; rows that differ only in the buffer must be adjacent.
-
-    Yields
-    ------
-    dict of str to str
-        Model minus simulation, for each row for which the model gives a utilization: four digits after the point for
-        utilization, three digits for loss and delay.
+    Returns
+    -------
+    float
+        NaN for an empty cell.
 
     Examples
     --------
-    >>> row = next(compared(model("sawtooth"), survey.rows()))
-    >>> row == errors("sawtooth")[0]
-    True
+    >>> number("0.5"), number("")
+    (0.5, nan)
     """
-    assert chosen.predict is not None  # as documented
-    for _, group in groupby(simulated, key=lambda row: [row[key] for key in KEYS[:-1]]):
-        rows = list(group)
-        link = bottleneck(survey.written(cell(rows[0])).network, 0)
-        assert link is not None  # its only link carries its flows
-        if chosen.unsuited(link):
-            continue
-        found = chosen.predict(link, np.array([number(row["buffer_packets"]) for row in rows]))._asdict()
-        for i, row in enumerate(rows):
-            off = {name: float(found[name][i]) - number(row[name]) for name in MEASURES}
-            if np.isfinite(off["utilization"]):
-                yield {
-                    **{key: row[key] for key in KEYS},
-                    "utilization": digits(round(off["utilization"], 4)),
-                    **{name: digits(off[name], 3) for name in MEASURES[1:]},
-                }
+    return float(cell) if cell else float("nan")
 
 
-def cell(row: Row) -> survey.SurveyCell:
-    """Return the cell of a row of the survey.
+def read(path: Path) -> tuple[Row, ...]:
+    """Read a table, without its comment lines.
+
+    Returns
+    -------
+    tuple of dict of str to str
+        Empty if there is no such file.
 
     Examples
     --------
-    >>> cell(survey.rows()[1]) == list(survey.cells())[1]
-    True
+    >>> read(FOLDER / "nothing.csv")
+    ()
     """
-    family = survey.SurveyFamily(row["law"], row["discipline"], int(row["rate_mbps"]), row["pacing"])
-    return survey.SurveyCell(family, number(row["rtt_ms"]), int(row["flows"]), number(row["share"]))
+    # The table is not cached: one process writes a survey and compares models with it.
+    return _read(path, path.stat().st_mtime_ns) if path.exists() else ()
 
 
-def rewrite(names: Iterable[str]) -> None:
-    """Compare models with the current survey, and rewrite their tables.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Names of models that predict; all of them if empty.
-
-    Raises
-    ------
-    InputError
-        If there is no such model, or it does not apply to links.
-    """
-    chosen = [model(name) for name in names] or [one for one in MODELS.values() if one.predict is not None]
-    for one in chosen:
-        if one.predict is None:
-            message = f"{one.name}: says nothing of a link that could be compared"
-            raise InputError(message)
-        rows = list(compared(one, survey.rows()))
-        if not rows:
-            sys.stderr.write(f"{one.name} says nothing of any link of the survey\n")
-            continue
-        note = f"Written by `python -m elephan.accuracy` with elephan {_native.version()}: do not edit."
-        written = write_text(file(one.name), text([note, "Model minus simulation."], rows))
-        sys.stderr.write(f"wrote {written}\n")
+@cache
+def _read(path: Path, _written: int) -> tuple[Row, ...]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return tuple(csv.DictReader(line for line in lines if not line.startswith("#")))

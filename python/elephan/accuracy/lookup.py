@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING, Any
 from elephan.accuracy.errors import KEYS, errors
 from elephan.accuracy.survey import ACCESS, FAMILIES, FLOWS, RTTS_MS, SHARES, SurveyCell, SurveyFamily, written
 from elephan.theory.controls import settings
-from elephan.theory.models import bottleneck
-from elephan.theory.models.bottleneck import UNPACED
+from elephan.theory.models.bottleneck import UNPACED, bottleneck
 from elephan.theory.models.senders import differing, shown
 from elephan.units import count, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elephan.accuracy.table import Row
+    from elephan.accuracy.errors import Row
     from elephan.theory.models import Bottleneck
 
 LEVELS = (2, 5, 10)
@@ -192,7 +191,8 @@ def _near(name: str, link: Bottleneck, buffer: float) -> tuple[list[float], list
     if link.background or link.others:
         return _unchecked(f"no run had {'background' if link.background else 'other'} traffic beside the flows")
     rate = family.rate_mbps * 1e6
-    if _has_clock(family) and not 1 / SAME_RATE <= link.rate_bps / rate <= SAME_RATE:
+    has_clock = family.law in CLOCKED or family.discipline != FREE
+    if has_clock and not 1 / SAME_RATE <= link.rate_bps / rate <= SAME_RATE:
         return _unchecked(f"runs of {link.law} with {link.discipline} had {format_rate(rate)}")
     share = buffer / link.bdp
     shares, flows = _around(SHARES, share), _around(FLOWS, link.flows)
@@ -210,10 +210,6 @@ def _near(name: str, link: Bottleneck, buffer: float) -> tuple[list[float], list
     if not off:
         return _unchecked("the model says nothing of the runs nearest to this link")
     return off, corners, ""
-
-
-def _has_clock(family: SurveyFamily) -> bool:
-    return family.law in CLOCKED or family.discipline != FREE
 
 
 def _unchecked(why: str) -> tuple[list[float], list[SurveyCell], str]:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.accuracy.errors import errors
+from elephan.accuracy.errors import errors, number
 from elephan.accuracy.lookup import LEVELS, POINTS, level
 from elephan.accuracy.survey import FAMILIES, FLOWS, PACKET, RTTS_MS, SHARES, SurveyFamily
-from elephan.accuracy.table import number
 from elephan.stats.interval import finite
 from elephan.theory.models.bottleneck import UNPACED
 

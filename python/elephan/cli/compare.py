@@ -129,9 +129,9 @@ def _write(compared: ScenarioComparison, out: Path, set_: list[str] | None) -> l
         written = compared.write(folder)
         common.note_changes(folder, set_)
         if common.can_draw():
-            from elephan.plots.model_sim_testbed import draw_model_sim_testbed  # noqa: PLC0415 (slow to import)
+            from elephan.plots import draw  # noqa: PLC0415 (slow to import)
 
-            written += draw_model_sim_testbed(compared, folder, parse_assignments(set_))
+            written += draw(compared, folder, parse_assignments(set_))
     return [out / path.name for path in written]
 
 

@@ -73,12 +73,11 @@ def write_comparison(
     written = comparison.write(out, tables)
     if not can_draw():
         return written
-    from elephan.plots.comparison import draw_comparison  # noqa: PLC0415 (matplotlib is slow to import)
-    from elephan.plots.size import draw_size  # noqa: PLC0415 (as above)
+    from elephan.plots import draw  # noqa: PLC0415 (matplotlib is slow to import)
 
     for variant in comparison.variants:
-        draw_size(variant.answer, comparison.folder(variant, out), changes)
-    return [*written, *draw_comparison(comparison, out, changes)]
+        draw(variant.answer, comparison.folder(variant, out), changes)
+    return [*written, *draw(comparison, out, changes)]
 
 
 def comparison_tables(comparison: SizeComparison, title: str) -> list[Table | str]:

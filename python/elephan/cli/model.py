@@ -89,9 +89,9 @@ def model(
             columns = TableColumns({**table.values, **table.columns}, {"model": name})
             written = write_files(out, [(name, columns), (f"{name}.json", table.to_json() | simulation)])
             if common.can_draw():
-                from elephan.plots.model import draw_model  # noqa: PLC0415 (matplotlib is slow to import)
+                from elephan.plots import draw  # noqa: PLC0415 (matplotlib is slow to import)
 
-                written += draw_model(table, out)
+                written += draw(table, out)
     if json:
         common.print_json(table.to_json() | simulation)
     elif details:

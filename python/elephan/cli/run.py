@@ -242,9 +242,9 @@ def _written(
     for name in dict.fromkeys(also):
         written += FORMATS[name](result, out)
     if plot:
-        from elephan.plots.run import draw_run  # noqa: PLC0415 (matplotlib is slow to import)
+        from elephan.plots import draw  # noqa: PLC0415 (matplotlib is slow to import)
 
-        written += draw_run(result, out, parse_assignments(set_))
+        written += draw(result, out, parse_assignments(set_))
     return written
 
 

@@ -314,7 +314,7 @@ def _write(found: Found, out: Path, tables: str, set_: list[str] | None) -> list
         return write_comparison(found, out, tables, parse_assignments(set_))
     written = found.write(out, tables)
     if isinstance(found, SizeAnswer) and common.can_draw():
-        from elephan.plots.size import draw_size  # noqa: PLC0415 (matplotlib is slow to import)
+        from elephan.plots import draw  # noqa: PLC0415 (matplotlib is slow to import)
 
-        written += draw_size(found, out, parse_assignments(set_))
+        written += draw(found, out, parse_assignments(set_))
     return written

@@ -238,10 +238,9 @@ def _write(swept: SweepResult, out: Path | None, tables: str, changes: Mapping[s
     written = swept.write(out, tables)
     if not common.can_draw():
         return written
-    from elephan.plots.side_by_side import draw_over_time  # noqa: PLC0415 (matplotlib is slow to import)
-    from elephan.plots.sweep import draw_sweep  # noqa: PLC0415 (as above)
+    from elephan.plots import draw  # noqa: PLC0415 (matplotlib is slow to import)
 
-    return [*written, *draw_sweep(swept, out, changes), *draw_over_time(swept, out, changes)]
+    return [*written, *draw(swept, out, changes)]
 
 
 def _summary(swept: SweepResult) -> str:

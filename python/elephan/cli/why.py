@@ -55,9 +55,9 @@ def why(
         if out is not None:
             written = found.write(out)
             if can_draw():
-                from elephan.plots.causes import draw_causes  # noqa: PLC0415 (Matplotlib)
+                from elephan.plots import draw  # noqa: PLC0415 (Matplotlib)
 
-                written += draw_causes(found, out)
+                written += draw(found, out)
     if json:
         print_json(found.to_json())
     else:

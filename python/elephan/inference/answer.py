@@ -16,7 +16,7 @@ from elephan.inference import network
 from elephan.inference.nearby import Region
 from elephan.inference.network import Interval
 from elephan.inference.observed import LAW_NAMES, observe
-from elephan.inference.paths import BUFFER_BDP, PACKET_B, RATE_BPS, RTT_S, Hosts, PathModel
+from elephan.inference.paths import BUFFER_BDP, PACKET_B, RATE_BPS, RTT_S, Hosts, PathModel, beside_group, poisson
 from elephan.inference.statistics import base, episodes
 from elephan.scenario import Scenario
 from elephan.units import format_rate, format_time
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from elephan.inference.nearby import Nearby
     from elephan.inference.observed import Observation
+    from elephan.inference.statistics import Facts
     from elephan.measurements import Measurement
 
 NAMES = {
@@ -74,19 +75,13 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """Conclusions about a path.
+class Answer(network.Estimate):
+    """Conclusions about a path: the estimate of the network, and what is known and doubtful beside it.
 
     Parameters
     ----------
     observations : tuple of Observation
     known : Known
-    intervals : mapping of str to Interval
-        By the names of `network.TARGETS`.
-    disciplines, beside : mapping of str to float
-        Shares.
-    discipline_set, beside_set : tuple of str
-        Sets of 90 %, the likeliest first.
     theory : mapping of str to float
         Estimates by theory.
     doubts : tuple of str
@@ -97,11 +92,6 @@ class Answer:
 
     observations: tuple[Observation, ...]
     known: Known
-    intervals: Mapping[str, Interval]
-    disciplines: Mapping[str, float]
-    beside: Mapping[str, float]
-    discipline_set: tuple[str, ...]
-    beside_set: tuple[str, ...]
     theory: Mapping[str, float]
     doubts: tuple[str, ...]
     nearby: Nearby | None = field(default=None)
@@ -140,11 +130,9 @@ class Answer:
         kind = self.beside_set[0]
         beside: tuple[str, ...] = ()
         if kind == "flows":
-            lines = f'name = "beside"\npath = ["bottleneck"]\nrtt = "{rtt * 1e6:.0f} us"\ntcp = "linux"'
-            beside = (f'{lines}\ncontrol = {{ law = "cubic" }}',)
+            beside = (beside_group("beside", rtt, 'tcp = "linux"', 'control = { law = "cubic" }'),)
         elif kind == "datagrams":
-            lines = f'name = "beside"\npath = ["bottleneck"]\nrtt = "{rtt * 1e6:.0f} us"'
-            beside = (f'{lines}\ntraffic = {{ kind = "poisson", rate = "{0.2 * rate:.0f} bit/s" }}',)
+            beside = (beside_group("beside", rtt, poisson(0.2 * rate)),)
         hosts = Hosts(burst='"linux"', delayed_ack=2)
         return PathModel(
             rate, rtt, max(buffer, 4 * 12_000 / rate), first, self.observation.law, target, beside, kind, hosts
@@ -153,11 +141,7 @@ class Answer:
     @property
     def region(self) -> Region:
         """Start of a search by simulation."""
-        one = self.observation
-        sets = self.discipline_set, self.beside_set
-        shares = self.disciplines, self.beside
-        writes = one.measurement.source.startswith("iperf3")
-        return Region(one.samples, one.level, one.law, self.intervals, *shares, *sets, self.middle, writes)
+        return Region(self.observation, self, self.middle)
 
     def scenario(self) -> str:
         """Return a scenario (TOML) of the middle of the answer, to run, size and change."""
@@ -248,32 +232,19 @@ def infer(measurements: Sequence[Measurement], known: Known | None = None) -> An
     telling = [one for one in seen if not one.is_bound]
     if not telling:
         return max(seen, key=lambda one: one.bound_s)
-    said = [_estimate(one, known) for one in telling]
-    names = said[0].intervals
-    intervals = {name: _averaged([one.intervals[name] for one in said]) for name in names}
-    disciplines = _mean([one.disciplines for one in said])
-    beside = _mean([one.beside for one in said])
-    first = telling[0]
-    theory = base(first.samples)
-    return Answer(
-        tuple(telling),
-        known,
-        intervals,
+    said = [network.estimate(one.samples, one.law, one.level, facts_of(one, known)) for one in telling]
+    disciplines, beside = _mean([one.disciplines for one in said]), _mean([one.beside for one in said])
+    estimate = network.Estimate(
+        said[0].base,
+        {name: _averaged([one.intervals[name] for one in said]) for name in said[0].intervals},
         disciplines,
         beside,
         _common([one.discipline_set for one in said], disciplines),
         _common([one.beside_set for one in said], beside),
-        _theory(first),
-        tuple(
-            _doubts(
-                first,
-                intervals,
-                max(one.strange for one in said),
-                theory.queue_s,
-                known_rtt=known.rtt_s is not None,
-            )
-        ),
+        max(one.strange for one in said),
     )
+    first, doubts = telling[0], tuple(_doubts(telling[0], estimate, known))
+    return Answer(**vars(estimate), observations=tuple(telling), known=known, theory=_theory(first), doubts=doubts)
 
 
 def _check(known: Known) -> None:
@@ -286,7 +257,7 @@ def _check(known: Known) -> None:
             raise InputError(message)
 
 
-def facts_of(one: Observation, known: Known) -> tuple[float | None, float | None, bool | None]:
+def facts_of(one: Observation, known: Known) -> Facts:
     """Return what is known of the path of a measurement."""
     before = one.measurement.base_rtt_s
     least = float(one.samples.rtt_s.min())
@@ -300,10 +271,6 @@ def facts_of(one: Observation, known: Known) -> tuple[float | None, float | None
     rtt = known.rtt_s if known.rtt_s is not None else (before if 0 < before <= 1.02 * least else None)
     alone = known.alone if known.alone is not None else (False if one.streams > 1 else None)
     return known.rate_bps, rtt, alone
-
-
-def _estimate(one: Observation, known: Known) -> network.Estimate:
-    return network.estimate(one.samples, one.law, one.level, facts_of(one, known))
 
 
 def _averaged(found: Sequence[Interval]) -> Interval:
@@ -342,16 +309,14 @@ def _theory(one: Observation) -> dict[str, float]:
     }
 
 
-def _doubts(
-    one: Observation, intervals: Mapping[str, Interval], strange: float, queue_s: float, *, known_rtt: bool
-) -> list[str]:
+def _doubts(one: Observation, estimate: network.Estimate, known: Known) -> list[str]:
     found = list(one.notes)
-    samples = one.samples
+    samples, intervals = one.samples, estimate.intervals
     late = samples.rtt_s[int(3 / samples.interval_s) :]
-    known = math.isfinite(one.measurement.base_rtt_s) or known_rtt
-    if not known and late.size and float(late.min()) - float(samples.rtt_s.min()) > 0.2 * queue_s:
+    is_known = math.isfinite(one.measurement.base_rtt_s) or known.rtt_s is not None
+    if not is_known and late.size and float(late.min()) - float(samples.rtt_s.min()) > 0.2 * base(samples).queue_s:
         found.append(SUM_ONLY)
-    if strange > STRANGE:
+    if estimate.strange > STRANGE:
         found.append("the measurement is unlike all simulations of the training: take no number of this as calibrated")
     bdp = intervals["buffer_s"].median / max(intervals["rtt_s"].median, 1e-6)
     if bdp > BUFFER_BDP[1]:

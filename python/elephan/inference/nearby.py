@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
+    from elephan.inference.network import Estimate
+    from elephan.inference.observed import Observation
     from elephan.inference.paths import PathModel
 
     Floats = NDArray[np.float64]
@@ -72,32 +74,20 @@ SEED = 20261128
 
 @dataclass(frozen=True)
 class Region:
-    """Start of a search by simulation: a measurement, and the estimate of the network.
+    """Start of a search by simulation.
 
     Parameters
     ----------
-    samples : Samples
-    level, law : str
-    intervals : mapping of str to Interval
-    disciplines, beside : mapping of str to float
-        Shares.
-    discipline_set, beside_set : tuple of str
+    observation : Observation
+    estimate : Estimate
+        What the network says of it.
     middle : PathModel
-        Path in the middle.
-    writes : bool
-        Whether bytes are counted as they are written to the socket, as by iperf3.
+        Path in the middle of the estimate.
     """
 
-    samples: Samples
-    level: str
-    law: str
-    intervals: Mapping[str, Interval]
-    disciplines: Mapping[str, float]
-    beside: Mapping[str, float]
-    discipline_set: tuple[str, ...]
-    beside_set: tuple[str, ...]
+    observation: Observation
+    estimate: Estimate
     middle: PathModel
-    writes: bool = False
 
 
 @dataclass(frozen=True)
@@ -209,8 +199,8 @@ def search(region: Region, *, runs: int = RUNS) -> Nearby:
     room = math.exp(HOSTS)
     local = found.regression().items()
     intervals = {name: Interval(one.median, one.low / room, one.high * room) for name, one in local}
-    for number, discipline in enumerate(region.discipline_set, 1):
-        found.refine(rng, discipline, PACKETS * (0.65 + 0.35 * number / len(region.discipline_set)))
+    for number, discipline in enumerate(region.estimate.discipline_set, 1):
+        found.refine(rng, discipline, PACKETS * (0.65 + 0.35 * number / len(region.estimate.discipline_set)))
     return Nearby(len(found.paths), intervals, found.twins)
 
 
@@ -218,22 +208,24 @@ class _Local:
     """The runs near one answer."""
 
     def __init__(self, region: Region) -> None:
-        self.region = region
-        self.level, self.law = region.level, region.law
-        rate = region.intervals["rate_bps"].median
+        self.middle, self.estimate = region.middle, region.estimate
+        self.level, self.law = region.observation.level, region.observation.law
+        # Bytes are then counted as they are written to the socket.
+        self.writes = region.observation.measurement.source.startswith("iperf3")
+        rate = self.estimate.intervals["rate_bps"].median
         longest = float(np.clip(PACKETS / OF_FAST / (rate / 12_000), SHORTEST_LOCAL_S, LONGEST_LOCAL_S))
-        self.measured = region.samples.first(longest)
+        self.measured = region.observation.samples.first(longest)
         self.packets = 0.0
         self.network = level(self.level)
-        rtt = region.intervals["rtt_s"]
+        rtt = self.estimate.intervals["rtt_s"]
         self.rtt_s = rtt.median if rtt.low == rtt.high else None
         self.observed = self.summary(self.measured)
         self.paths: list[PathModel] = []
         self.summaries: list[Floats] = []
         self.distances: list[float] = []
         self.twins: dict[str, Twin] = {}
-        self.ranges = {name: (one.low, one.high) for name, one in region.intervals.items()}
-        shares = np.array([region.disciplines[name] for name in region.discipline_set])
+        self.ranges = {name: (one.low, one.high) for name, one in self.estimate.intervals.items()}
+        shares = np.array([self.estimate.disciplines[name] for name in self.estimate.discipline_set])
         self.shares = (shares + 0.1) / (shares + 0.1).sum()
 
     def summary(self, samples: Samples) -> Floats:
@@ -246,7 +238,7 @@ class _Local:
 
     def draw(self, rng: Generator, number: int) -> PathModel:
         """Draw a path within the intervals of the answer, a little wider at first."""
-        names = self.region.discipline_set
+        names = self.estimate.discipline_set
         discipline = str(rng.choice(names, p=self.shares))
         room = 1.15 if number == 0 else 1.0
 
@@ -265,11 +257,11 @@ class _Local:
             buffer = max(buffer, 1000 * 12_000 / rate)
             target *= float(np.exp(rng.normal(0, 0.6))) if rng.random() < 0.5 else 1.0
         path = replace(
-            self.region.middle, rate_bps=rate, rtt_s=rtt, buffer_s=buffer, discipline=discipline, target_s=target,
+            self.middle, rate_bps=rate, rtt_s=rtt, buffer_s=buffer, discipline=discipline, target_s=target,
             hosts=replace(draw_hosts(rng), window='"none"'), beside=(), kind="none",
         )  # fmt: skip
-        kinds = self.region.beside_set
-        weights = np.array([self.region.beside[name] for name in kinds]) + 0.02
+        kinds = self.estimate.beside_set
+        weights = np.array([self.estimate.beside[name] for name in kinds]) + 0.02
         kind = str(rng.choice(kinds, p=weights / weights.sum()))
         return replace(path, **draw_beside(rng, path, kind))
 
@@ -281,7 +273,7 @@ class _Local:
             samples = measure(path, self.measured.duration_s, seed=SEED + len(self.paths), every_s=EVERY_S)
         except ElephanError:
             return math.inf
-        if self.region.writes:
+        if self.writes:
             # Ahead by one to two and a half windows: the golden ratio spreads them evenly.
             samples = samples.written(1.0 + 1.5 * (0.618034 * len(self.paths) % 1.0))
         if self.level == "windows":
@@ -354,7 +346,7 @@ class _Local:
                 float(adjusted[order][np.searchsorted(shares, s).clip(0, order.size - 1)]) for s in (0.05, 0.5, 0.95)
             )
             low, high = middle - WIDENING * (middle - low), middle + WIDENING * (high - middle)
-            ends = self.region.intervals[target]
+            ends = self.estimate.intervals[target]
             low, middle, high = (
                 float(np.clip(math.exp(v), ends.low / 1.15, ends.high * 1.15)) for v in (low, middle, high)
             )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elephan.inference.simulated import Samples
-    from elephan.inference.statistics import Base
+    from elephan.inference.statistics import Base, Facts
 
     Floats = NDArray[np.float64]
 
@@ -175,12 +175,7 @@ def level(name: str) -> Level:
         )
 
 
-def estimate(
-    samples: Samples,
-    law: str,
-    name: str,
-    known: tuple[float | None, float | None, bool | None] = (None, None, None),
-) -> Estimate:
+def estimate(samples: Samples, law: str, name: str, known: Facts = (None, None, None)) -> Estimate:
     """Estimate a path from a measurement.
 
     Parameters
@@ -191,25 +186,11 @@ def estimate(
         One of `LAWS`.
     name : str
         One of `LEVELS`.
-    known : tuple
-        Rate [bit/s], base round-trip time [s] and whether nothing is beside, each None if unknown.
+    known : Facts
     """
     values = statistics(samples, law, known)
-    network = level(name)
+    network, theory = level(name), base(samples.first(LONGEST_S), known[1])
     raw = network.raw(values)
-    theory = base(samples.first(LONGEST_S), known[1])
-    return interpreted(network, raw, theory, law, float((np.abs(network.standard(values)) > 5.0).mean()), known)
-
-
-def interpreted(
-    network: Level,
-    raw: Floats,
-    theory: Base,
-    law: str,
-    strange: float = 0.0,
-    known: tuple[float | None, float | None, bool | None] = (None, None, None),
-) -> Estimate:
-    """Return outputs in units, widened by their calibration."""
     bases = bases_of(theory)
     group = int(group_of(raw, law == LAWS[2], bases, known[1] is not None))
     intervals = {}
@@ -227,25 +208,21 @@ def interpreted(
     if known[0] is not None:
         # The buffer in packets is then that in time.
         intervals["buffer_packets"] = intervals["buffer_s"].scaled(known[0] / 8 / 1500)
-    at = OF_INTERVALS + len(DISCIPLINES)
+    at, told = OF_INTERVALS + len(DISCIPLINES), BESIDE[:1] if known[2] else BESIDE[1:]
     return Estimate(
         theory,
         intervals,
         dict(zip(DISCIPLINES, raw[OF_INTERVALS:at].tolist(), strict=True)),
         dict(zip(BESIDE, raw[at:].tolist(), strict=True)),
         _set(DISCIPLINES, raw[OF_INTERVALS:at], network.thresholds[: len(DISCIPLINES)]),
-        _set(BESIDE, raw[at:], network.thresholds[len(DISCIPLINES) :]) if known[2] is None else _told(known[2]),
-        strange,
+        _set(BESIDE, raw[at:], network.thresholds[len(DISCIPLINES) :]) if known[2] is None else told,
+        float((np.abs(network.standard(values)) > 5.0).mean()),
     )
 
 
 def bases_of(theory: Base) -> Floats:
     """Return the estimates by theory that the outputs correct, in the order of `TARGETS`."""
     return np.array([theory.rate_bps, theory.rtt_s, theory.queue_s, theory.queue_packets, theory.queue_s])
-
-
-def _told(alone: bool) -> tuple[str, ...]:
-    return BESIDE[:1] if alone else BESIDE[1:]
 
 
 def _set(names: tuple[str, ...], shares: Floats, thresholds: Floats) -> tuple[str, ...]:

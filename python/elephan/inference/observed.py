@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -222,9 +222,7 @@ def _still(samples: Samples) -> float:
 
 
 def _bound(found: Observation, seen_s: float, why: str) -> Observation:
-    bound = seen_s if seen_s > NOISE_S else 0.0
-    fields = {**vars(found), "bound_s": bound, "why": why}
-    return Observation(**fields)
+    return replace(found, bound_s=seen_s if seen_s > NOISE_S else 0.0, why=why)
 
 
 def host_limit(found: Observation, flow: MeasuredFlow) -> str:

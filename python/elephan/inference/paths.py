@@ -1,4 +1,4 @@
-"""Paths that `elephan infer` considers: what may be unknown of one, its scenario, and draws of it.
+"""Paths that `elephan infer` considers: what may be unknown of one, its scenario, and draws of its hosts and traffic.
 
 The prior covers rates of 1 Mbit/s to 1 Gbit/s, base round-trip times of 2 to 300 ms and buffers of 0.03 to 32 BDP, each
 log-uniform within a part. What the hosts do (pacing, bursts, delayed ACKs, offload, jitter) is drawn too, and never
@@ -7,7 +7,7 @@ told.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +24,6 @@ BESIDE = ("none", "flows", "datagrams")
 LAWS = ("cubic", "reno", "bbr")
 """Laws of the measured sender, as the kernel names them; measurements of other laws are refused."""
 
-SHARES = {"drop-tail": 0.42, "red": 0.09, "codel": 0.11, "fq-codel": 0.12, "pie": 0.14, "policer": 0.12}
-
 RATE_BPS, RTT_S, BUFFER_BDP = (1e6, 1e9), (0.002, 0.3), (0.03, 32.0)
 """Ranges of the prior."""
 
@@ -37,9 +35,6 @@ MOST_QUEUE_S = 3.0
 
 LEAST_BUFFER = 4
 """Smallest buffer of the prior [packets]."""
-
-SLOW_BPS = 1.2e8
-"""Rate up to which runs are cheap; most of the draws are below [bit/s]."""
 
 LEAD_S = 3.0
 """Time for which competing traffic runs before the measured flow starts [s]."""
@@ -199,50 +194,6 @@ def log_uniform(rng: Generator, low: float, high: float) -> float:
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
-def draw(rng: Generator) -> PathModel:
-    """Draw a path from the prior.
-
-    Examples
-    --------
-    >>> draw(np.random.default_rng(1)).discipline in DISCIPLINES
-    True
-    """
-    low, high = RATE_BPS
-    rate = log_uniform(rng, low, SLOW_BPS) if rng.random() < 0.82 else log_uniform(rng, SLOW_BPS, high)
-    rtt = log_uniform(rng, *RTT_S)
-    discipline = str(rng.choice(DISCIPLINES, p=[SHARES[name] for name in DISCIPLINES]))
-    law = str(rng.choice(LAWS, p=[0.55, 0.15, 0.3]))
-    path = PathModel(rate, rtt, _buffer(rng, rate, rtt, discipline), discipline, law)
-    path = replace(path, target_s=_target(rng, path), hosts=draw_hosts(rng), jitter_s=_jitter(rng, rtt))
-    if discipline == "policer":
-        path = replace(path, fast=log_uniform(rng, 1.5, 20.0))
-    elif discipline == "drop-tail" and rng.random() < 0.2:
-        path = replace(path, fast=log_uniform(rng, 2.0, 20.0), shaper_b=int(log_uniform(rng, 1600, 64_000)))
-    return replace(path, **draw_beside(rng, path))
-
-
-def _buffer(rng: Generator, rate: float, rtt: float, discipline: str) -> float:
-    if discipline == "policer":
-        return max(log_uniform(rng, 0.003, 1.0), 3 * 8 * PACKET_B / rate)
-    if discipline not in ("drop-tail", "red") and rng.random() < 0.7:
-        # As it comes with Linux: 1000 packets, or 10240 of FQ-CoDel.
-        return float(rng.choice([1000, 10240])) * 8 * PACKET_B / rate
-    low, high = BUFFER_BDP
-    bdp = log_uniform(rng, low, 4.0) if rng.random() < 0.72 else log_uniform(rng, 4.0, high)
-    return float(np.clip(bdp * rtt, LEAST_BUFFER * 8 * PACKET_B / rate, MOST_QUEUE_S))
-
-
-def _target(rng: Generator, path: PathModel) -> float:
-    if path.discipline == "red":
-        return path.buffer_s * float(rng.uniform(0.05, 0.3))
-    usual = 0.015 if path.discipline == "pie" else 0.005
-    return usual if rng.random() < 0.5 else log_uniform(rng, 0.3 * usual, 5 * usual)
-
-
-def _jitter(rng: Generator, rtt: float) -> float:
-    return log_uniform(rng, 2e-5, min(0.003, 0.1 * rtt)) if rng.random() < 0.3 else 0.0
-
-
 def draw_hosts(rng: Generator) -> Hosts:
     """Draw what the hosts do."""
     several = f"{{ max_segments = {int(log_uniform(rng, 2, 45))} }}"
@@ -258,16 +209,30 @@ def draw_hosts(rng: Generator) -> Hosts:
     )
 
 
+def beside_group(name: str, rtt_s: float, *more: str) -> str:
+    """Return a group of competing flows as TOML, without its header.
+
+    Parameters
+    ----------
+    *more : str
+        Further lines.
+    """
+    return "\n".join([f'name = "{name}"', 'path = ["bottleneck"]', f'rtt = "{rtt_s * 1e6:.0f} us"', *more])
+
+
+def poisson(rate_bps: float) -> str:
+    """Return the line of a group that sends datagrams at random."""
+    return f'traffic = {{ kind = "poisson", rate = "{rate_bps:.0f} bit/s" }}'
+
+
 def draw_beside(rng: Generator, path: PathModel, kind: str | None = None) -> dict[str, Any]:
     """Draw the competing traffic of a path: the fields `beside` and `kind`."""
     kind = kind or str(rng.choice(BESIDE, p=[0.45, 0.4, 0.15]))
     if kind == "none":
         return {"beside": (), "kind": kind}
     if kind == "datagrams":
-        rate = path.rate_bps * log_uniform(rng, 0.02, 0.5)
-        lines = ['name = "beside"', 'path = ["bottleneck"]', f'rtt = "{path.rtt_s * 1e6:.0f} us"']
-        lines.append(f'traffic = {{ kind = "poisson", rate = "{rate:.0f} bit/s" }}')
-        return {"beside": ("\n".join(lines),), "kind": kind}
+        traffic = poisson(path.rate_bps * log_uniform(rng, 0.02, 0.5))
+        return {"beside": (beside_group("beside", path.rtt_s, traffic),), "kind": kind}
     count = int(rng.integers(1, 4)) if rng.random() < 0.5 else int(log_uniform(rng, 4, 60))
     # Before the measured flow, with it (as parallel streams and most experiments start), or also after it.
     first_s, last_s = STARTS_S[int(rng.choice(len(STARTS_S), p=[0.45, 0.35, 0.2]))]
@@ -278,9 +243,8 @@ def draw_beside(rng: Generator, path: PathModel, kind: str | None = None) -> dic
         law = str(rng.choice(["cubic", "reno", "bbr1"], p=[0.55, 0.2, 0.25]))
         # No loop of the network is shorter than the link's own delays.
         rtt = path.rtt_s if rng.random() < 0.6 else path.rtt_s * log_uniform(rng, 1.0, 4.0)
-        lines = [f'name = "beside{number}"', 'path = ["bottleneck"]', f"count = {of_group}"]
-        lines += [f'rtt = "{rtt * 1e6:.0f} us"', f'start = {{ from = "{first_s:g} s", to = "{last_s:g} s" }}']
-        lines += [f'tcp = {{ profile = "linux", receive_window = {path.hosts.window}, burst = {path.hosts.burst} }}']
-        lines.append(f'control = {{ law = "{law}" }}')
-        groups.append("\n".join(lines))
+        start = f'start = {{ from = "{first_s:g} s", to = "{last_s:g} s" }}'
+        tcp = f'tcp = {{ profile = "linux", receive_window = {path.hosts.window}, burst = {path.hosts.burst} }}'
+        more = f"count = {of_group}", start, tcp, f'control = {{ law = "{law}" }}'
+        groups.append(beside_group(f"beside{number}", rtt, *more))
     return {"beside": tuple(groups), "kind": kind}

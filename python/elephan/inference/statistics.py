@@ -7,7 +7,7 @@ smallest or the known one, the buffer the largest round-trip time less that.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from elephan.inference.simulated import Samples
 
     Floats = NDArray[np.float64]
+
+Facts: TypeAlias = tuple[float | None, float | None, bool | None]
+"""What is known of a path: rate [bit/s], base round-trip time [s], and whether nothing is beside; None if unknown."""
 
 LONGEST_S = 30.0
 """Time of a measurement that is used: as long as the longest simulations of the training [s]."""
@@ -145,9 +148,7 @@ def _autocorrelation(values: Floats, lag: int) -> float:
     return float((a * b).mean() / max(values.var(), 1e-12))
 
 
-def statistics(
-    samples: Samples, law: str, known: tuple[float | None, float | None, bool | None] = (None,) * 3
-) -> Floats:
+def statistics(samples: Samples, law: str, known: Facts = (None, None, None)) -> Floats:
     """Return the statistics of a measurement.
 
     Parameters
@@ -156,8 +157,7 @@ def statistics(
         Of at most `LONGEST_S`; longer ones are cut.
     law : str
         One of `LAWS`; every other counts as none of them.
-    known : tuple
-        Rate [bit/s], base round-trip time [s], and whether nothing is beside, each None if unknown.
+    known : Facts
 
     Returns
     -------
@@ -294,7 +294,7 @@ def _losses(samples: Samples, least: Base) -> list[float]:
     ]
 
 
-def _facts(known: tuple[float | None, float | None, bool | None], least: Base) -> list[float]:
+def _facts(known: Facts, least: Base) -> list[float]:
     """Return what is known besides the measurement, each with a flag."""
     rate, rtt, alone = known
     return [

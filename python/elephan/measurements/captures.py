@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from elephan.extras import require
 from elephan.input_files import open_regular
-from elephan.measurements.series import MOST_ROWS, Measurement, flow_of
+from elephan.measurements.series import MOST_ROWS, Measurement, flow_of, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,19 +35,9 @@ MOST_BLOCK = 1_000_000
 MOST_FLOWS, MOST_IN_FLIGHT = 100_000, 200_000
 """Maximum number of flows that are counted, and of segments in flight."""
 
-_LINKS = {
-    0: "null",
-    1: "ethernet",
-    12: "raw",
-    14: "raw",
-    101: "raw",
-    108: "null",
-    113: "sll",
-    228: "raw",
-    229: "raw",
-    276: "sll2",
-}
-"""Link types that are read."""
+ETHERNET, RAW = 14, 0
+_HEADERS = {0: 4, 1: ETHERNET, 108: 4, 113: 16, 276: 20} | dict.fromkeys((12, 14, 101, 228, 229), RAW)
+"""Link types that are read, and the lengths of their headers [bytes]; tags make that of Ethernet longer."""
 
 Key = tuple[bytes, int, bytes, int]
 
@@ -124,13 +114,13 @@ def _segments(path: Path, problems: list[str]) -> Iterator[_Segment]:
 
     with open_regular(path, "packet capture") as file:
         bounded = _Bounded(file)
+        damage = (ValueError, dpkt.Error, struct.error, IndexError, KeyError, AttributeError, TypeError)
         try:
             reader = dpkt.pcap.UniversalReader(bounded)
-            link = _LINKS.get(reader.datalink())
-        except (ValueError, dpkt.Error, struct.error, IndexError, KeyError, AttributeError, TypeError) as error:
-            message = f"is a damaged packet capture ({_short(error)})"
-            raise ValueError(message) from None
-        if link is None:
+            header = _HEADERS.get(reader.datalink())
+        except damage as error:
+            raise _damaged(error) from None
+        if header is None:
             message = f"has link type {reader.datalink()}; Ethernet, raw IP and Linux cooked captures are read"
             raise ValueError(message)
         packets = iter(reader)
@@ -140,43 +130,36 @@ def _segments(path: Path, problems: list[str]) -> Iterator[_Segment]:
                 time_s, raw = next(packets)
             except StopIteration:
                 return
-            except (ValueError, dpkt.Error, struct.error, IndexError, KeyError, AttributeError, TypeError) as error:
+            except damage as error:
                 if not count:
-                    message = f"is a damaged packet capture ({_short(error)})"
-                    raise ValueError(message) from None
+                    raise _damaged(error) from None
                 problems.append(f"the file is damaged after {count:,} packets; what follows is left out")
                 return
             count += 1
-            segment = _parse(float(time_s), raw, link)
+            segment = _parse(float(time_s), raw, header)
             if segment is not None:
                 yield segment
 
 
-def _short(error: Exception) -> str:
-    return (str(error) or type(error).__name__)[:60].encode("unicode_escape").decode()
+def _damaged(error: Exception) -> ValueError:
+    return ValueError(f"is a damaged packet capture ({shortened(str(error) or type(error).__name__)})")
 
 
-def _network(raw: bytes, link: str) -> bytes:
-    """Return the IP packet in a frame; empty if there is none."""
-    if link == "raw":
-        return raw
-    if link == "null":
-        return raw[4:]
-    if link == "sll":
-        return raw[16:]
-    if link == "sll2":
-        return raw[20:]
+def _network(raw: bytes, header: int) -> bytes:
+    """Return the IP packet in a frame with a header of a link; empty if there is none."""
+    if header != ETHERNET:
+        return raw[header:]
     at, kind = 14, raw[12:14]
     while kind in (b"\x81\x00", b"\x88\xa8"):
         kind, at = raw[at + 2 : at + 4], at + 4
     return raw[at:] if kind in (b"\x08\x00", b"\x86\xdd") else b""
 
 
-def _parse(time_s: float, raw: bytes, link: str) -> _Segment | None:
+def _parse(time_s: float, raw: bytes, header: int) -> _Segment | None:
     """Return the TCP segment in a frame; None for everything else. Captures may be cut after the headers."""
     import dpkt  # noqa: PLC0415 (an optional package)
 
-    data = _network(raw, link)
+    data = _network(raw, header)
     if len(data) < 40:
         return None
     try:
@@ -201,7 +184,9 @@ def _parse(time_s: float, raw: bytes, link: str) -> _Segment | None:
         if tcp is None:
             return None
         options = tcp.opts
-        stamps, sacked = _options(options)
+        found = list(_options(options))
+        stamps = next((struct.unpack(">II", value) for kind, value in found if kind == 8 and len(value) == 8), None)
+        sacked = any(kind == 5 for kind, _ in found)
     except (dpkt.Error, struct.error, IndexError, ValueError):
         return None
     payload = length - ihl - 4 * tcp.off
@@ -212,36 +197,18 @@ def _parse(time_s: float, raw: bytes, link: str) -> _Segment | None:
     )  # fmt: skip
 
 
-def _options(raw: bytes) -> tuple[tuple[int, int] | None, bool]:
-    """Return the timestamps of a segment, if it has them, and whether it has SACK blocks."""
-    at, stamps, sacked = 0, None, False
+def _options(raw: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the kinds and values of the options of a segment; what is damaged ends them."""
+    at = 0
     while at < len(raw) and raw[at] != 0:
         if raw[at] == 1:
             at += 1
             continue
         length = raw[at + 1] if at + 1 < len(raw) else 0
         if length < 2:
-            break
-        if raw[at] == 8 and length == 10 and at + 10 <= len(raw):
-            stamps = struct.unpack(">II", raw[at + 2 : at + 10])
-        sacked = sacked or raw[at] == 5
+            return
+        yield raw[at], raw[at + 2 : at + length]
         at += length
-    return stamps, sacked
-
-
-def _scale(raw: bytes) -> int | None:
-    """Return the window scale in the options of a SYN; None if there is none."""
-    at = 0
-    while at + 2 < len(raw) and raw[at] != 0:
-        if raw[at] == 1:
-            at += 1
-            continue
-        if raw[at] == 3:
-            return min(raw[at + 2], 14)
-        if raw[at + 1] < 2:
-            return None
-        at += raw[at + 1]
-    return None
 
 
 def _after(a: int, b: int) -> int:
@@ -307,7 +274,9 @@ class _Sender:
             self.accepted_s = segment.time_s
             self.base_s = segment.time_s - self.syn_s
         if not forward:
-            self.scale = _scale(segment.options)
+            self.scale = next(
+                (min(value[0], 14) for kind, value in _options(segment.options) if kind == 3 and value), None
+            )
 
     def _row(self, time_s: float) -> _Row | None:
         """Return the interval of a time; None before the first and beyond the last."""

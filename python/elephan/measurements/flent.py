@@ -11,7 +11,7 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from elephan.measurements.series import MOST_ROWS, MeasuredFlow, Measurement, flow_of, number
+from elephan.measurements.series import MeasuredFlow, Measurement, check_count, flow_of, number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,9 +41,7 @@ def read(document: Document, path: Path) -> Measurement:
     if not isinstance(times, list) or not isinstance(results, dict):
         message = 'is no flent file: "x_values" must be a list, and "results" a table'
         raise ValueError(message)
-    if len(times) * max(len(results), 1) > MOST_ROWS:
-        message = f"has more than {MOST_ROWS:,} values"
-        raise ValueError(message)
+    check_count(len(times) * max(len(results), 1), "values")
     names = [name.removesuffix("::tcp_rtt") for name in results if str(name).endswith("::tcp_rtt")]
     if not names:
         message = "has no series of a socket (tcp_rtt, tcp_cwnd); give flent --socket-stats, in the test of an upload"
@@ -52,7 +50,7 @@ def read(document: Document, path: Path) -> Measurement:
     if not flows:
         message = "has fewer than three values of tcp_rtt"
         raise ValueError(message)
-    flows.sort(key=_rate, reverse=True)
+    flows.sort(key=lambda flow: flow.volume, reverse=True)
     notes = (f"flent states no segment size: {MSS_B:.0f} bytes are assumed",)
     return Measurement(path, "flent", tuple(flows), notes, base_rtt_s=_before(times, results))
 
@@ -83,11 +81,6 @@ def _flow(name: str, times: list[Any], results: Document, metadata: Document) ->
     law = law.get("tcp_cong_control") if isinstance(law, dict) else None
     chosen = {key: [values[i] for i in keep] for key, values in columns.items()}
     return flow_of(str(name)[:60], [at[i] for i in keep], chosen, law=law[:32] if isinstance(law, str) else "")
-
-
-def _rate(flow: MeasuredFlow) -> float:
-    values = flow.columns.get("bytes", flow.columns.get("cwnd_bytes"))
-    return 0.0 if values is None else float(values[values == values].sum())
 
 
 def _before(times: list[Any], results: Document) -> float:

@@ -11,7 +11,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from elephan.measurements.series import MOST_ROWS, MeasuredFlow, Measurement, flow_of, number
+from elephan.measurements.series import MeasuredFlow, Measurement, check_count, flow_of, number, shortened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,27 +77,27 @@ def read(document: Document, path: Path) -> Measurement:
     """
     start, end = _table(document, "start"), _table(document, "end")
     if isinstance(complaint := document.get("error"), str) and not document.get("intervals"):
-        message = f'iperf3 failed: "{_short(complaint)}"'
+        message = f'iperf3 failed: "{shortened(complaint)}"'
         raise ValueError(message)
     test = _table(start, "test_start")
     if (protocol := str(test.get("protocol", "TCP")).upper()) != "TCP":
-        message = f"is a test of {_short(protocol)}; only TCP has windows and round-trip times: iperf3 without --udp"
+        message = f"is a test of {shortened(protocol)}; only TCP has windows and round-trip times: iperf3 without --udp"
         raise ValueError(message)
     rows = _rows(document)
     flows = [flow for socket, mine in rows.items() if (flow := _flow(socket, mine, start, end)) is not None]
     if not flows:
         raise ValueError(_why_none(rows, test))
-    flows.sort(key=lambda flow: -float(_total(flow)))
+    flows.sort(key=lambda flow: -flow.volume)
     omitted = number(test.get("omit"))
     version = str(start.get("version", "iperf3")).removeprefix("iperf ")
     notes = []
     if omitted > 0:
         notes.append(f"the first {omitted:g} s were omitted by iperf3 (-O): slow start is not seen")
     if isinstance(complaint, str):
-        notes.append(f'iperf3 ended with "{_short(complaint)}"')
+        notes.append(f'iperf3 ended with "{shortened(complaint)}"')
     return Measurement(
         path,
-        f"iperf3 {_short(version)}",
+        f"iperf3 {shortened(version)}",
         tuple(flows),
         tuple(notes),
         omitted_s=omitted if math.isfinite(omitted) else 0.0,
@@ -125,9 +125,7 @@ def _rows(document: Document) -> dict[Any, list[Document]]:
             socket = stream.get("socket")
             found.setdefault(socket if isinstance(socket, int | str) else None, []).append(stream)
             count += 1
-            if count > MOST_ROWS:
-                message = f"has more than {MOST_ROWS:,} intervals"
-                raise ValueError(message)
+            check_count(count, "intervals")
     return found
 
 
@@ -162,18 +160,13 @@ def _flow(socket: Any, rows: list[Document], start: Document, end: Document) -> 
     mss = mss if mss > 0 else number(start.get("tcp_mss_default"))
     law = end.get("sender_tcp_congestion")
     return flow_of(
-        f"stream {_short(str(socket))}",
+        f"stream {shortened(socket)}",
         ends,
         columns,
         length_s=lengths,
         mss_bytes=mss if mss > 0 else math.nan,
         law=law[:32] if isinstance(law, str) else "",
     )
-
-
-def _total(flow: MeasuredFlow) -> float:
-    values = flow.columns.get("bytes")
-    return 0.0 if values is None else float(values[values == values].sum())
 
 
 def _why_none(rows: dict[Any, list[Document]], test: Document) -> str:
@@ -186,7 +179,3 @@ def _why_none(rows: dict[Any, list[Document]], test: Document) -> str:
         "the client with --get-server-output or the JSON of the server" if test.get("reverse") else "the client's JSON"
     )
     return f"is of a host that received: windows and round-trip times are the sender's; give {how}"
-
-
-def _short(text: str) -> str:
-    return text[:60].encode("unicode_escape").decode()

@@ -15,7 +15,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from elephan.extras import require
-from elephan.measurements.series import MOST_ROWS, MeasuredFlow, Measurement, differences, flow_of, number
+from elephan.measurements.series import (
+    COLUMNS,
+    MOST_ROWS,
+    MeasuredFlow,
+    Measurement,
+    check_count,
+    differences,
+    flow_of,
+    number,
+    shortened,
+)
 from elephan.units import count
 
 if TYPE_CHECKING:
@@ -111,9 +121,7 @@ def from_rows(rows: Sequence[dict[str, Any]], path: Path, source: str = "TCP_INF
     ValueError
         If they have no times, or are fewer than three.
     """
-    if len(rows) > MOST_ROWS:
-        message = f"has more than {MOST_ROWS:,} rows"
-        raise ValueError(message)
+    check_count(len(rows), "rows")
     plainer = [{plain(key): value for key, value in row.items()} for row in rows]
     key = next((name for name in _TIMES if any(name in row for row in plainer)), None)
     if key is None:
@@ -164,7 +172,7 @@ def _flow(times: list[float], columns: dict[str, list[float]], name: str) -> Mea
         values = column(key)
         return [values[i] for i in order]
 
-    found = {key: ordered(key) for key in columns if key not in ("mss", "app_limited", "time")}
+    found = {key: ordered(key) for key in columns if key in COLUMNS}
     found["cwnd_bytes"] = (
         ordered("cwnd_bytes") if "cwnd_bytes" in columns else [value * segment for value in ordered("cwnd_segments")]
     )
@@ -175,8 +183,6 @@ def _flow(times: list[float], columns: dict[str, list[float]], name: str) -> Mea
         if not any(map(math.isfinite, total)):
             total = [value / segment for value in ordered("retransmitted_bytes")]
         found["retransmits"], found["retrans_segments"] = differences(total), total
-    for extra in ("cwnd_segments", "acked", "retransmitted", "retransmitted_bytes", "rate"):
-        found.pop(extra, None)
     limited = [value for value in column("app_limited") if math.isfinite(value)]
     share = sum(value > 0 for value in limited) / len(limited) if limited else math.nan
     flow = flow_of(name, [times[i] for i in order], found, mss_bytes=mss, app_limited=share)
@@ -202,9 +208,7 @@ def read_parquet(path: Path) -> Measurement:
 
     try:
         with parquet.ParquetFile(path) as file:
-            if file.metadata.num_rows > MOST_ROWS:
-                message = f"has more than {MOST_ROWS:,} rows"
-                raise ValueError(message)
+            check_count(file.metadata.num_rows, "rows")
             rows = file.read().to_pylist()
     except (pyarrow.ArrowException, OSError, MemoryError) as error:
         message = f"is a damaged Parquet file ({str(error).partition(chr(10))[0][:60]})"
@@ -250,10 +254,9 @@ def read_csv(text: str, path: Path) -> Measurement:
     try:
         names = [name.strip() for name in next(rows, [])]
         if len(names) < 2 or not any(_meaning(name) for name in names):
-            begins = first[:30].encode("unicode_escape").decode()
             message = (
                 "is none of iperf3 --json, ss -tin, flent, pcap, TCP_INFO, and no table with columns such as time_s "
-                f'and rtt_ms; it begins with "{begins}"'
+                f'and rtt_ms; it begins with "{shortened(first, 30)}"'
             )
             raise ValueError(message)
         return _table(names, rows, path, "table")
@@ -285,7 +288,7 @@ def _table(names: Sequence[str], rows: Iterator[Sequence[Any]] | Any, path: Path
     columns: dict[str, list[float]] = {found[0]: [] for found in meanings if found is not None}
     for needed, example in (("time", "time_s"), ("srtt_s", "rtt_ms")):
         if needed not in columns:
-            shown = ", ".join(name[:20].encode("unicode_escape").decode() for name in names[:8]) or "nothing"
+            shown = ", ".join(shortened(name, 20) for name in names[:8]) or "nothing"
             message = f"has no column such as {example}; it has {shown}"
             raise ValueError(message)
     if len([found for found in meanings if found]) != len(columns):
@@ -294,9 +297,7 @@ def _table(names: Sequence[str], rows: Iterator[Sequence[Any]] | Any, path: Path
     for line, row in enumerate(rows, 2):
         if not any(str(field).strip() for field in row):
             continue
-        if line > MOST_ROWS:
-            message = f"has more than {MOST_ROWS:,} rows"
-            raise ValueError(message)
+        check_count(line, "rows")
         if len(row) != len(names):
             message = (
                 f"line {line}: has {count(len(row), 'field')}, not {len(names)} as the header; the file may be cut off"
@@ -322,7 +323,6 @@ def _field(field: Any, line: int, scale: float) -> float:
     try:
         value = float(field) * scale
     except (TypeError, ValueError, OverflowError):
-        shown = str(field)[:20].encode("unicode_escape").decode()
-        message = f'line {line}: must be a number, not "{shown}"'
+        message = f'line {line}: must be a number, not "{shortened(field, 20)}"'
         raise ValueError(message) from None
     return value if abs(value) < 1e18 else math.nan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +87,12 @@ class MeasuredFlow:
         """Median length of the intervals [s]."""
         return float(np.median(self.length_s))
 
+    @property
+    def volume(self) -> float:
+        """Sum of the known bytes, or of the windows where bytes are not counted, by which flows are ranked."""
+        values = self.columns.get("bytes", self.columns.get("cwnd_bytes"))
+        return 0.0 if values is None else float(np.nansum(values))
+
     def last(self, name: str) -> float:
         """Return the last known value of a column; NaN if there is none."""
         values = self.columns.get(name, np.empty(0))
@@ -126,10 +132,6 @@ class Measurement:
         """The sender with the most data."""
         return self.flows[0]
 
-    def noting(self, *notes: str) -> Measurement:
-        """Return the measurement with further notes."""
-        return replace(self, notes=(*self.notes, *notes))
-
     def to_json(self) -> dict[str, Any]:
         """Return a summary as plain data, without the series."""
         return {
@@ -150,6 +152,29 @@ class Measurement:
             "base_rtt_s": self.base_rtt_s if math.isfinite(self.base_rtt_s) else None,
             "notes": list(self.notes),
         }
+
+
+def check_count(count: int, what: str) -> None:
+    """Refuse a file with more rows, by whatever name, than `MOST_ROWS`.
+
+    Raises
+    ------
+    ValueError
+    """
+    if count > MOST_ROWS:
+        message = f"has more than {MOST_ROWS:,} {what}"
+        raise ValueError(message)
+
+
+def shortened(text: object, most: int = 60) -> str:
+    r"""Return a text of a file for a message: short, and on one line.
+
+    Examples
+    --------
+    >>> shortened("a\nb"), shortened("abc", 2)
+    ('a\\nb', 'ab')
+    """
+    return str(text)[:most].encode("unicode_escape").decode()
 
 
 def number(value: Any, scale: float = 1.0) -> float:

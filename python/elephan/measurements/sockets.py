@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from elephan.measurements.series import MOST_ROWS, MeasuredFlow, Measurement, differences, flow_of, number
+from elephan.measurements.series import MeasuredFlow, Measurement, check_count, differences, flow_of, number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,10 +82,9 @@ def read(text: str, path: Path, every_s: float | None = None) -> Measurement:
         raise ValueError(
             reasons[0] if reasons else "has fewer than three samples of each socket; repeat ss every 100 ms"
         )
-    flows.sort(key=_volume, reverse=True)
-    idle = sum(1 for flow in flows if _volume(flow) < 0.01 * _volume(flows[0]))
-    kept = [flow for flow in flows if _volume(flow) >= 0.01 * _volume(flows[0])]
-    if idle:
+    flows.sort(key=lambda flow: flow.volume, reverse=True)
+    kept = [flow for flow in flows if flow.volume >= 0.01 * flows[0].volume]
+    if idle := len(flows) - len(kept):
         notes.append(f"{idle} socket{'s' if idle > 1 else ''} with less than 1 % of the data left out")
     return Measurement(path, "ss", tuple(kept), tuple(notes))
 
@@ -114,9 +113,7 @@ def _sockets(text: str) -> dict[str, _Sampled]:
         if not sampled.law and info is not None:
             sampled.law = _law(body)
         count += 1
-        if count > MOST_ROWS:
-            message = f"has more than {MOST_ROWS:,} samples"
-            raise ValueError(message)
+        check_count(count, "samples")
     return found
 
 
@@ -203,12 +200,3 @@ def _flow(name: str, sampled: _Sampled, every_s: float | None) -> MeasuredFlow:
         if any(map(math.isfinite, columns["busy_s"])):
             columns[key] = [value if math.isfinite(value) else 0.0 for value in columns[key]]
     return flow_of(name, times, columns, mss_bytes=segment, law=sampled.law, app_limited=sampled.limited / len(rows))
-
-
-def _volume(flow: MeasuredFlow) -> float:
-    values = flow.columns.get("bytes")
-    if values is None:
-        # Logs of rtt and cwnd alone.
-        cwnd = flow.columns.get("cwnd_bytes")
-        return 0.0 if cwnd is None else float(cwnd[cwnd == cwnd].sum())
-    return float(values[values == values].sum())

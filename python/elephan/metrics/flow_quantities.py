@@ -392,7 +392,16 @@ declare(
             ("pacing", "the pace"),
         )
     ),
-    Quantity(COMPARED, "period_s", "mean time between cuts of a window", compared=True),
-    Quantity(COMPARED, "cwnd_high_segments", "mean window before a cut", compared=True),
-    Quantity(COMPARED, "cwnd_low_segments", "mean window after recovery from a cut", compared=True),
+    Quantity(
+        COMPARED,
+        "period_s",
+        "mean time between cuts of a window",
+        title="time between cuts",
+        shown=Shown(0, unit="s"),
+        compared=True,
+    ),
+    Quantity(COMPARED, "cwnd_high_segments", "mean window before a cut", title="cwnd before a cut", compared=True),
+    Quantity(
+        COMPARED, "cwnd_low_segments", "mean window after recovery from a cut", title="cwnd after a cut", compared=True
+    ),
 )

@@ -385,7 +385,9 @@ def bin_lowers(count: int) -> NDArray[np.float64]:
     >>> bin_lowers(67)[[0, 1, 63, 64, 65, 66]].tolist()
     [0.0, 1.0, 63.0, 64.0, 66.0, 68.0]
     """
-    return _lowers(np.arange(count, dtype=np.int64))
+    bins = np.arange(count, dtype=np.int64)
+    octaves = np.maximum(bins // BINS_PER_DOUBLING - 1, 0)
+    return np.asarray(np.ldexp((bins - BINS_PER_DOUBLING * octaves).astype(float), octaves))
 
 
 def bin_middles(count: int) -> NDArray[np.float64]:
@@ -404,22 +406,14 @@ def bin_middles(count: int) -> NDArray[np.float64]:
     >>> bin_middles(66)[[0, 63, 64, 65]].tolist()
     [0.0, 63.0, 64.5, 66.5]
     """
-    return _middles(np.arange(count, dtype=np.int64))
-
-
-def _lowers(bins: NDArray[np.int64]) -> NDArray[np.float64]:
-    octaves = np.maximum(bins // BINS_PER_DOUBLING - 1, 0)
-    return np.asarray(np.ldexp((bins - BINS_PER_DOUBLING * octaves).astype(float), octaves))
-
-
-def _middles(bins: NDArray[np.int64]) -> NDArray[np.float64]:
-    return (_lowers(bins) + _lowers(bins + 1) - 1.0) / 2.0
+    lowers = bin_lowers(count + 1)
+    return (lowers[:-1] + lowers[1:] - 1.0) / 2.0
 
 
 @cache
 def _all_middles() -> NDArray[np.float64]:
     """Midpoints of all bins of a histogram of 64-bit values."""
-    return _middles(np.arange(60 * BINS_PER_DOUBLING, dtype=np.int64))
+    return bin_middles(60 * BINS_PER_DOUBLING)
 
 
 @metric(

@@ -183,6 +183,11 @@ class Quantity:
         return ("%", 100.0) if self.percent else _SHOWN_UNITS.get(self.unit, (self.unit, 1.0))
 
     @property
+    def sentence_unit(self) -> str:
+        """Unit of the values for sentences, which choose its multiple; empty of counts and ratios."""
+        return "%" if self.percent else self.unit.removesuffix("1")
+
+    @property
     def page_head(self) -> str:
         """Head of its column on pages, with the unit."""
         assert self.shown is not None

@@ -5,13 +5,14 @@ How it is drawn is not its subject; `elephan.reports.drawing` does that.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -175,6 +176,42 @@ def colour(position: int) -> str:
     ('vermilion', 'vermilion')
     """
     return COLOURS[position % len(COLOURS)]
+
+
+BARS = 0.8
+"""Share of a position's width that its bars take together."""
+
+NEAR = 0.035
+"""Vertical lines closer than this share of the axis get one label."""
+
+
+def grouped(marks: Iterable[Mark], place: Callable[[float], float], near: float = NEAR) -> list[list[Mark]]:
+    """Group labelled lines that are too near each other for labels of their own.
+
+    Parameters
+    ----------
+    place : callable
+        From a position to its place along the axis, from 0 to 1; other marks are left out.
+    near : float
+        Smallest distance between labels.
+
+    Examples
+    --------
+    >>> marks = [Mark(1.0, "a"), Mark(5.0, "b"), Mark(5.2, "c"), Mark(20.0, "d")]
+    >>> [[mark.label for mark in group] for group in grouped(marks, lambda at: at / 10)]
+    [['a'], ['b', 'c']]
+    """
+    found: list[list[Mark]] = []
+    last = -math.inf
+    for at, mark in sorted(((m.at, m) for m in marks if m.label and m.at is not None), key=lambda pair: pair[0]):
+        if not 0.0 <= (here := place(at)) <= 1.0:
+            continue
+        if here - last < near:
+            found[-1].append(mark)
+        else:
+            found.append([mark])
+        last = here
+    return found
 
 
 def extent(values: Sequence[NDArray[np.float64]]) -> tuple[float, float]:

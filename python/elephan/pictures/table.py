@@ -10,7 +10,7 @@ from elephan.pictures.words import number
 from elephan.units import format_measured
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
 MOST_ROWS = 1000
 """Maximum number of rows of a table on a page; the rest is in the folder's files."""
@@ -116,19 +116,51 @@ def measured(row: Mapping[str, Any], key: str, scale: float = 1.0, digits: int =
     return cell(row[key], scale, digits, of=key)
 
 
-def cut(rows: Sequence[tuple[Cell, ...]], where: str) -> tuple[tuple[tuple[Cell, ...], ...], str]:
-    """Cut rows to the number that a page can hold.
+class Column(NamedTuple):
+    """A column of a table: its head, with the unit, and the cell that it makes of a row."""
+
+    head: str
+    cell: Callable[[Any], Cell]
+
+    def within(self, part: Callable[[Any], Any]) -> Column:
+        """Return the column for rows of which a part has what this column shows."""
+        return Column(self.head, lambda row: self.cell(part(row)))
+
+
+def fact_column(head: str, key: str) -> Column:
+    """Return the column of a fact of each row, such as a name."""
+    return Column(head, lambda row: cell(row[key]))
+
+
+def label_column(name: str) -> Column:
+    """Return the column of a label of each row, with the digits that were written."""
+    return Column(name, lambda row: cell(row.get(name), digits=6))
+
+
+def measured_column(head: str, key: str, scale: float = 1.0, digits: int = 4) -> Column:
+    """Return the column of a measured quantity of each row, see `cell`."""
+    return Column(head, lambda row: measured(row, key, scale, digits))
+
+
+def tabulated(title: str, columns: Iterable[Column], rows: Iterable[Any], note: str = "", *, where: str = "") -> Table:
+    """Return a table of rows, by the columns that describe it.
 
     Parameters
     ----------
     where : str
-        Location of the omitted rows.
+        Location of all rows; if it is given, the table has only as many as a page can hold.
 
-    Returns
-    -------
-    rows, note : tuple, str
-        The note is empty if all are kept.
+    Examples
+    --------
+    >>> columns = fact_column("link", "name"), measured_column("loss [%]", "loss_ratio", 100)
+    >>> table = tabulated("Links", columns, [{"name": "core", "loss_ratio": {"mean": 0.25, "ci95": None}}])
+    >>> table.heads, [cell.text for cell in table.rows[0]]
+    (('link', 'loss [%]'), ['core', '25'])
     """
-    if len(rows) <= MOST_ROWS:
-        return tuple(rows), ""
-    return tuple(rows[:MOST_ROWS]), f"The first {MOST_ROWS:,} of {len(rows):,} rows; all are in {where}."
+    listed = tuple(columns)
+    kept = list(rows)
+    if where and len(kept) > MOST_ROWS:
+        note = f"The first {MOST_ROWS:,} of {len(kept):,} rows; all are in {where}."
+        kept = kept[:MOST_ROWS]
+    cells = tuple(tuple(column.cell(row) for column in listed) for row in kept)
+    return Table(title, tuple(column.head for column in listed), cells, note)

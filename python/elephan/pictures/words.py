@@ -99,6 +99,17 @@ def _parts(quantity: Any) -> tuple[float | None, float | None]:
     return quantity["mean"], quantity["ci95"]
 
 
+def capital(text: str) -> str:
+    """Return a text that begins with a capital letter.
+
+    Examples
+    --------
+    >>> capital("a link is busy"), capital("RED")
+    ('A link is busy', 'RED')
+    """
+    return text[:1].upper() + text[1:]
+
+
 def joined(parts: Iterable[str], last: str = "and") -> str:
     """Join words into an enumeration.
 

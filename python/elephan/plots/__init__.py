@@ -1,21 +1,18 @@
-"""Figures: `run_figures`, `runs_figure`, `size_figure`, `comparison_figure`, `model_figure`, `xy`; `draw_…` write."""
+"""Figures: `figures` of any result, `run_figures` and others of one kind, `runs_figure`, `xy`; `draw` writes them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elephan.causes import IdleCauses
 from elephan.comparisons import ScenarioComparison, SweepComparison
 from elephan.errors import InputError
-from elephan.plots.causes import causes_figure
-from elephan.plots.comparison import comparison_figure, draw_comparison
-from elephan.plots.model import draw_model, model_figure
-from elephan.plots.model_sim_testbed import model_sim_testbed_figure
-from elephan.plots.run import draw_run, run_figures
-from elephan.plots.saved_size import saved_size_figure
-from elephan.plots.side_by_side import NAME, runs_figure, sweep_over_time
-from elephan.plots.size import draw_size, size_figure
-from elephan.plots.style import house_style
+from elephan.plots.comparison import comparison_figure
+from elephan.plots.model import model_figure
+from elephan.plots.run import run_figures
+from elephan.plots.side_by_side import runs_figure, sweep_over_time
+from elephan.plots.stacked import causes_figure, model_sim_testbed_figure, saved_size_figure, size_figure
+from elephan.plots.style import house_style, save
 from elephan.plots.sweep import points_figure, sweep_figure
 from elephan.plots.xy import xy
 from elephan.runs.result import RunResult
@@ -28,10 +25,14 @@ from elephan.testbed import TestbedResult
 from elephan.theory.models import ModelTable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
     from matplotlib.figure import Figure
 
 __all__ = [
     "comparison_figure",
+    "draw",
     "draw_comparison",
     "draw_model",
     "draw_run",
@@ -70,41 +71,76 @@ def figures(of: object) -> dict[str, Figure]:
     >>> list(figures(elephan.models.hstcp()))
     ['hstcp']
     """
-    if isinstance(of, (RunResult, FolderRun, TestbedResult)):
-        return run_figures(of)
-    if isinstance(of, PointResult):
-        return run_figures(of.stored)
-    if isinstance(of, SweepResult):
-        with house_style():
-            found = {"sweep": sweep_figure(of), NAME: sweep_over_time(of)}
-        return {name: figure for name, figure in found.items() if figure is not None}
-    if isinstance(of, Store):
-        return _of_store(of)
-    if isinstance(of, ScenarioComparison):
-        return {"compare": model_sim_testbed_figure(of)}
-    if isinstance(of, SweepComparison):
-        return {point.name: model_sim_testbed_figure(point.comparison) for point in of.points}
-    if isinstance(of, SizeAnswer):
-        return {"size": size_figure(of)}
-    if isinstance(of, IdleCauses):
-        return {"why": causes_figure(of)}
-    if isinstance(of, SizeComparison):
-        return {"comparison": comparison_figure(of)}
-    if isinstance(of, SavedSizing):
-        drawn = saved_size_figure(of)
-        return {} if drawn is None else {"size": drawn}
-    if isinstance(of, ModelTable):
-        drawn = model_figure(of)
-        return {} if drawn is None else {of.model.name: drawn}
+    for kind, drawn in _FIGURES:
+        if isinstance(of, kind):
+            return {name: figure for name, figure in drawn(of).items() if figure is not None}
     message = f"plot: there is no picture of a {type(of).__name__}; elephan.plots.xy draws tables"
     raise InputError(message)
 
 
-def _of_store(store: Store) -> dict[str, Figure]:
+def _of_store(store: Store) -> Figure | None:
     """Draw the runs of a store against their labels."""
     runs = store.runs()
-    if not runs:
-        return {}
-    with house_style():
-        drawn = points_figure(store.parts, runs[0].scenario, str(store.folder))
-    return {} if drawn is None else {"sweep": drawn}
+    return points_figure(store.parts, runs[0].scenario, str(store.folder)) if runs else None
+
+
+def _of_points(compared: SweepComparison) -> dict[str, Figure]:
+    return {point.name: model_sim_testbed_figure(point.comparison) for point in compared.points}
+
+
+_FIGURES: tuple[tuple[type | tuple[type, ...], Callable[[Any], Mapping[str, Figure | None]]], ...] = (
+    ((RunResult, FolderRun, TestbedResult), run_figures),
+    (PointResult, lambda point: run_figures(point.stored)),
+    (SweepResult, lambda swept: {"sweep": sweep_figure(swept), "over-time": sweep_over_time(swept)}),
+    (Store, lambda store: {"sweep": _of_store(store)}),
+    (ScenarioComparison, lambda compared: {"compare": model_sim_testbed_figure(compared)}),
+    (SweepComparison, _of_points),
+    (SizeAnswer, lambda answer: {"size": size_figure(answer)}),
+    (SavedSizing, lambda saved: {"size": saved_size_figure(saved)}),
+    (SizeComparison, lambda compared: {"comparison": comparison_figure(compared)}),
+    (IdleCauses, lambda causes: {"why": causes_figure(causes)}),
+    (ModelTable, lambda table: {table.model.name: model_figure(table)}),
+)
+"""Figures of each kind of result by name; None where there is nothing to draw."""
+
+
+def draw(
+    of: object,
+    folder: Path,
+    changes: Mapping[str, object] | None = None,
+    endings: tuple[str, ...] = (".png", ".svg"),
+) -> list[Path]:
+    """Write all figures of a result as PNG and SVG, see `figures`.
+
+    Parameters
+    ----------
+    of : object
+        As `figures` takes it.
+    folder : Path
+        Made if missing.
+    changes : mapping of str to value, optional
+        What ``--set`` has changed, to stand beside the title.
+    endings : tuple of str
+
+    Returns
+    -------
+    list of Path
+
+    Raises
+    ------
+    InputError
+        If there are no figures of such a result.
+    OSError
+        If the folder cannot be written.
+    """
+    drawn = figures(of)
+    return [path for name, figure in drawn.items() for path in save(figure, folder, name, endings, changes)]
+
+
+draw_run = draw_size = draw_comparison = draw
+"""Names of `draw` for one kind of result."""
+
+
+def draw_model(table: ModelTable, folder: Path, endings: tuple[str, ...] = (".png", ".svg")) -> list[Path]:
+    """Write ``NAME.png`` and ``NAME.svg``; nothing if the model has no figure or its table has a single row."""
+    return draw(table, folder, endings=endings)

@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 
-from elephan import _native
 from elephan.accuracy import LEVELS, regions
 from elephan.accuracy.survey import FLOWS, RTTS_MS, SHARES
-from elephan.plots.style import BLACK, GREY, house_style, save
+from elephan.pictures.palette import BLACK
+from elephan.plots.style import footer, house_style, save, title
 from elephan.theory.models.bottleneck import UNPACED
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ def _figure(model: Model, discipline: str, maps: Sequence[ErrorRegion]) -> Figur
     for axes in panels[-1]:
         axes.set_xlabel("flows")
     figure.colorbar(image, ax=panels, ticks=BOUNDS[1:-1], aspect=12 * len(maps), pad=0.01, label=_LABEL)
-    figure.suptitle(f"{model.title}: where it holds, {discipline}", fontsize=9, fontweight="bold", x=0.005, ha="left")
-    figure.supxlabel(f"elephan {_native.version()}   model {model.name}", fontsize=6.5, color=GREY, x=0.995, ha="right")
+    title(figure, f"{model.title}: where it holds, {discipline}")
+    footer(figure, f"model {model.name}")
     return figure
 
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-from elephan.plots.size import stretch_towards_one
-from elephan.plots.style import BLACK, COLOURS, GREY, ORANGE, NotebookFigure, house_style, save, sign, title
+from elephan.pictures.palette import BLACK, COLOURS, GREY, ORANGE
+from elephan.plots.style import NotebookFigure, house_style, sign, title
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -68,48 +67,9 @@ class _SeriesStyle(NamedTuple):
         return {"marker": self.marker, "ms": size, "mfc": face, "mec": self.colour, "color": self.colour}
 
 
-def draw_comparison(
-    comparison: SizeComparison, folder: Path, changes: Mapping[str, object] | None = None
-) -> list[Path]:
-    """Draw ``comparison.png`` and ``comparison.svg``.
-
-    Parameters
-    ----------
-    comparison : SizeComparison
-    folder : Path
-        Made if missing.
-    changes : mapping of str to value, optional
-        What ``--set`` has changed, to stand beside the title.
-
-    Returns
-    -------
-    list of Path
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    """
-    with house_style():
-        return save(comparison_figure(comparison), folder, "comparison", changes=changes)
-
-
+@house_style()
 def comparison_figure(comparison: SizeComparison) -> Figure:
-    """Draw the figure.
-
-    Parameters
-    ----------
-    comparison : SizeComparison
-
-    Returns
-    -------
-    Figure
-    """
-    with house_style():
-        return _figure(comparison)
-
-
-def _figure(comparison: SizeComparison) -> Figure:
+    """Draw the figure of a comparison."""
     variants = comparison.variants
     rows = 0.21 * len(variants) + 0.25
     above = 2.6 + 0.05 * max(0, len(variants) - 6)
@@ -122,7 +82,7 @@ def _figure(comparison: SizeComparison) -> Figure:
     for axes, column in zip(panels, COLUMNS, strict=True):
         _rows(axes, comparison, looks, column)
     _name_rows(panels[0], comparison)
-    title(figure, comparison.scenario)
+    title(figure, comparison.scenario.title)
     runs = sum(variant.answer.runs for variant in variants)
     how = f"{count(runs, 'run')}, bars: 95 % intervals" if runs else "by models, nothing simulated"
     sign(figure, comparison.scenario, f"{how}; hollow: no buffer meets the targets")
@@ -169,7 +129,8 @@ def _trade_off(axes: Axes, comparison: SizeComparison, looks: Sequence[_SeriesSt
             axes.errorbar(
                 1e3 * x["mean"],
                 y["mean"],
-                xerr=_within(1e3 * x["mean"], 1e3 * (x["ci95"] or 0.0)),
+                # The bar stays on the logarithmic axis.
+                xerr=[[1e3 * min(x["ci95"] or 0.0, 0.9 * x["mean"])], [1e3 * (x["ci95"] or 0.0)]],
                 yerr=_up_to_one(y["mean"], y["ci95"] or 0.0),
                 ls="none",
                 elinewidth=0.8,
@@ -292,11 +253,6 @@ def _up_to_one(mean: float, half: float) -> list[list[float]]:
     return [[half], [max(min(half, 1 - mean), 0.0)]]
 
 
-def _within(mean: float, half: float) -> list[list[float]]:
-    """Return the lengths of an error bar that stays on a logarithmic axis."""
-    return [[min(half, 0.9 * mean)], [half]]
-
-
 def _plain(axes: Axes, *, few: bool = False) -> None:
     """Write plain numbers on a logarithmic axis: ones and threes, or fewer where labels would overlap."""
     low, high = axes.get_xlim()
@@ -305,3 +261,12 @@ def _plain(axes: Axes, *, few: bool = False) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def stretch_towards_one(axes: Axes, smallest: float) -> None:
+    """Set a scale that separates 0.9, 0.95 and 0.99: logarithmic in 1.01 - u, so that 1 is still on it."""
+    axes.set_yscale("function", functions=(lambda u: -np.log(1.01 - np.minimum(u, 1.0)), lambda y: 1.01 - np.exp(-y)))
+    axes.set_ylim(max(0.0, smallest - 0.05), 1.0)
+    ticks = [tick for tick in (0.0, 0.5, 0.8, 0.9, 0.95, 0.98, 1.0) if tick >= axes.get_ylim()[0]]
+    axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.yaxis.set_minor_locator(NullLocator())

@@ -8,7 +8,8 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from elephan.metrics import distribution, percentile
-from elephan.plots.style import COLOURS, NotebookFigure, busiest, sign, title, written_out
+from elephan.pictures.palette import COLOURS
+from elephan.plots.style import NotebookFigure, busiest, sign, title, written_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +56,7 @@ def _figure(result: ReplicatedRun, times: dict[str, NDArray[np.int64]], *, sampl
     for axes in panels:
         axes.set_ylim(0.0, 1.005)
         axes.set_yticks([0.0, 0.25, 0.5, 0.75, 0.95])
-    title(figure, result.scenario)
+    title(figure, result.scenario.title)
     sign(figure, result.scenario, f"replications: {len(result.outcomes)}")
     return figure
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.plots.style import COLOURS, GREY, NotebookFigure, house_style, legend_of, save
+from elephan.pictures.palette import COLOURS, GREY
+from elephan.plots.style import NotebookFigure, house_style, legend, save
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,10 +31,10 @@ def draw_inference(answer: Answer, file: Path) -> None:
     if file.suffix.lower() not in ENDINGS:
         message = f"--plot {file}: must end in {', '.join(ENDINGS)}"
         raise InputError(message)
-    with house_style():
-        save(inference_figure(answer), file.parent, file.stem, (file.suffix.lower(),))
+    save(inference_figure(answer), file.parent, file.stem, (file.suffix.lower(),))
 
 
+@house_style()
 def inference_figure(answer: Answer) -> Figure:
     """Draw the measurement and its nearest simulated path.
 
@@ -58,5 +59,5 @@ def inference_figure(answer: Answer) -> Figure:
     below.set_xlabel("time [s]")
     above.set_ylim(bottom=0)
     below.set_ylim(bottom=0)
-    legend_of(above, *above.get_legend_handles_labels())
+    legend(above)
     return figure

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.lines import Line2D
 
-from elephan import _native
-from elephan.plots.style import BLACK, COLOURS, GREY, NotebookFigure, house_style, legend_of, save, written_out
+from elephan.pictures.palette import BLACK, COLOURS
+from elephan.plots.style import NotebookFigure, footer, house_style, legend_of, title, written_out
 from elephan.theory.models.card import CI95
 from elephan.units import format_quantity, scaled
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
@@ -39,30 +37,7 @@ MOST_LETTERS = 85
 """Maximum number of characters of a label."""
 
 
-def draw_model(table: ModelTable, folder: Path, endings: tuple[str, ...] = (".png", ".svg")) -> list[Path]:
-    """Draw ``NAME.png`` and ``NAME.svg``; nothing if the model has no figure or its table has a single row.
-
-    Parameters
-    ----------
-    table : ModelTable
-    folder : Path
-        Made if missing.
-    endings : tuple of str
-
-    Returns
-    -------
-    list of Path
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    """
-    figure = model_figure(table)
-    with house_style():
-        return [] if figure is None else save(figure, folder, table.model.name, endings)
-
-
+@house_style()
 def model_figure(table: ModelTable) -> Figure | None:
     """Draw a model's table.
 
@@ -78,24 +53,17 @@ def model_figure(table: ModelTable) -> Figure | None:
     picture = table.model.picture
     if picture is None or picture.x not in table.varied:
         return None
-    with house_style():
-        return _figure(table)
-
-
-def _figure(table: ModelTable) -> Figure:
     figure = NotebookFigure()
     left_out = _curves(figure.subplots(), table)
-    figure.suptitle("\n".join(wrap(table.model.title, LINE)), fontsize=9, fontweight="bold", x=0.005, ha="left")
-    signed = f"elephan {_native.version()}   model {table.model.name}"
-    signed += f"   {left_out} more curves are in the table" if left_out else ""
-    figure.supxlabel(signed, fontsize=6.5, color=GREY, x=0.995, ha="right")
+    title(figure, "\n".join(wrap(table.model.title, LINE)))
+    footer(figure, f"model {table.model.name}{f'   {left_out} more curves are in the table' if left_out else ''}")
     return figure
 
 
 def _curves(axes: Axes, table: ModelTable) -> int:
     """Draw a curve for each family and column; return the number of families left out."""
     picture, model = table.model.picture, table.model
-    assert picture is not None  # `draw_model` has looked
+    assert picture is not None  # `model_figure` has looked
     x = np.asarray(table.values[picture.x], dtype=float)
     columns = [np.asarray(table.columns[line], dtype=float) for line in picture.lines]
     y = np.concatenate(columns)
@@ -145,7 +113,9 @@ def _legend(
         ]
     if points:
         entries.append((points, Line2D([], [], color=colour, ls="", marker="o", ms=3.5)))
-    legend_of(axes, [handle for _, handle in entries], [_short(label) for label, _ in entries])
+    more = "\N{HORIZONTAL ELLIPSIS}"
+    shown = [label if len(label) <= MOST_LETTERS else label[: MOST_LETTERS - 1] + more for label, _ in entries]
+    legend_of(axes, [handle for _, handle in entries], shown)
 
 
 def _axes(axes: Axes, logarithmic: str, y: NDArray[np.float64]) -> None:
@@ -161,11 +131,6 @@ def _axes(axes: Axes, logarithmic: str, y: NDArray[np.float64]) -> None:
 
 def _label(meaning: str, unit: str) -> str:
     return f"{meaning} [{unit}]".lstrip() if unit not in ("", "1") else meaning
-
-
-def _short(label: str) -> str:
-    """Shorten a label to the length of a legend's line."""
-    return label if len(label) <= MOST_LETTERS else label[: MOST_LETTERS - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def families(table: ModelTable) -> dict[str, NDArray[np.int64]]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.plots.style import BLACK, COLOURS, GREY, NotebookFigure, legend, sign, title
+from elephan.pictures.palette import BLACK, COLOURS, GREY
+from elephan.plots.style import NotebookFigure, legend, sign, title
 from elephan.runs.files import file_names, link_name
 from elephan.runs.result import buffer_packets
 
@@ -52,10 +53,11 @@ def _figure(result: ReplicatedRun, trace: dict[str, Any]) -> Figure:
     colours = dict(zip(seen[tcp[seen]].tolist(), COLOURS, strict=False))
     for g in sorted(seen.tolist(), key=lambda g: bool(tcp[g])):
         mine, colour = (group == g) & ~trace["dropped"], colours.get(g, GREY)
-        size = _size(int(trace["time_s"].size))
+        size = float(np.clip(2e4 / trace["time_s"].size, 0.4, 6.0))  # area [pt^2]; smaller for many points
         style = {"s": size, "color": colour, "lw": 0, "rasterized": True, "alpha": 0.9 if tcp[g] else 0.35}
         found.scatter(trace["time_s"][mine], trace["backlog_packets"][mine], **style)
-        found.scatter([], [], s=12, color=colour, lw=0, label=_label(groups[g]))
+        label = f"{groups[g]['name']}: {groups[g]['flows']} {groups[g]['law'] or groups[g]['traffic']}"
+        found.scatter([], [], s=12, color=colour, lw=0, label=label)
         if tcp[g] or not folded:
             place.scatter(trace["time_s"][mine], rows[mine], **style)
     _drops(found, trace, trace["backlog_packets"], trace["dropped"])
@@ -72,7 +74,7 @@ def _figure(result: ReplicatedRun, trace: dict[str, Any]) -> Figure:
     place.set_xlabel(f"arrival at {link_name(result.scenario.links, trace)} [s]")
     place.set_xlim(*_reach(trace["time_s"]))
     legend(found)
-    title(figure, result.scenario)
+    title(figure, result.scenario.title)
     sign(figure, result.scenario, f"replication 1 of {len(result.outcomes)}")
     return figure
 
@@ -84,17 +86,8 @@ def _place(trace: dict[str, Any], flows: dict[str, NDArray[Any]], *, folded: boo
     return np.asarray(1e3 * np.mod(trace["time_s"], flows["base_rtt_s"][trace["flow"]]))
 
 
-def _label(group: dict[str, Any]) -> str:
-    return f"{group['name']}: {group['flows']} {group['law'] or group['traffic']}"
-
-
 def _drops(axes: Axes, trace: dict[str, Any], y: NDArray[Any], dropped: NDArray[Any]) -> None:
     axes.scatter(trace["time_s"][dropped], y[dropped], s=14, marker="x", color=BLACK, lw=0.8, zorder=5, rasterized=True)
-
-
-def _size(packets: int) -> float:
-    """Area of a point [pt^2]; smaller for many points."""
-    return float(np.clip(2e4 / packets, 0.4, 6.0))
 
 
 def _reach(time_s: NDArray[Any]) -> tuple[float, float]:

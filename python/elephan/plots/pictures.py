@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
+from elephan.pictures.figure import BARS, grouped
 from elephan.pictures.palette import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 from elephan.pictures.thin import thin
-from elephan.plots.style import NotebookFigure, house_style, legend_of, written_out
+from elephan.plots.style import NotebookFigure, house_style, legend_of, sign, written_out
+from elephan.plots.style import title as write_title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elephan.pictures.figure import Axis, Figure, Mark, Series
+    from elephan.scenario import Scenario
 
 COLOURS = {
     "blue": BLUE,
@@ -40,14 +43,8 @@ WIDTH, PER_PX = 7.16, 0.0094
 MOST = 1600
 """Maximum number of points of a line; more would not be visible."""
 
-BARS = 0.8
-"""Share of a position's width that its bars fill together."""
-
 MANY = 4
 """Number of lines of one name from which they are thin, as for the flows of a group."""
-
-NEAR = 0.035
-"""Distance of vertical lines, as a share of the axis, below which they share a label."""
 
 SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99, 1.0)
 
@@ -91,10 +88,27 @@ def stack(figures: Sequence[Figure], title: str, size: tuple[float, float] = (WI
     for axes in panels[:-1]:
         axes.set_xlabel("")
     _above(panels[0], figures[0].x)
-    drawn.suptitle(title, fontsize=9, fontweight="bold", x=0.005, ha="left")
+    write_title(drawn, title)
     return drawn
 
 
+@house_style()
+def sheet(
+    figures: Sequence[Figure], title: str, size: tuple[float, float], scenario: Scenario, more: str = ""
+) -> Drawn:
+    """Draw figures as `stack`, in the house style, with what traces them back to a run in the footer.
+
+    Parameters
+    ----------
+    more : str
+        Said in the footer as well, such as the number of runs.
+    """
+    drawn = stack(figures, title, size)
+    sign(drawn, scenario, more)
+    return drawn
+
+
+@house_style()
 def draw(figure: Figure) -> Drawn:
     """Draw one figure.
 
@@ -106,12 +120,11 @@ def draw(figure: Figure) -> Drawn:
     >>> drawn.axes[0].get_xlabel()
     'buffer [packets]'
     """
-    with house_style():
-        drawn = NotebookFigure(figsize=(WIDTH, max(2.4, figure.height * PER_PX)))
-        axes = drawn.add_subplot()
-        axes.set_title(figure.title, pad=20)
-        names = _panel(axes, figure)
-        legend_of(axes, list(names.values()), list(names))
+    drawn = NotebookFigure(figsize=(WIDTH, max(2.4, figure.height * PER_PX)))
+    axes = drawn.add_subplot()
+    axes.set_title(figure.title, pad=20)
+    names = _panel(axes, figure)
+    legend_of(axes, list(names.values()), list(names))
     return drawn
 
 
@@ -203,16 +216,8 @@ def _named_beside(axes: Axes, marks: Sequence[Mark], x: Axis) -> None:
         low, high, here = (float(np.log(v)) if x.scale == "log" else v for v in (*ends, at))
         return (here - low) / (high - low)
 
-    groups: list[list[Mark]] = []
     answer = next((mark for mark in marks if mark.role == "answer" and mark.at is not None), None)
-    for mark in sorted((mark for mark in marks if mark.role == "rule"), key=lambda mark: mark.at or 0.0):
-        if mark.at is None or not 0.0 <= place(mark.at) <= 1.0:
-            continue
-        if groups and place(mark.at) - place(groups[-1][-1].at or 0.0) < NEAR:
-            groups[-1].append(mark)
-        else:
-            groups.append([mark])
-    for group in groups:
+    for group in grouped((mark for mark in marks if mark.role == "rule"), place):
         names = [mark.label for mark in group]
         text = ",\n".join(", ".join(names[i : i + 2]) for i in range(0, len(names), 2))
         at = group[-1].at or 0.0

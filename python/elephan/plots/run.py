@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 from elephan.plots.distributions import distributions_figure
 from elephan.plots.packets import packets_figures
-from elephan.plots.pictures import WIDTH, stack
-from elephan.plots.style import house_style, save, sign
+from elephan.plots.pictures import WIDTH, sheet
+from elephan.plots.style import house_style
 from elephan.runs.pictures import over_time
 from elephan.runs.sampled import sampled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from matplotlib.figure import Figure
 
@@ -24,34 +23,7 @@ PANELS = 3 * 300 + 220
 """Total height of the panels of a run whose links do not change [px], for which the figure's size is made."""
 
 
-def draw_run(result: ReplicatedRun, folder: Path, changes: Mapping[str, object] | None = None) -> list[Path]:
-    """Draw ``run``, ``distributions`` and ``packets-LINK``, each as PNG and SVG.
-
-    Parameters
-    ----------
-    result : RunResult or another that has a scenario and outcomes
-        Run with sampled series.
-    folder : Path
-        Made if missing.
-    changes : mapping of str to value, optional
-        What ``--set`` has changed, to stand beside the title.
-
-    Returns
-    -------
-    list of Path
-        Figures with data only: ``run`` needs samples, ``packets`` needs packets recorded at a link.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    """
-    with house_style():
-        return [
-            path for name, figure in run_figures(result).items() for path in save(figure, folder, name, changes=changes)
-        ]
-
-
+@house_style()
 def run_figures(result: ReplicatedRun) -> dict[str, Figure]:
     """Draw the figures of a run, by name.
 
@@ -71,25 +43,21 @@ def run_figures(result: ReplicatedRun) -> dict[str, Figure]:
     >>> list(run_figures(run(Scenario.from_text(EXAMPLE), series=True)))
     ['run', 'distributions']
     """
-    with house_style():
-        shown = _over_time(result) if result.outcomes[0].has_series else ()
+    figures = {}
+    if result.outcomes[0].has_series:
+        shown = over_time(dict(result.parts[0].document), result.scenario, sampled(result))
         figures = {"run": _figure(result, shown)} if shown else {}
-        distributions = distributions_figure(result)
-        if distributions is not None:
-            figures["distributions"] = distributions
-        return figures | packets_figures(result)
-
-
-def _over_time(result: ReplicatedRun) -> tuple[Description, ...]:
-    return over_time(dict(result.parts[0].document), result.scenario, sampled(result))
+    distributions = distributions_figure(result)
+    if distributions is not None:
+        figures["distributions"] = distributions
+    return figures | packets_figures(result)
 
 
 def _figure(result: ReplicatedRun, shown: Sequence[Description]) -> Figure:
     scenario = result.scenario
     # With the panels of links that change it is as much higher.
     higher = max(1.0, sum(description.height for description in shown) / PANELS)
-    figure = stack(shown, scenario.title, (WIDTH, 6.0 * higher))
     warmup_s = scenario.facts["warmup_s"]
     warmup = f"   shaded: warm-up, {warmup_s:g} s" if warmup_s > 0 else ""
-    sign(figure, scenario, f"replication 1 of {len(result.outcomes)}{warmup}")
-    return figure
+    more = f"replication 1 of {len(result.outcomes)}{warmup}"
+    return sheet(shown, scenario.title, (WIDTH, 6.0 * higher), scenario, more)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elephan.errors import InputError
-from elephan.plots.pictures import WIDTH, stack
-from elephan.plots.style import house_style, save, sign
+from elephan.plots.pictures import WIDTH, sheet
 from elephan.results.axes import run_names
 from elephan.runs.side_by_side import chosen, laid_over, named_runs
 from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from matplotlib.figure import Figure
 
@@ -59,10 +57,8 @@ def runs_figure(runs: Mapping[str, ReplicatedRun], title: str = "") -> Figure:
     if not figures:
         message = "runs over each other: none has samples; run them with series=True"
         raise InputError(message)
-    with house_style():
-        drawn = stack(figures, title or named[0].scenario.title, (WIDTH, 0.8 + PANEL * len(figures)))
-        sign(drawn, named[0].scenario, f"replication 1 of each of {len(named)} runs; scenario and seed of the first")
-        return drawn
+    first, more = named[0].scenario, f"replication 1 of each of {len(named)} runs; scenario and seed of the first"
+    return sheet(figures, title or first.title, (WIDTH, 0.8 + PANEL * len(figures)), first, more)
 
 
 def sweep_over_time(swept: SweepResult) -> Figure | None:
@@ -85,20 +81,3 @@ def sweep_over_time(swept: SweepResult) -> Figure | None:
     some = f" ({len(shown)} of {count(len(kept), 'point')})" if len(shown) < len(kept) else ""
     runs = {name: point.stored for name, point in zip(names, shown, strict=True)}
     return runs_figure(runs, f"{swept.sweep.title}{some}")
-
-
-def draw_over_time(swept: SweepResult, folder: Path, changes: Mapping[str, object] | None = None) -> list[Path]:
-    """Draw ``over-time.png`` and ``over-time.svg``; nothing if fewer than two points have samples.
-
-    Parameters
-    ----------
-    changes : mapping of str to value, optional
-        What ``--set`` has changed, to stand beside the title.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    """
-    figure = sweep_over_time(swept)
-    return [] if figure is None else save(figure, folder, NAME, changes=changes)

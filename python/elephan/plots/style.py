@@ -16,7 +16,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from elephan import _native
 from elephan.assignments import changed_title
-from elephan.pictures.palette import BLACK, BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
+from elephan.pictures.palette import GREY
 from elephan.runs.files import atomic
 
 if TYPE_CHECKING:
@@ -28,30 +28,6 @@ if TYPE_CHECKING:
 
     from elephan.runs.saved import ReplicatedRun
     from elephan.scenario import Scenario
-
-__all__ = [
-    "BLACK",
-    "BLUE",
-    "COLOURS",
-    "GREEN",
-    "GREY",
-    "LEGEND",
-    "MOST_LINKS",
-    "ORANGE",
-    "PURPLE",
-    "SKY",
-    "STYLE",
-    "VERMILION",
-    "busiest",
-    "house_style",
-    "legend",
-    "legend_of",
-    "retitle",
-    "save",
-    "sign",
-    "title",
-    "written_out",
-]
 
 STYLE = Path(__file__).with_name("elephan.mplstyle")
 
@@ -121,19 +97,18 @@ def sign(figure: Figure, scenario: Scenario, more: str = "") -> None:
     more : str
         Said as well, such as the number of runs.
     """
-    text = f"elephan {_native.version()}   scenario {scenario.id[:12]}   seed {scenario.seed}"
-    figure.supxlabel(f"{text}   {more}".rstrip(), fontsize=6.5, color=GREY, x=0.995, ha="right")
+    footer(figure, f"scenario {scenario.id[:12]}   seed {scenario.seed}   {more}")
 
 
-def title(figure: Figure, scenario: Scenario) -> None:
-    """Write the scenario's title above a figure.
+def footer(figure: Figure, text: str) -> None:
+    """Write the version of elephan, and a text, below a figure."""
+    whole = f"elephan {_native.version()}   {text}".rstrip()
+    figure.supxlabel(whole, fontsize=6.5, color=GREY, x=0.995, ha="right")
 
-    Parameters
-    ----------
-    figure : Figure
-    scenario : Scenario
-    """
-    figure.suptitle(scenario.title, fontsize=9, fontweight="bold", x=0.005, ha="left")
+
+def title(figure: Figure, text: str) -> None:
+    """Write a title above a figure."""
+    figure.suptitle(text, fontsize=9, fontweight="bold", x=0.005, ha="left")
 
 
 def legend(axes: Axes) -> None:
@@ -222,7 +197,7 @@ def retitle(figure: Figure, changes: Mapping[str, object]) -> None:
         return
     head, *rest = figure.get_suptitle().split("\n")
     lines = [*wrap(changed_title(head, changes, most=len(changes)), TITLE), *rest]
-    figure.suptitle("\n".join(lines), fontsize=9, fontweight="bold", x=0.005, ha="left")
+    title(figure, "\n".join(lines))
 
 
 def save(

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from elephan.errors import UnitError
 from elephan.pictures.figure import COLOURS, Axis, Series, colour
 from elephan.pictures.figure import Figure as Description
-from elephan.plots.pictures import stack
-from elephan.plots.style import house_style, save, sign
-from elephan.units import bits_per_second, count, octets, scaled, seconds
+from elephan.plots.pictures import sheet
+from elephan.results.axes import as_numbers as amounts
+from elephan.results.axes import link_at
+from elephan.units import count, scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
@@ -39,6 +38,9 @@ MOST_LINES = 14
 DECADE = 10.0
 """Ratio of the largest to the smallest value above which an axis is logarithmic."""
 
+SCALED = {"s": "s", "bit/s": "bit/s", "byte": "B"}
+"""Units of labels that an axis shows in a suitable multiple, and their names there."""
+
 HIGHER = 0.08
 """Additional height of a figure per line of the legend [in]."""
 
@@ -54,33 +56,13 @@ class LabelNumbers(NamedTuple):
     """Value at each point; NaN if the point has none."""
 
 
-def draw_sweep(swept: SweepResult, folder: Path, changes: Mapping[str, object] | None = None) -> list[Path]:
-    """Draw ``sweep.png`` and ``sweep.svg``; nothing without a numeric label.
-
-    Parameters
-    ----------
-    folder : Path
-        Made if missing.
-    changes : mapping of str to value, optional
-        What ``--set`` has changed, to stand beside the title.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    """
-    with house_style():
-        figure = sweep_figure(swept)
-        return [] if figure is None else save(figure, folder, "sweep", changes=changes)
-
-
 def sweep_figure(swept: SweepResult) -> Figure | None:
-    """Draw a sweep in the current style; see `points_figure`."""
+    """Draw a sweep; see `points_figure`."""
     return points_figure(swept.parts, swept.sweep.base, swept.sweep.title)
 
 
 def points_figure(points: Sequence[ResultPart], base: Scenario, title: str) -> Figure | None:
-    """Draw runs against their labels, in the current style.
+    """Draw runs against their labels.
 
     Parameters
     ----------
@@ -110,10 +92,9 @@ def points_figure(points: Sequence[ResultPart], base: Scenario, title: str) -> F
             for i, (label, members) in enumerate(shown)
         ]  # fmt: skip
         figures.append(Description(metric, name, "", across, upright, tuple(series), height=height))
-    figure = stack(figures, title, (7.0, 6.4 + HIGHER * max(0, len(shown) - 8)))
     hidden = f"{MOST_LINES} of {len(lines)} lines; " if len(lines) > MOST_LINES else ""
-    sign(figure, base, f"link {base.links[link]['name']}, {count(len(points), 'point')}; {hidden}bars: 95 % intervals")
-    return figure
+    more = f"link {base.links[link]['name']}, {count(len(points), 'point')}; {hidden}bars: 95 % intervals"
+    return sheet(figures, title, (7.0, 6.4 + HIGHER * max(0, len(shown) - 8)), base, more)
 
 
 def numeric_axis(points: Sequence[ResultPart]) -> LabelNumbers | None:
@@ -148,40 +129,16 @@ def as_numbers(name: str, points: Sequence[ResultPart]) -> LabelNumbers | None:
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in given):
         values = [float(value) for value in given if isinstance(value, int | float)]
     elif name.endswith(".buffer"):
-        found = [_buffer(name, point.document["links"]) for point in points]
-        values, title = [packets for packets, _ in found], f"buffer of {found[0][1]} [packets]"
-    elif all(isinstance(value, str) for value in given):
-        values, title = _quantities(name, [str(value) for value in given])
+        links = [link_at(name, point.document["links"]) for point in points]
+        values = [_number(link.get("buffer_packets"), math.nan) for link in links]
+        which = name.removeprefix("links[").partition("]")[0]
+        title = f"buffer of {links[0].get('name', which)} [packets]"
+    elif (found := amounts(given)).unit in SCALED:
+        factor, shown = scaled(SCALED[found.unit], found.values)
+        values, title = [value / factor for value in found.values], f"{name} [{shown}]"
     if values is None or len({value for value in values if math.isfinite(value)}) < 2:
         return None
     return LabelNumbers(name, title, values)
-
-
-def _buffer(name: str, links: Sequence[Mapping[str, Any]]) -> tuple[float, str]:
-    """Buffer in packets, and the link that has it; NaN if it is unlimited."""
-    place = name.removeprefix("links[").partition("]")[0]
-    for i, link in enumerate(links):
-        if place in (str(i), link["name"]):
-            packets = link["buffer_packets"]
-            return math.nan if packets is None else packets, str(link["name"])
-    return math.nan, place
-
-
-def _quantities(name: str, texts: list[str]) -> tuple[list[float] | None, str]:
-    """Convert times, rates or sizes to numbers of a suitable unit."""
-    readers: tuple[tuple[Callable[[str], float], str], ...] = (
-        (seconds, "s"),
-        (bits_per_second, "bit/s"),
-        (octets, "B"),
-    )
-    for reader, unit in readers:
-        try:
-            values = [reader(text) for text in texts]
-        except UnitError:
-            continue
-        factor, shown = scaled(unit, values)
-        return [value / factor for value in values], f"{name} [{shown}]"
-    return None, name
 
 
 def _measured(point: ResultPart, link: int) -> dict[str, tuple[float, float]]:

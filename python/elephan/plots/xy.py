@@ -12,11 +12,12 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from elephan import _native
 from elephan.catalog.entry import RegistryEntry
 from elephan.display import CI95
 from elephan.errors import InputError, unknown
-from elephan.plots.style import COLOURS, GREY, LEGEND, NotebookFigure, house_style
+from elephan.pictures.palette import COLOURS, GREY
+from elephan.plots.style import LEGEND, NotebookFigure, footer, house_style
+from elephan.plots.style import title as write_title
 from elephan.results import ResultTables
 from elephan.scenario import Scenario
 from elephan.store import Store
@@ -156,9 +157,8 @@ def xy(
             axes.label_outer()
         _legend(figure, [(handle, label) for handle, label in handles if label])
         if title:
-            figure.suptitle(title, fontsize=9, fontweight="bold", x=0.005, ha="left")
-        bars = "   bars: 95 % intervals" if any(np.isfinite(one.half).any() for one in series) else ""
-        figure.supxlabel(f"elephan {_native.version()}{bars}", fontsize=6.5, color=GREY, x=0.995, ha="right")
+            write_title(figure, title)
+        footer(figure, "bars: 95 % intervals" if any(np.isfinite(one.half).any() for one in series) else "")
     return figure
 
 

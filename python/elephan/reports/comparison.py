@@ -8,13 +8,14 @@ import numpy as np
 
 from elephan.errors import InputError
 from elephan.pictures.figure import COLOURS, Axis, Figure, Mark, Series, colour
-from elephan.pictures.table import Table, cell
-from elephan.pictures.words import number, plain, row_with_unit
+from elephan.pictures.table import Column, Table, cell, fact_column, tabulated
+from elephan.pictures.words import capital, number, plain
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
-from elephan.reports.size import command, curve_table, wanted
-from elephan.reports.sources import origin, read_json, read_scenario, set_up, why_warmup
+from elephan.reports.size import COSTS, command, curve_table, wanted
+from elephan.reports.sources import cost_tiles, fairness_tile, origin, read_scenario, set_up, why_warmup
 from elephan.results.formats import table_path
 from elephan.runs.files import file_names
+from elephan.runs.saved import read_document
 from elephan.sizing.saved import read_models
 from elephan.units import count, format_time
 
@@ -46,7 +47,7 @@ def page(folder: Path) -> ReportPage:
     InputError
         If something in it cannot be read.
     """
-    document = read_json(folder / "comparison.json")
+    document = read_document(folder / "comparison.json")
     variants: list[Document] = document["variants"]
     if not variants:
         message = f"{folder / 'comparison.json'}: holds no variants; compare laws or queues again"
@@ -66,16 +67,16 @@ def page(folder: Path) -> ReportPage:
             _set_up(variants, scenario, facts),
         ),
         headline=label(chosen) if found["met"] else f"None; {label(chosen)} comes nearest",
-        sentence=f"{found['reason'][:1].upper()}{found['reason'][1:]}.",
+        sentence=f"{capital(found['reason'])}.",
         tone="good" if found["met"] else "bad",
         tiles=_tiles(chosen),
         notes=_notes(document),
         commands=(TerminalCommand(chosen["tc"], "Sets this queue and buffer on Linux."),) if chosen["tc"] else (),
         parts=(
-            PageSection("Every variant", (), (), (table(variants, chosen),)),
-            PageSection("The trade-off", (), (_trade_off(variants, chosen, curves),)),
-            PageSection("What each costs", (), tuple(_costs(variants, chosen))),
-            PageSection("Every buffer measured", (), (), tuple(_curves(variants))),
+            PageSection("Every variant", tables=(table(variants, chosen),)),
+            PageSection("The trade-off", figures=(_trade_off(variants, chosen, curves),)),
+            PageSection("What each costs", figures=tuple(_costs(variants, chosen))),
+            PageSection("Every buffer measured", tables=tuple(_curves(variants))),
         ),
         warnings=_warnings(variants),
         scenario=scenario.text,
@@ -128,15 +129,8 @@ def _tiles(chosen: Document) -> tuple[HeadlineNumber, ...]:
     measured = _at(chosen)
     if measured["buffer_packets"] is None:
         return ()
-    found = [
-        HeadlineNumber("Buffer", count(measured["buffer_packets"], "packet"), _interval(chosen)),
-        HeadlineNumber("Utilization", row_with_unit(measured, "utilization", "%")),
-        HeadlineNumber("Queueing delay", row_with_unit(measured, "queueing_delay_s", "s"), "mean of all packets"),
-        HeadlineNumber("Loss", row_with_unit(measured, "loss_ratio", "%"), "of the packets that arrive"),
-    ]
-    if measured["jain"] and measured["jain"]["mean"] is not None:
-        found.append(HeadlineNumber("Fairness", row_with_unit(measured, "jain", ""), "Jain's index, 1 is fair"))
-    return tuple(found)
+    buffer = HeadlineNumber("Buffer", count(measured["buffer_packets"], "packet"), _interval(chosen))
+    return (buffer, *cost_tiles(measured), *fairness_tile(measured))
 
 
 def _interval(variant: Document) -> str:
@@ -162,28 +156,19 @@ def table(variants: Sequence[Document], chosen: Document) -> Table:
     chosen : dict
         The recommended variant.
     """
-    rows = []
-    for variant in variants:
-        measured = _at(variant)
-        rows.append(
-            (
-                cell(variant["law"] + (" (recommended)" if variant is chosen and variant["met"] else "")),
-                cell(variant["queue"]),
-                cell(variant["met"]),
-                cell(measured["buffer_packets"]),
-                cell(_interval(variant) or None),
-                cell(variant["buffer_bdp"], digits=3),
-                cell(measured["utilization"], 100, of="utilization"),
-                cell(measured["queueing_delay_s"], 1e3, of="queueing_delay_s"),
-                cell(measured["loss_ratio"], 100, of="loss_ratio"),
-                cell(measured["jain"], of="jain"),
-            )
-        )
-    buffers = ("buffer [packets]", "interval", "buffer [BDP]")
-    costs = ("utilization [%]", "delay [ms]", "loss [%]", "Jain's index")
-    heads = ("law", "queue", "meets the targets", *buffers, *costs)
+    recommended = " (recommended)" if chosen["met"] else ""
+    columns = (
+        Column("law", lambda variant: cell(variant["law"] + (recommended if variant is chosen else ""))),
+        fact_column("queue", "queue"),
+        fact_column("meets the targets", "met"),
+        fact_column("buffer [packets]", "buffer_packets").within(_at),
+        Column("interval", lambda variant: cell(_interval(variant) or None)),
+        Column("buffer [BDP]", lambda variant: cell(variant["buffer_bdp"], digits=3)),
+        *(cost.within(_at) for cost in COSTS),
+    )
     note = "Where the targets are not met, the row shows what the buffer gives that comes nearest."
-    return Table("Variants, with 95 % intervals", heads, tuple(rows), "" if all(v["met"] for v in variants) else note)
+    met = all(variant["met"] for variant in variants)
+    return tabulated("Variants, with 95 % intervals", columns, variants, "" if met else note)
 
 
 def _trade_off(variants: Sequence[Document], chosen: Document, curves: dict[str, Any]) -> Figure:

@@ -37,7 +37,7 @@ from bokeh.models import (
 )
 from bokeh.models.annotations import BoxAnnotation, Label, Span
 
-from elephan.pictures.figure import Axis, Figure, Mark, Series, extent
+from elephan.pictures.figure import BARS, NEAR, Axis, Figure, Mark, Series, extent, grouped
 from elephan.reports.themes import THEMES
 
 if TYPE_CHECKING:
@@ -51,17 +51,11 @@ FONT = "system-ui, sans-serif"
 SHARES = (0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 1.0)
 """Tick values of an axis of shares."""
 
-NEAR = 0.035
-"""Vertical lines closer than this share of the axis get one label."""
-
 NEAR_ABOVE = 0.07
 """The same share for horizontal lines, whose labels are 15 px high in pictures of 220 px and more."""
 
 TOGETHER = 6
 """Maximum number of series whose tooltips are shown together; with more series only the nearest one is shown."""
-
-BARS = 0.8
-"""Share of a category's width that its bars take together."""
 
 ALPHA = {True: 0.5, False: 0.95}
 """Opacity of lines: faint ones, and all others."""
@@ -419,16 +413,11 @@ def _answer(mark: Mark, figure: Figure, plot: Any) -> Any:
 
 def _grouped(axis: Axis, marks: Iterable[Mark], ends: tuple[float, float], near: float) -> list[tuple[float, str]]:
     """Group the labels of lines across an axis: lines closer than this share of the axis get one common label."""
-    along = np.log if axis.scale == "log" else lambda value: value
-    width = float(np.diff(along(np.array(ends)))[0])
-    groups: list[list[tuple[float, float, Mark]]] = []
-    for mark in sorted((m for m in marks if m.label), key=lambda m: m.at or 0.0):
-        at = float(_placed(np.array([mark.at], dtype=float), axis)[0])
-        if not ends[0] <= at <= ends[1]:
-            continue
-        place = float(along(np.array(at)))
-        if groups and place - groups[-1][-1][0] < near * width:
-            groups[-1].append((place, at, mark))
-        else:
-            groups.append([(place, at, mark)])
-    return [(group[0][1], ", ".join(mark.label for _, _, mark in group)) for group in groups]
+    along = math.log if axis.scale == "log" else float
+    begin, end = map(along, ends)
+
+    def placed(at: float) -> float:
+        return float(_placed(np.array([at], dtype=float), axis)[0])
+
+    groups = grouped(marks, lambda at: (along(placed(at)) - begin) / (end - begin), near)
+    return [(placed(group[0].at or 0.0), ", ".join(mark.label for mark in group)) for group in groups]

@@ -14,6 +14,7 @@ import numpy as np
 from elephan.errors import UnitError
 from elephan.pictures.figure import Axis, Figure, Series, colour
 from elephan.pictures.words import number
+from elephan.reports.page import PageSection
 from elephan.store.labels import short
 from elephan.units import bits_per_second, octets, scaled, seconds
 
@@ -49,20 +50,22 @@ class MeasuredColumn:
     half: list[float | None]
 
 
-def explorer(rows: Sequence[Mapping[str, Any]], quantities: Sequence[MeasuredColumn]) -> tuple[tuple[Figure, ...], Any]:
-    """Make the pictures and the data with which the page's script fills them.
+def explorer(
+    rows: Sequence[Mapping[str, Any]], quantities: Sequence[MeasuredColumn], against: str
+) -> list[PageSection]:
+    """Make the section with the pictures, and with the data with which the page's script fills them.
 
     Parameters
     ----------
     rows : sequence of mapping
         Labels of each run.
+    against : str
+        Horizontal axes in words.
 
     Returns
     -------
-    tuple of Figure
-        One for each label with several values; none if there is nothing to show.
-    dict or None
-        The numbers.
+    list of PageSection
+        A section with a picture for each label with several values; empty if there is nothing to show.
     """
     names = list(dict.fromkeys(name for row in rows for name in row))
     values = {name: list(dict.fromkeys(_text(row.get(name)) for row in rows)) for name in names}
@@ -71,7 +74,7 @@ def explorer(rows: Sequence[Mapping[str, Any]], quantities: Sequence[MeasuredCol
     shown = [q for q in quantities if any(v is not None for v in q.mean)]
     shown = shown[: max(1, MOST_NUMBERS // (2 * max(1, len(rows))))]
     if not names or not shown:
-        return (), None
+        return []
     shorter = short(names)
     places = {name: {text: i for i, text in enumerate(values[name])} for name in names}
     figures, axes = [], []
@@ -96,7 +99,8 @@ def explorer(rows: Sequence[Mapping[str, Any]], quantities: Sequence[MeasuredCol
         "at": [[places[name][_text(row.get(name))] for name in names] for row in rows],
         "slots": SLOTS,
     }
-    return tuple(figures), data
+    lead = f"Choose what is shown, against {against}, and of which runs. Bands and bars are 95 % intervals."
+    return [PageSection("Explore", (lead,), tuple(figures), explorer=data)]
 
 
 def quantity(title: str, unit: str, measured: Sequence[Mapping[str, Any] | None]) -> MeasuredColumn:
@@ -128,27 +132,29 @@ def _text(value: object) -> str:
 
 def _ordered(texts: list[str]) -> list[str]:
     """Sort numbers of one unit by size; keep the order of anything else."""
-    parsed = [_number(text) for text in texts]
-    units = {unit for _, unit in parsed}
-    if None in units or len(units) != 1:
-        return texts
-    return [text for _, text in sorted(zip((value for value, _ in parsed), texts, strict=True))]
+    values, unit = _numbers(texts)
+    return texts if unit is None else [text for _, text in sorted(zip(values, texts, strict=True))]
 
 
 def _axis(name: str, values: Sequence[str]) -> tuple[Axis, list[float]]:
     """Return the axis of a label: numeric if all of its values are numbers of one unit, otherwise an axis of names."""
-    parsed = [_number(text) for text in values]
-    units = {unit for _, unit in parsed}
-    if None in units or len(units) != 1:
+    parsed, unit = _numbers(values)
+    if unit is None:
         return Axis(name, scale="names", names=tuple(values)), [float(i) for i in range(len(values))]
-    unit = str(units.pop())
-    factor, written = scaled(unit, [value for value, _ in parsed])
-    numbers = [value / factor for value, _ in parsed]
+    factor, written = scaled(unit, parsed)
+    numbers = [value / factor for value in parsed]
     low, high = min(numbers), max(numbers)
     logarithmic = low > 0 and high / low >= DECADE
     room = 0.05 * (high - low)
     ends = (low / 1.15, high * 1.15) if logarithmic else (low - room, high + room)
     return Axis(name, written, "log" if logarithmic else "linear", *ends), numbers
+
+
+def _numbers(texts: Sequence[str]) -> tuple[list[float], str | None]:
+    """Parse the values of a label into numbers of one unit; the unit is None if they have none in common."""
+    parsed = [_number(text) for text in texts]
+    units = {unit for _, unit in parsed}
+    return [value for value, _ in parsed], units.pop() if len(units) == 1 else None
 
 
 def _number(text: str) -> tuple[float, str | None]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.pictures.table import Table, cell, measured
+from elephan.pictures.table import Column, Table, cell, fact_column, tabulated
+from elephan.pictures.words import capital
 from elephan.reports.page import PageSection, ReportPage, TerminalCommand
-from elephan.reports.size import group_cell, group_head, wanted
+from elephan.reports.size import cost_columns, wanted
 from elephan.reports.sources import origin, set_up
 from elephan.sizing.limit_words import limit_sentence, said
 from elephan.sizing.saved import SavedLimit
-from elephan.sizing.targets import asked_of
 from elephan.units import count, format_time
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ def page(folder: Path) -> ReportPage:
     saved = SavedLimit(folder)
     document, scenario = saved.to_json(), saved.scenario
     facts = scenario.links[scenario.link_index(document["link"])]
-    parts = [PageSection("Everything measured", (), (), (rows_table(document),))]
+    parts = [PageSection("Everything measured", tables=(rows_table(document),))]
     figures = saved.pictures()
     if figures:
-        parts.insert(0, PageSection("Pictures", (), figures))
+        parts.insert(0, PageSection("Pictures", figures=figures))
     found, note = document["amount"], document["note"]
     asked = f"Link {document['link']}: {wanted(document['target'])}."
     return ReportPage(
@@ -52,7 +52,7 @@ def page(folder: Path) -> ReportPage:
         headline="No answer" if found is None else said(document["find"], found),
         sentence=limit_sentence(document),
         tone="good" if document["met"] else "bad",
-        notes=(f"{note[:1].upper()}{note[1:]}.",) if note else (),
+        notes=(f"{capital(note)}.",) if note else (),
         commands=(TerminalCommand(document["tc"], "Sets RED on Linux."),) if document["tc"] else (),
         parts=tuple(parts),
         warnings=tuple(document["warnings"]),
@@ -72,34 +72,14 @@ def page(folder: Path) -> ReportPage:
 
 def rows_table(document: Document) -> Table:
     """List every measured value of the searched quantity; for RED, with a drop-tail queue beside it."""
-    groups = [group["name"] for group in document["rows"][0]["groups"]] if document["rows"] else []
-    keys = [asked_of(of) for of in zip(*(row["groups"] for row in document["rows"]), strict=True)]
-    listed = [(said(document["find"], row["amount"]), row["amount"], row) for row in document["rows"]]
-    if document["drop_tail"] is not None:
-        listed.append(("drop-tail, same buffer", None, document["drop_tail"]))
-    rows = tuple(
-        (
-            cell(text),
-            cell("answer" if amount is not None and amount == document["amount"] else ""),
-            measured(row, "utilization", 100),
-            measured(row, "queueing_delay_s", 1e3),
-            measured(row, "queueing_delay_p95_s", 1e3),
-            measured(row, "loss_ratio", 100),
-            *(group_cell(group, key) for group, key in zip(row["groups"], keys, strict=True)),
-            measured(row, "jain"),
-            cell(row["replications"]),
-        )
-        for text, amount, row in listed
+    rows, drop_tail = document["rows"], document["drop_tail"]
+    columns = (
+        Column(
+            document["find"],
+            lambda row: cell("drop-tail, same buffer" if row is drop_tail else said(document["find"], row["amount"])),
+        ),
+        Column("", lambda row: cell("answer" if row is not drop_tail and row["amount"] == document["amount"] else "")),
+        *cost_columns(rows, group_losses=False),
+        fact_column("replications", "replications"),
     )
-    heads = (
-        document["find"],
-        "",
-        "utilization [%]",
-        "delay [ms]",
-        "95 % wait at most [ms]",
-        "loss [%]",
-        *(group_head(name, key) for name, key in zip(groups, keys, strict=True)),
-        "Jain's index",
-        "replications",
-    )
-    return Table("Measured, with 95 % intervals", heads, rows)
+    return tabulated("Measured, with 95 % intervals", columns, rows if drop_tail is None else [*rows, drop_tail])

@@ -11,10 +11,11 @@ from elephan.display import CI95
 from elephan.errors import InputError
 from elephan.pictures.figure import COLOURS, Axis, Figure, Series, colour, extent
 from elephan.pictures.numbers import span
-from elephan.pictures.table import Table, cell, cut
-from elephan.pictures.words import number
+from elephan.pictures.table import Column, Table, cell, tabulated
+from elephan.pictures.words import capital, number
 from elephan.reports.page import PageSection, ReportPage, TerminalCommand
-from elephan.reports.sources import made_by, read_json
+from elephan.reports.sources import made_by
+from elephan.runs.saved import read_document
 from elephan.units import count, format_quantity, scaled
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ Document = dict[str, Any]
 
 KEYS = {"model", "title", "units", "rows"}
 """Keys of a model's table; no other document has all of them."""
-
-"""Suffix of the column that holds half the interval of another column."""
 
 DECADE = 8.0
 """Values that span more than this factor are shown on a logarithmic axis."""
@@ -42,7 +41,7 @@ def document_of(folder: Path) -> Document | None:
     """
     for path in sorted(folder.glob("*.json")):
         try:
-            document = read_json(path)
+            document = read_document(path)
         except InputError:
             continue
         if set(document) >= KEYS and document["rows"]:
@@ -76,8 +75,8 @@ def page(folder: Path) -> ReportPage:
     x = x if x in varied else next((name for name in varied if not isinstance(rows[0][name], str)), None)
     titles = {name: column.meaning for name, column in known.columns.items()} if known is not None else {}
     figures = _figures(document, x, varied, computed, titles) if x is not None else ()
-    parts = [PageSection("Pictures", (), figures)] if figures else []
-    parts.append(PageSection("Table", (), (), (_table(rows, units, [*varied, *computed]),)))
+    parts = [PageSection("Pictures", figures=figures)] if figures else []
+    parts.append(PageSection("Table", tables=(_table(rows, units, [*varied, *computed]),)))
     simulated = document.get("simulation")
     notes = (f"Simulated beside it: {simulated['says']}",) if simulated else ()
     return ReportPage(
@@ -156,8 +155,7 @@ def _figures(
             y = Axis(_bare(name), "" if written == "1" else written, _scale(values))
             phrases = ". ".join(f"{s.name}: {span(s, y.unit)}" for s in series[:6])
             ends = f"{number(float(along.min()))} to {number(float(along.max()))} {axis.unit}".strip()
-            title = titles.get(name, y.label)
-            title = f"{title[:1].upper()}{title[1:]}"
+            title = capital(titles.get(name, y.label))
             alt = f"{title} for {axis.label} from {ends}. {phrases}."
             found.append(Figure(name.replace("_", "-"), title, alt, axis, y, tuple(series), link="x", height=280))
     return tuple(found)
@@ -169,14 +167,13 @@ def _scale(values: Any) -> Any:
 
 
 def _table(rows: Sequence[Document], units: Document, names: Sequence[str]) -> Table:
-    scales = {}
-    for name in names:
+    def of(name: str) -> Column:
         numbers = [row[name] for row in rows if isinstance(row[name], int | float)]
-        scales[name] = scaled(units[name], numbers) if numbers else (1.0, "")
-    heads = [_bare(name) + (f" [{unit}]" if unit not in ("", "1") else "") for name, (_, unit) in scales.items()]
-    made = [tuple(cell(row[name], 1 / scales[name][0]) for name in names) for row in rows]
-    kept, note = cut(made, "the Parquet file")
-    return Table("Every row", tuple(heads), kept, note)
+        scale, unit = scaled(units[name], numbers) if numbers else (1.0, "")
+        head = _bare(name) + (f" [{unit}]" if unit not in ("", "1") else "")
+        return Column(head, lambda row: cell(row[name], 1 / scale))
+
+    return tabulated("Every row", map(of, names), rows, where="the Parquet file")
 
 
 def _command(document: Document, given: Sequence[str]) -> str:

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.comparisons.pictures import over_time
 from elephan.errors import InputError
+from elephan.metrics.quantity import QUANTITIES
 from elephan.pictures.table import Cell, Table, cell
-from elephan.pictures.words import NARROW, joined, number, with_unit
+from elephan.pictures.words import NARROW, capital, joined, number, with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.reports.run import groups_table, links_table
-from elephan.reports.sources import origin, read_json, set_up, why_warmup
+from elephan.reports.sources import origin, set_up, why_warmup
 from elephan.reports.testbed_section import parts as testbed_parts
 from elephan.reports.testbed_section import verdict
 from elephan.results.formats import table_path
 from elephan.runs.sampled import sampled_run
+from elephan.runs.saved import read_document
 from elephan.scenario import Scenario
 from elephan.units import format_time
 
@@ -41,13 +43,9 @@ class DisplayFormat(NamedTuple):
 
 
 SHOWN = {
-    "utilization": DisplayFormat("utilization", "%", 100, "%"),
-    "queueing_delay_s": DisplayFormat("mean queueing delay", "ms", 1e3, "s"),
-    "loss_ratio": DisplayFormat("loss ratio", "%", 100, "%"),
-    "period_s": DisplayFormat("time between cuts", "s", 1, "s"),
-    "cwnd_high_segments": DisplayFormat("cwnd before a cut", "segments", 1, "segments"),
-    "cwnd_low_segments": DisplayFormat("cwnd after a cut", "segments", 1, "segments"),
-    "jain": DisplayFormat("Jain's index", ""),
+    each.name: DisplayFormat(each.title, *each.shown_unit, each.sentence_unit)
+    for each in QUANTITIES.values()
+    if each.compared
 }
 
 
@@ -64,19 +62,19 @@ def page(folder: Path) -> ReportPage:
     InputError
         If something in it cannot be read.
     """
-    document = read_json(folder / "compare.json")
+    document = read_document(folder / "compare.json")
     rows: list[Document] = document["rows"]
     simulation, testbed = document["simulation"], document["testbed"]
     run, known = simulation["run"], None if testbed is None else testbed["testbed"]
     scenario = Scenario.from_text(document["scenario"], "scenario.toml")
-    parts = [PageSection("Quantities", (), (), (quantities_table(document),))]
+    parts = [PageSection("Quantities", tables=(quantities_table(document),))]
     halves = {name: _seen(document, folder, name) for name in _halves(document)}
     figures = over_time(document, {name: seen for name, seen in halves.items() if seen is not None})
     if figures:
         parts.append(PageSection("Over time", (_when(run),), figures))
     if known is not None:
         parts += testbed_parts(known)
-    parts.append(PageSection("Links and flows", (), (), _details(document)))
+    parts.append(PageSection("Links and flows", tables=_details(document)))
     return ReportPage(
         kind="Model, simulation and testbed" if testbed else "Model and simulation",
         title=run["scenario"],
@@ -176,8 +174,8 @@ def _tiles(rows: Sequence[Document], against: str) -> list[HeadlineNumber]:
             for other in ("simulation", "model")
             if (gap := row[f"{other}_gap"]) is not None
         ]
-        title = f"{shown.title[:1].upper()}{shown.title[1:]}"
-        found.append(HeadlineNumber(title, with_unit(row[against], shown.sentence_unit), ", ".join(gaps)))
+        value = with_unit(row[against], shown.sentence_unit)
+        found.append(HeadlineNumber(capital(shown.title), value, ", ".join(gaps)))
     return found
 
 
@@ -250,7 +248,7 @@ def _seen(document: Document, folder: Path, name: str) -> SampledRun | None:
     path = table_path(folder / name, "samples")
     if not path.exists():
         return None
-    if read_json(folder / name / "run.json").get("run") != document[name]["run"]:
+    if read_document(folder / name / "run.json").get("run") != document[name]["run"]:
         message = f"{folder / name}: is of another run than {folder / 'compare.json'}; compare again"
         raise InputError(message)
     return sampled_run(path)
@@ -282,7 +280,7 @@ def _command(*, real: bool) -> TerminalCommand:
 
 def _provenance(document: Document, folder: Path) -> tuple[tuple[str, str], ...]:
     run, path = document["simulation"]["run"], folder / "simulation" / "run.json"
-    machine = read_json(path).get("provenance", {}) if path.exists() else {}
+    machine = read_document(path).get("provenance", {}) if path.exists() else {}
     runs = {name: half["run"] for name, half in _halves(document).items()}
     return (
         *origin(run),

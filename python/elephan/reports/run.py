@@ -11,22 +11,24 @@ from elephan.lint.deterministic_replications import SAME, all_the_same, without_
 from elephan.metrics.quantity import GROUPS, LINKS, shown
 from elephan.network import counted_flows
 from elephan.pictures.figure import Axis, Figure, Series, colour
-from elephan.pictures.table import Table, cell, measured
+from elephan.pictures.table import Column, Table, cell, fact_column, measured, measured_column, tabulated
 from elephan.pictures.thin import thin
-from elephan.pictures.words import joined, plain, row_with_unit, with_unit
+from elephan.pictures.words import capital, joined, plain, row_with_unit, with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
-from elephan.reports.sources import origin, read_json, read_scenario, set_up, why_warmup
+from elephan.reports.sources import cost_tiles, fairness_tile, origin, read_scenario, set_up, why_warmup
 from elephan.reports.testbed_section import parts as testbed_parts
 from elephan.reports.testbed_section import verdict
 from elephan.results.formats import table_path
 from elephan.runs.pictures import MOST_LINKS, busiest, over_time
 from elephan.runs.sampled import SampledRun, sampled_run
+from elephan.runs.saved import read_document
 from elephan.units import count, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from elephan.metrics.quantity import Quantity
     from elephan.scenario import Scenario
 
 Document = dict[str, Any]
@@ -40,7 +42,7 @@ def page(folder: Path) -> ReportPage:
     InputError
         If something in it cannot be read.
     """
-    document = read_json(folder / "run.json")
+    document = read_document(folder / "run.json")
     same, document = all_the_same(document), without_empty_intervals(document)
     scenario = read_scenario(folder / "scenario.toml")
     run, links, sharing = document["run"], document["links"], counted_flows(scenario.groups)
@@ -52,13 +54,13 @@ def page(folder: Path) -> ReportPage:
         parts.append(PageSection("Over time", (_when(document),), over_time(document, scenario, seen)))
         spread = _distributions(document, seen)
         if spread:
-            parts.append(PageSection("Distribution", (), spread))
+            parts.append(PageSection("Distribution", figures=spread))
     parts.append(
-        PageSection("Links", (), (), tuple(table for table in (links_table(links), drops_table(links)) if table.rows))
+        PageSection("Links", tables=tuple(each for each in (links_table(links), drops_table(links)) if each.rows))
     )
-    parts.append(PageSection("Flows", (), (), _groups(document, sharing)))
+    parts.append(PageSection("Flows", tables=_groups(document, sharing)))
     if document.get("metrics"):
-        parts.append(PageSection("Metrics", (), (), (metrics_table(document),)))
+        parts.append(PageSection("Metrics", tables=(metrics_table(document),)))
     loaded = [link for link, facts in zip(links, scenario.links, strict=True) if facts["flows"]] or links
     return ReportPage(
         kind="Run" if tested is None else "Run on a testbed",
@@ -152,33 +154,19 @@ def _sentence(document: Document, links: Sequence[Document]) -> str:
         for key, what, _ in TIMED
         if f"{key}_s" in group and group[f"{key}_s"]["mean"] is not None
     ]
-    return f"{'; '.join(phrases)}. {_capital(joined(flows))}.{''.join(timed[:MOST_LINKS])}"
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
+    return f"{'; '.join(phrases)}. {capital(joined(flows))}.{''.join(timed[:MOST_LINKS])}"
 
 
 def _tiles(document: Document, links: Sequence[Document], sharing: int) -> tuple[HeadlineNumber, ...]:
     link = links[0]
     of = f"of {link['name']}" if len(document["links"]) > 1 else ""
-    found = [
-        HeadlineNumber("Utilization", row_with_unit(link, "utilization", "%"), of),
-        HeadlineNumber(
-            "Queueing delay",
-            row_with_unit(link, "queueing_delay_s", "s"),
-            of or "mean of all packets",
-        ),
-        HeadlineNumber("Loss", row_with_unit(link, "loss_ratio", "%"), of or "of the packets that arrive"),
-        HeadlineNumber("Goodput", with_unit(_total(document), "bit/s"), "of all flows"),
-    ]
+    found = [*cost_tiles(link, of), HeadlineNumber("Goodput", with_unit(_total(document), "bit/s"), "of all flows")]
     timed = ((group, key) for group in document["groups"] for key, _, _ in TIMED if f"{key}_s" in group)
     for group, key in list(timed)[:2]:
         label = f"{group['name']}: {'round trip' if key == 'rtt' else 'delay, one way'}"
         found.append(HeadlineNumber(label, plain(group[f"{key}_p95_s"], "s"), "95 % take at most this"))
-    jain = document["fairness"]["jain"]
-    if jain["mean"] is not None and sharing > 1:
-        found.append(HeadlineNumber("Fairness", with_unit(jain, "", of="jain"), "Jain's index, 1 is fair"))
+    if sharing > 1:
+        found += fairness_tile(document["fairness"])
     if link["buffer_packets"] is not None:
         found.append(HeadlineNumber("Buffer", count(link["buffer_packets"], "packet"), of))
     return tuple(found)
@@ -251,9 +239,8 @@ def _delays(document: Document, shown: list[str]) -> tuple[Figure, ...]:
         series.append(Series(link["name"], x, mean, np.maximum(mean - half, 0), mean + half, colour(k), "points"))
         each = ", ".join(f"{name} {plain(link[key], 's')}" for name, key in zip(names, keys, strict=True))
         phrases.append(f"{link['name']}: {each}")
-    heads = ("link", *(f"{name} [ms]" for name in names))
-    cells = tuple((cell(link["name"]), *(measured(link, key, 1e3) for key in keys)) for link in rows)
-    table = Table("Queueing delay, with 95 % intervals", heads, cells)
+    delays = (measured_column(f"{name} [ms]", key, 1e3) for name, key in zip(names, keys, strict=True))
+    table = tabulated("Queueing delay, with 95 % intervals", (fact_column("link", "name"), *delays), rows)
     alt = f"Queueing delay: mean and percentiles. {'. '.join(phrases)}."
     y = Axis("queueing delay", "ms", low=0.0)
     title = "Queueing delay: mean and percentiles"
@@ -263,19 +250,17 @@ def _delays(document: Document, shown: list[str]) -> tuple[Figure, ...]:
 
 def links_table(links: Sequence[Document]) -> Table:
     """List the results of each link."""
-    columns = shown(LINKS, on_screen=False)
-    heads = ("link", "rate", "queue", "buffer [packets]", *(each.page_head for each in columns))
-    rows = tuple(
-        (
-            cell(link["name"]),
-            cell(format_rate(link["rate_bps"])),
-            cell(link["queue"]["discipline"]),
-            cell("unlimited" if link["buffer_packets"] is None else link["buffer_packets"]),
-            *(measured(link, each.name, each.shown_unit[1]) for each in columns),
-        )
-        for link in links
+    columns = (
+        fact_column("link", "name"),
+        Column("rate", lambda link: cell(format_rate(link["rate_bps"]))),
+        fact_column("queue", "discipline").within(lambda link: link["queue"]),
+        Column(
+            "buffer [packets]",
+            lambda link: cell("unlimited" if link["buffer_packets"] is None else link["buffer_packets"]),
+        ),
+        *(measured_column(each.page_head, each.name, each.shown_unit[1]) for each in shown(LINKS, on_screen=False)),
     )
-    return Table("Links, with 95 % intervals", heads, rows)
+    return tabulated("Links, with 95 % intervals", columns, links)
 
 
 def drops_table(links: Sequence[Document]) -> Table:
@@ -283,50 +268,43 @@ def drops_table(links: Sequence[Document]) -> Table:
     causes = [cause for cause in links[0]["drops"] if any(link["drops"][cause]["mean"] for link in links)]
     marks = any(link["marks"]["mean"] for link in links)
     some = [link for link in links if any(link["drops"][cause]["mean"] for cause in causes) or link["marks"]["mean"]]
-    rows = tuple(
-        (
-            cell(link["name"]),
-            *(cell(link["drops"][cause]) for cause in causes),
-            *((measured(link, "marks"),) if marks else ()),
-        )
-        for link in some
+    columns = (
+        fact_column("link", "name"),
+        *(fact_column(f"dropped: {cause}", cause).within(lambda link: link["drops"]) for cause in causes),
+        *((measured_column("marked", "marks"),) if marks else ()),
     )
-    heads = ("link", *(f"dropped: {cause}" for cause in causes), *(("marked",) if marks else ()))
-    return Table("Packets dropped, by cause, with 95 % intervals", heads, rows)
+    return tabulated("Packets dropped, by cause, with 95 % intervals", columns, some)
 
 
 def metrics_table(document: Document) -> Table:
     """List the requested metrics."""
-    rows = tuple(
-        (
-            cell(row["quantity"]),
-            cell(row["name"] or row["of"]),
-            cell(row["value"], of=row["quantity"]),
-            cell("" if row["unit"] == "1" else row["unit"]),
-            cell(row["replications"]),
-        )
-        for row in document["metrics"]
+    columns = (
+        fact_column("metric", "quantity"),
+        Column("of", lambda row: cell(row["name"] or row["of"])),
+        Column("value", lambda row: cell(row["value"], of=row["quantity"])),
+        Column("unit", lambda row: cell("" if row["unit"] == "1" else row["unit"])),
+        fact_column("replications with a value", "replications"),
     )
-    heads = ("metric", "of", "value", "unit", "replications with a value")
-    return Table("Metrics that were asked for, with 95 % intervals", heads, rows)
+    return tabulated("Metrics that were asked for, with 95 % intervals", columns, document["metrics"])
 
 
 def groups_table(groups: Sequence[Document]) -> Table:
     """List the results of each group of flows."""
-    columns = [
-        each
-        for each in shown(GROUPS, on_screen=False)
-        if each.shown is not None and each.shown.has_values(each.name, groups)
-    ]
-    heads = ("group", "law", "recovery", "flows", *(each.page_head for each in columns))
-    rows = tuple(
-        (
-            *(cell(group[fact]) for fact in ("name", "law", "recovery", "flows")),
-            *(measured(group, each.name, each.shown_unit[1]) if each.name in group else cell("-") for each in columns),
-        )
-        for group in groups
+
+    def of(quantity: Quantity) -> Column:
+        name, (_, scale) = quantity.name, quantity.shown_unit
+        return Column(quantity.page_head, lambda group: measured(group, name, scale) if name in group else cell("-"))
+
+    facts = {"group": "name", "law": "law", "recovery": "recovery", "flows": "flows"}
+    columns = (
+        *(fact_column(head, fact) for head, fact in facts.items()),
+        *(
+            of(each)
+            for each in shown(GROUPS, on_screen=False)
+            if each.shown is not None and each.shown.has_values(each.name, groups)
+        ),
     )
-    return Table("Groups of flows, with 95 % intervals", heads, rows)
+    return tabulated("Groups of flows, with 95 % intervals", columns, groups)
 
 
 def _groups(document: Document, sharing: int) -> tuple[Table, ...]:
@@ -356,16 +334,13 @@ TIMED = (
 
 def _timed(document: Document) -> tuple[Table, ...]:
     """Make the table of the delays of groups of timed datagrams."""
+    heads = {"s": "mean", "p50_s": "half take at most", "p95_s": "95 % take at most", "p99_s": "99 % take at most"}
     found = []
     for key, _, title in TIMED:
-        rows = tuple(
-            (cell(group["name"]), *(measured(group, f"{key}_{part}", 1e3) for part in ("s", "p50_s", "p95_s", "p99_s")))
-            for group in document["groups"]
-            if f"{key}_s" in group
-        )
-        if rows:
-            heads = ("group", "mean [ms]", "half take at most [ms]", "95 % take at most [ms]", "99 % take at most [ms]")
-            found.append(Table(f"{title}, with 95 % intervals", heads, rows))
+        columns = [measured_column(f"{head} [ms]", f"{key}_{part}", 1e3) for part, head in heads.items()]
+        if rows := [group for group in document["groups"] if f"{key}_s" in group]:
+            table = tabulated(f"{title}, with 95 % intervals", (fact_column("group", "name"), *columns), rows)
+            found.append(table)
     return tuple(found)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from elephan.pictures.table import Table, cell, measured
+from elephan.pictures.table import Column, Table, cell, fact_column, measured_column
 from elephan.pictures.words import joined, plain, with_unit
 from elephan.reports.page import PageSection, ReportPage
 from elephan.reports.sources import made_by, set_up
@@ -49,14 +49,14 @@ def page(runs: Mapping[str, ReplicatedRun]) -> ReportPage:
     found = compared(named)
     figures = laid_over(named)
     first = named[0]
-    parts = [PageSection("Results", (), (), (results_table(named, decided),))]
+    parts = [PageSection("Results", tables=(results_table(named, decided),))]
     if figures:
         lead = "Replication 1 of each; shaded: the warm-up. The pictures are zoomed together along time."
         without = [run.name for run in named if run.seen is None]
         missing = (f"{joined(without)} {NO_SAMPLES}.",) if without else ()
         parts.append(PageSection("Over time", (lead, *missing), figures))
     if keys:
-        parts.append(PageSection("What differs", (), (), (keys_table(named, keys),)))
+        parts.append(PageSection("What differs", tables=(keys_table(named, keys),)))
     return ReportPage(
         kind="Runs over each other",
         title=joined(dict.fromkeys(run.scenario.title for run in named)),
@@ -190,32 +190,28 @@ def _group(run: NamedRun, name: str) -> Any:
 def results_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Table:
     """List the results of each run at the link that carries data and of each group of flows, one column per run."""
     groups = list(dict.fromkeys(group["name"] for run in runs for group in run.document["groups"]))
-    links = [_of_link(run) for run in runs]
-    names = list(dict.fromkeys(link["name"] for link in links))
-    rows: dict[str, list[Any]] = {}
-    for head, key, scale in (
-        ("delay [ms]", "queueing_delay_s", 1e3),
-        ("delay, 95 % [ms]", "queueing_delay_p95_s", 1e3),
-        ("loss [%]", "loss_ratio", 100),
-        ("utilization [%]", "utilization", 100),
-    ):
-        rows[head] = [measured(link, key, scale) for link in links]
-    for name, key in timed(runs):
-        of = f"{key}_p95_s"
-        head = f"{name}: {'round trip' if key == 'rtt' else 'one way'}, 95 % [ms]"
-        rows[head] = [cell(_group(run, name).get(of), 1e3, of=of) for run in runs]
+    names = list(dict.fromkeys(_of_link(run)["name"] for run in runs))
     # Of pings the round trip is asked for, not the goodput.
     pings = {name for name, key in timed(runs) if key == "rtt"}
-    for name in (name for name in groups if name not in pings):
-        of = "goodput_per_flow_bps"
-        rows[f"{name}: each [Mbit/s]"] = [cell(_group(run, name).get(of), 1e-6, of=of) for run in runs]
-    rows["Jain's index"] = [measured(run.document["fairness"], "jain") for run in runs]
-    rows |= {"link": [cell(link["name"]) for link in links]} if len(names) > 1 else {}
-    for differs in keys[:MOST_KEYS]:
-        rows[spoken(differs.path, runs[0].scenario)] = [cell(value) for value in differs.values]
+
+    def of_group(head: str, name: str, key: str, scale: float) -> Column:
+        return Column(f"{name}: {head}", lambda run: cell(_group(run, name).get(key), scale, of=key))
+
+    late = {"rtt": "round trip, 95 % [ms]", "delay": "one way, 95 % [ms]"}
+    columns = (
+        measured_column("delay [ms]", "queueing_delay_s", 1e3).within(_of_link),
+        measured_column("delay, 95 % [ms]", "queueing_delay_p95_s", 1e3).within(_of_link),
+        measured_column("loss [%]", "loss_ratio", 100).within(_of_link),
+        measured_column("utilization [%]", "utilization", 100).within(_of_link),
+        *(of_group(late[key], name, f"{key}_p95_s", 1e3) for name, key in timed(runs)),
+        *(of_group("each [Mbit/s]", name, "goodput_per_flow_bps", 1e-6) for name in groups if name not in pings),
+        measured_column("Jain's index", "jain").within(lambda run: run.document["fairness"]),
+        *((fact_column("link", "name").within(_of_link),) if len(names) > 1 else ()),
+    )
+    rows = [(cell(column.head), *map(column.cell, runs)) for column in columns]
+    rows += [(cell(spoken(key.path, runs[0].scenario)), *map(cell, key.values)) for key in keys[:MOST_KEYS]]
     of = f" at {names[0]}" if len(names) == 1 else ""
-    heads = ("quantity", *(run.name for run in runs))
-    return Table(f"Results{of}, with 95 % intervals", heads, tuple((cell(head), *row) for head, row in rows.items()))
+    return Table(f"Results{of}, with 95 % intervals", ("quantity", *(run.name for run in runs)), tuple(rows))
 
 
 def keys_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Table:

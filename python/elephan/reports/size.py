@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from elephan.pictures.table import Cell, Table, cell, measured
-from elephan.pictures.words import joined, plain, row_with_unit
+from elephan.pictures.table import Column, Table, cell, fact_column, measured_column, tabulated
+from elephan.pictures.words import capital, joined, plain, row_with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
-from elephan.reports.sources import origin, read_json, read_scenario, set_up, why_warmup
+from elephan.reports.sources import cost_tiles, fairness_tile, origin, read_scenario, set_up, why_warmup
 from elephan.results.formats import table_path
+from elephan.runs.saved import read_document
 from elephan.sizing.pictures import answer_pictures, rule_name
 from elephan.sizing.saved import read_models
 from elephan.sizing.targets import GROUP_DELAYS, asked_of
@@ -17,11 +18,19 @@ from elephan.sizing.wording import interval_words
 from elephan.units import count, format_bytes, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 
 Document = dict[str, Any]
+
+COSTS = (
+    measured_column("utilization [%]", "utilization", 100),
+    measured_column("delay [ms]", "queueing_delay_s", 1e3),
+    measured_column("loss [%]", "loss_ratio", 100),
+    measured_column("Jain's index", "jain"),
+)
+"""Columns of a buffer's costs."""
 
 
 def page(folder: Path) -> ReportPage:
@@ -32,19 +41,19 @@ def page(folder: Path) -> ReportPage:
     InputError
         If something in it cannot be read.
     """
-    document = read_json(folder / "size.json")
+    document = read_document(folder / "size.json")
     scenario = read_scenario(folder / "scenario.toml")
     facts = scenario.links[scenario.link_index(document["link"])]
     models = read_models(table_path(folder, "models"))
     parts = [
         *deployment(document),
         PageSection("Pictures", (_story(document),), answer_pictures(document, facts, models)),
-        PageSection("Rules of thumb", (), (), (rules_table(document),)),
+        PageSection("Rules of thumb", tables=(rules_table(document),)),
     ]
     if document["models"]:
-        parts.append(PageSection("Analytic models", (_trust(document),), (), (models_table(document),)))
+        parts.append(PageSection("Analytic models", (_trust(document),), tables=(models_table(document),)))
     if document["curve"]:
-        parts.append(PageSection("Every buffer measured", (), (), (curve_table(document),)))
+        parts.append(PageSection("Every buffer measured", tables=(curve_table(document),)))
     buffer = document["buffer_packets"]
     return ReportPage(
         kind="Size of a buffer",
@@ -52,7 +61,7 @@ def page(folder: Path) -> ReportPage:
         question=(question(document["target"], document["link"]), set_up(scenario, facts)),
         headline=headline(document),
         sentence=sentence(document),
-        tone="good" if document["met"] and suggested(document) is not None else "bad",
+        tone="good" if document["met"] and document["suggested_packets"] is not None else "bad",
         tiles=tiles(document) if buffer is not None else (),
         notes=notes(document),
         commands=(TerminalCommand(document["tc"], "Sets the suggested buffer on Linux."),) if document["tc"] else (),
@@ -106,17 +115,11 @@ def wanted(target: Mapping[str, float]) -> str:
     return joined(words[key](level) if key in words else of_group(key, level) for key, level in target.items())
 
 
-def suggested(document: Document) -> int | None:
-    """Return the suggested buffer."""
-    packets: int | None = document["suggested_packets"]
-    return packets
-
-
 def headline(document: Document) -> str:
     """Return the answer in a few words: the suggested buffer."""
     if document["buffer_packets"] is None:
         return "No buffer is enough" if document["simulated"]["runs"] else "No answer by models alone"
-    packets = suggested(document)
+    packets = document["suggested_packets"]
     return "No buffer to deploy" if packets is None else count(packets, "packet")
 
 
@@ -125,17 +128,25 @@ def notes(document: Document) -> tuple[str, ...]:
     found = [*document["dangers"], *document["advice"]]
     if document["note"] and document["met"]:
         found.append(document["note"].rstrip("."))
-    return tuple(f"{text[:1].upper()}{text[1:]}." for text in found)
+    return tuple(f"{capital(text)}." for text in found)
 
 
-def group_head(name: str, key: str) -> str:
-    """Return the head of a group's column, see `elephan.sizing.targets.asked_of`."""
-    return f"{name}: {GROUP_DELAYS[key]} [ms]" if key in GROUP_DELAYS else f"{name}: goodput of a flow [Mbit/s]"
+def cost_columns(rows: Sequence[Document], *, group_losses: bool) -> list[Column]:
+    """Return the columns of the costs of each row, of the link and of each group of flows."""
+    used, delay, loss, jain = COSTS
+    late = measured_column("95 % wait at most [ms]", "queueing_delay_p95_s", 1e3)
+    groups = list(zip(*(row["groups"] for row in rows), strict=True))
+    own = [_group_column(i, of[0]["name"], asked_of(of)) for i, of in enumerate(groups)]
+    lost = [_group_column(i, of[0]["name"], "loss_ratio") for i, of in enumerate(groups) if group_losses]
+    return [used, delay, late, loss, *own, *lost, jain]
 
 
-def group_cell(group: Document, key: str) -> Cell:
-    """Make a cell of a group's column; documents of earlier versions have no delays."""
-    return cell(group.get(key), 1e3 if key in GROUP_DELAYS else 1e-6, of=key)
+def _group_column(position: int, name: str, key: str) -> Column:
+    """Return a column of a group of flows; documents of earlier versions have no delays."""
+    shown, scale = {"loss_ratio": ("loss [%]", 100), "goodput_per_flow_bps": ("goodput of a flow [Mbit/s]", 1e-6)}.get(
+        key, (f"{GROUP_DELAYS.get(key)} [ms]", 1e3)
+    )
+    return Column(f"{name}: {shown}", lambda row: cell(row["groups"][position].get(key), scale, of=key))
 
 
 def deployment(document: Document) -> tuple[PageSection, ...]:
@@ -143,35 +154,16 @@ def deployment(document: Document) -> tuple[PageSection, ...]:
     rows = document["table"]
     if not rows:
         return ()
-    groups = [group["name"] for group in rows[0]["groups"]]
-    keys = [asked_of(of) for of in zip(*(row["groups"] for row in rows), strict=True)]
-    shown = tuple(
-        (
-            cell(row["buffer_packets"]),
-            cell(", ".join(row["is"])),
-            measured(row, "utilization", 100),
-            measured(row, "queueing_delay_s", 1e3),
-            measured(row, "queueing_delay_p95_s", 1e3),
-            measured(row, "loss_ratio", 100),
-            *(group_cell(group, key) for group, key in zip(row["groups"], keys, strict=True)),
-            *(measured(group, "loss_ratio", 100) for group in row["groups"]),
-            measured(row, "jain"),
-        )
-        for row in rows
+    columns = (
+        fact_column("buffer [packets]", "buffer_packets"),
+        Column("what it is", lambda row: cell(", ".join(row["is"]))),
+        *cost_columns(rows, group_losses=True),
     )
-    heads = (
-        "buffer [packets]",
-        "what it is",
-        "utilization [%]",
-        "delay [ms]",
-        "95 % wait at most [ms]",
-        "loss [%]",
-        *(group_head(name, key) for name, key in zip(groups, keys, strict=True)),
-        *(f"{name}: loss [%]" for name in groups),
-        "Jain's index",
+    return (
+        PageSection(
+            "What to deploy", tables=(tabulated("Buffers to choose from, with 95 % intervals", columns, rows),)
+        ),
     )
-    table = Table("Buffers to choose from, with 95 % intervals", heads, shown)
-    return (PageSection("What to deploy", (), (), (table,)),)
 
 
 def sentence(document: Document) -> str:
@@ -179,9 +171,9 @@ def sentence(document: Document) -> str:
     buffer = document["buffer_packets"]
     if buffer is None:
         note = document["note"] or "no buffer meets the targets"
-        return f"{note[:1].upper()}{note[1:].rstrip('.')}."
+        return f"{capital(note).rstrip('.')}."
     words = f"{count(buffer, 'packet')} ({interval_words(document)}), {document['buffer_bdp']:.2g} BDP, "
-    if suggested(document) != buffer:
+    if document["suggested_packets"] != buffer:
         words = f"The smallest that meets the target is not the one to deploy: {words}"
     words += f"keep{'s' if buffer == 1 else ''} the link {row_with_unit(document, 'utilization', '%', 3)} busy"
     words += f" at {plain(document['queueing_delay_s'], 's', 2)} of queueing delay"
@@ -192,16 +184,12 @@ def sentence(document: Document) -> str:
 
 def tiles(document: Document) -> tuple[HeadlineNumber, ...]:
     """Return the numbers on which the answer rests."""
-    found = [
+    return (
         HeadlineNumber("Buffer", count(document["buffer_packets"], "packet"), interval_words(document)),
         HeadlineNumber("In bytes", format_bytes(document["buffer_bytes"]), f"{document['buffer_bdp']:.3g} BDP"),
-        HeadlineNumber("Utilization", row_with_unit(document, "utilization", "%")),
-        HeadlineNumber("Queueing delay", row_with_unit(document, "queueing_delay_s", "s"), "mean of all packets"),
-        HeadlineNumber("Loss", row_with_unit(document, "loss_ratio", "%"), "of the packets that arrive"),
-    ]
-    if document["jain"] and document["jain"]["mean"] is not None:
-        found.append(HeadlineNumber("Fairness", row_with_unit(document, "jain", ""), "Jain's index, 1 is fair"))
-    return tuple(found)
+        *cost_tiles(document),
+        *fairness_tile(document),
+    )
 
 
 def _story(document: Document) -> str:
@@ -217,49 +205,40 @@ def _story(document: Document) -> str:
 def rules_table(document: Document) -> Table:
     """Compare the rules of thumb with the answer."""
     buffer = document["buffer_packets"]
-    rows = [
-        (
-            cell(rule_name(name)),
-            cell(packets),
-            cell(packets / buffer if buffer else None, digits=2),
-            cell("; ".join(document["rules_broken"].get(name, [])) or None),
-        )
-        for name, packets in document["rules"].items()
-    ]
-    heads = ("rule", "packets", "times the answer", "assumptions violated here")
-    return Table("Rules of thumb", heads, tuple(rows))
+    columns = (
+        Column("rule", lambda rule: cell(rule_name(rule[0]))),
+        Column("packets", lambda rule: cell(rule[1])),
+        Column("times the answer", lambda rule: cell(rule[1] / buffer if buffer else None, digits=2)),
+        Column(
+            "assumptions violated here", lambda rule: cell("; ".join(document["rules_broken"].get(rule[0], [])) or None)
+        ),
+    )
+    return tabulated("Rules of thumb", columns, document["rules"].items())
 
 
 def models_table(document: Document) -> Table:
     """Compare the models with the answer."""
-    buffer = document["buffer_packets"]
-    rows = []
-    for name, row in document["models"].items():
-        own = row["buffer_packets"]
-        rows.append(
-            (
-                cell(name + (" (began here)" if name == document["trusted_model"] else "")),
-                cell(own),
-                cell(own / buffer if own and buffer else None, digits=2),
-                measured(row, "utilization", 100, 3),
-                cell(row["off"]["utilization_points"], digits=2),
-                measured(row, "queueing_delay_s", 1e3, 3),
-                measured(row, "loss_ratio", 100, 2),
-                cell(f"not applicable: {row['silent']}" if row["silent"] else "; ".join(row["doubts"]) or "none known"),
-            )
-        )
-    heads = (
-        "model",
-        "packets",
-        "times the answer",
-        "utilization [%]",
-        "off [points]",
-        "delay [ms]",
-        "loss [%]",
-        "assumptions violated here",
+    buffer, trusted = document["buffer_packets"], document["trusted_model"]
+
+    def times(row: Document) -> float | None:
+        return row["buffer_packets"] / buffer if row["buffer_packets"] and buffer else None
+
+    def violated(row: Document) -> str:
+        return f"not applicable: {row['silent']}" if row["silent"] else "; ".join(row["doubts"]) or "none known"
+
+    columns = (
+        Column("model", lambda row: cell(row["name"] + (" (began here)" if row["name"] == trusted else ""))),
+        fact_column("packets", "buffer_packets"),
+        Column("times the answer", lambda row: cell(times(row), digits=2)),
+        measured_column("utilization [%]", "utilization", 100, 3),
+        Column("off [points]", lambda row: cell(row["off"]["utilization_points"], digits=2)),
+        measured_column("delay [ms]", "queueing_delay_s", 1e3, 3),
+        measured_column("loss [%]", "loss_ratio", 100, 2),
+        Column("assumptions violated here", lambda row: cell(violated(row))),
     )
+    rows = ({"name": name, **row} for name, row in document["models"].items())
     note = "Utilization, delay and loss are what the model says at the answer; off: its utilization less the measured."
-    return Table("Analytic models", heads, tuple(rows), note)
+    return tabulated("Analytic models", columns, rows, note)
 
 
 def _trust(document: Document) -> str:
@@ -273,19 +252,8 @@ def _trust(document: Document) -> str:
 
 def curve_table(document: Document) -> Table:
     """List every measured buffer."""
-    rows = tuple(
-        (
-            cell(row["buffer_packets"]),
-            cell(row["replications"]),
-            measured(row, "utilization", 100),
-            measured(row, "queueing_delay_s", 1e3),
-            measured(row, "loss_ratio", 100),
-            measured(row, "jain"),
-        )
-        for row in document["curve"]
-    )
-    heads = ("buffer [packets]", "replications", "utilization [%]", "delay [ms]", "loss [%]", "Jain's index")
-    return Table("Every buffer measured, with 95 % intervals", heads, rows)
+    columns = fact_column("buffer [packets]", "buffer_packets"), fact_column("replications", "replications"), *COSTS
+    return tabulated("Every buffer measured, with 95 % intervals", columns, document["curve"])
 
 
 def command(document: Document, more: str = "") -> str:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native
-from elephan.pictures.words import number
-from elephan.runs.saved import read_document as read_json
+from elephan.pictures.words import number, row_with_unit
+from elephan.reports.page import HeadlineNumber
 from elephan.scenario import Scenario
 from elephan.units import count, format_rate, format_time
-
-__all__ = ["made_by", "origin", "read_json", "read_scenario", "set_up", "why_warmup"]
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,6 +58,28 @@ def set_up(scenario: Scenario, facts: Mapping[str, Any]) -> str:
     ]
     crossed = f"; {', '.join(groups)}" if groups else ""
     return f"Link {facts['name']}: {', '.join(words)}{crossed}."
+
+
+def cost_tiles(row: Mapping[str, Any], of: str = "") -> list[HeadlineNumber]:
+    """Return the numbers of a link that every answer rests on: utilization, queueing delay and loss.
+
+    Parameters
+    ----------
+    of : str
+        Remark that names the link.
+    """
+    return [
+        HeadlineNumber("Utilization", row_with_unit(row, "utilization", "%"), of),
+        HeadlineNumber("Queueing delay", row_with_unit(row, "queueing_delay_s", "s"), of or "mean of all packets"),
+        HeadlineNumber("Loss", row_with_unit(row, "loss_ratio", "%"), of or "of the packets that arrive"),
+    ]
+
+
+def fairness_tile(row: Mapping[str, Any]) -> list[HeadlineNumber]:
+    """Return the fairness of a row as a number; none if it is not known."""
+    if not row["jain"] or row["jain"]["mean"] is None:
+        return []
+    return [HeadlineNumber("Fairness", row_with_unit(row, "jain", ""), "Jain's index, 1 is fair")]
 
 
 def origin(run: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

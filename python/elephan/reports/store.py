@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from elephan.display import CI95
-from elephan.pictures.table import Cell, Table, cell, cut
+from elephan.pictures.table import Column, Table, cell, fact_column, label_column, tabulated
 from elephan.reports.explorer import explorer, quantity
 from elephan.reports.page import PageSection, ReportPage, TerminalCommand
 from elephan.reports.sources import made_by
@@ -43,13 +43,11 @@ def page(folder: Path) -> ReportPage:
     runs = len({row["run"] for row in rows})
     parts = []
     if len(rows) <= MOST_SHOWN:
-        figures, data = explorer([{name: row[name] for name in names} for row in rows], _quantities(rows, names))
-        if data is not None:
-            lead = "Choose what is shown, against which label, and of which runs. Bands and bars are 95 % intervals."
-            parts.append(PageSection("Explore", (lead,), figures, explorer=data))
-    parts.append(PageSection("Runs", (), (), (_table(rows, names),)))
+        labelled = [{name: row[name] for name in names} for row in rows]
+        parts += explorer(labelled, _quantities(rows, names), "which label")
+    parts.append(PageSection("Runs", tables=(_table(rows, names),)))
     if failures:
-        parts.append(PageSection("Failed points", (), (), (_failures(failures),)))
+        parts.append(PageSection("Failed points", tables=(_failures(failures),)))
     return ReportPage(
         kind="Store",
         title=f"Store {folder.resolve().name}",
@@ -89,37 +87,25 @@ def _quantities(rows: Sequence[dict[str, Any]], labels: Sequence[str]) -> list[A
     for name in numbers:
         unit = "bit/s" if name.endswith("_bps") else "s" if name.endswith("_s") else ""
         unit = "%" if name.endswith(("utilization", "loss_ratio")) else unit
-        measured = [{"mean": row[name], "ci95": row.get(f"{name}{CI95}")} for row in rows]
         title = name.removesuffix("_bps").removesuffix("_s").replace("_", " ")
-        found.append(quantity(title, unit, measured))
+        found.append(quantity(title, unit, [_measured(row, name) for row in rows]))
     return found
 
 
 def _table(rows: Sequence[dict[str, Any]], labels: Sequence[str]) -> Table:
+    def of(name: str) -> Column:
+        return Column(name.replace("_", " "), lambda row: cell(_measured(row, name)))
+
     shown = [name for name in (rows[0] if rows else {}) if name.endswith(COLUMNS)]
-    heads = (*labels, *(name.replace("_", " ") for name in shown), "run")
-    made = [
-        (
-            *(cell(row[name], digits=6) for name in labels),
-            *(_measured(row, name) for name in shown),
-            cell(str(row["run"])[:12]),
-        )
-        for row in rows
-    ]
-    kept, note = cut(made, "the store")
-    return Table("Runs, with 95 % intervals", heads, kept, note)
+    run = Column("run", lambda row: cell(str(row["run"])[:12]))
+    columns = (*map(label_column, labels), *map(of, shown), run)
+    return tabulated("Runs, with 95 % intervals", columns, rows, where="the store")
 
 
-def _measured(row: dict[str, Any], name: str) -> Cell:
-    return cell({"mean": row[name], "ci95": row.get(f"{name}{CI95}")})
+def _measured(row: dict[str, Any], name: str) -> dict[str, float | None]:
+    return {"mean": row[name], "ci95": row.get(f"{name}{CI95}")}
 
 
 def _failures(failures: Sequence[dict[str, Any]]) -> Table:
-    kept, note = cut(
-        [
-            (cell(", ".join(f"{name} = {value}" for name, value in failed["labels"].items())), cell(failed["error"]))
-            for failed in failures
-        ],
-        "the store",
-    )
-    return Table("Points that failed", ("labels", "error"), kept, note)
+    labels = Column("labels", lambda row: cell(", ".join(f"{name} = {value}" for name, value in row["labels"].items())))
+    return tabulated("Points that failed", (labels, fact_column("error", "error")), failures, where="the store")

@@ -6,13 +6,14 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
-from elephan.metrics.quantity import FAIRNESS, GROUPS, LINKS, Quantity, tabled
-from elephan.pictures.table import Table, cell, cut
-from elephan.pictures.words import joined, plain
+from elephan.metrics.quantity import FAIRNESS, GROUPS, LINKS, tabled
+from elephan.pictures.table import Cell, Column, Table, cell, fact_column, label_column, measured_column, tabulated
+from elephan.pictures.words import capital, joined, plain
 from elephan.reports.explorer import MeasuredColumn, explorer, quantity
 from elephan.reports.page import PageSection, ReportPage, TerminalCommand
-from elephan.reports.sources import made_by, read_json, set_up
+from elephan.reports.sources import made_by, set_up
 from elephan.results.axes import run_names
+from elephan.runs.saved import read_document
 from elephan.runs.side_by_side import chosen, laid_over, named_runs
 from elephan.scenario import Scenario
 from elephan.store.labels import as_value, short
@@ -38,21 +39,19 @@ def page(folder: Path) -> ReportPage:
     InputError
         If something in it cannot be read.
     """
-    document = read_json(folder / "sweep.json")
+    document = read_document(folder / "sweep.json")
     check_points(document, folder / "sweep.json")
     points: list[Document] = document["points"]
     failures: list[Document] = document["failures"]
     base = Scenario.from_text(document["base"], "base.toml")
     found = quantities(points)
-    figures, data = explorer([point["labels"] for point in points], found)
-    parts = []
-    if data is not None:
-        lead = "Choose what is shown, against what, and of which runs. Bands and bars are 95 % intervals."
-        parts.append(PageSection("Explore", (lead,), figures, explorer=data))
-    parts += _over_time(folder)
-    parts.append(PageSection("Points", (), (), (points_table(points),)))
+    parts = [
+        *explorer([point["labels"] for point in points], found, "what"),
+        *_over_time(folder),
+        PageSection("Points", tables=(points_table(points),)),
+    ]
     if failures:
-        parts.append(PageSection("Failed points", (), (), (failures_table(failures),)))
+        parts.append(PageSection("Failed points", tables=(failures_table(failures),)))
     names = list(dict.fromkeys(name for point in (*points, *failures) for name in point["labels"]))
     total = len(points) + len(failures)
     known = document["provenance"]
@@ -121,7 +120,7 @@ def _sentence(points: Sequence[Document], failures: Sequence[Document], found: S
                 else f"{own.title} is {ends[0]} everywhere"
             )
     text = "; ".join(phrases)
-    text = f"{text[:1].upper()}{text[1:]}." if text else "Nothing was measured."
+    text = f"{capital(text)}." if text else "Nothing was measured."
     failed = f" {count(len(failures), 'point')} failed." if failures else ""
     return text + failed
 
@@ -144,17 +143,14 @@ def quantities(points: Sequence[Document]) -> list[MeasuredColumn]:
                 if each.title
             ]
         for name in names:
-            of = f" of {name}" if len(names) > 1 else (f" of {name}" if part == LINKS else f", {name}")
+            of = f" of {name}" if len(names) > 1 or part == LINKS else f", {name}"
+            rows = [own.get(name, {}) for own in by_name]
             found += [
-                quantity(f"{each.title}{of}", _unit(each), [rows.get(name, {}).get(each.name) for rows in by_name])
+                quantity(f"{each.title}{of}", each.sentence_unit, [row.get(each.name) for row in rows])
                 for each in tabled(part)
                 if each.title
             ]
     return [own for own in found if any(v is not None for v in own.mean)]
-
-
-def _unit(quantity: Quantity) -> str:
-    return "%" if quantity.percent else quantity.unit.removesuffix("1")
 
 
 def points_table(points: Sequence[Document]) -> Table:
@@ -164,36 +160,42 @@ def points_table(points: Sequence[Document]) -> Table:
         list(dict.fromkeys(row["name"] for point in points for row in point[part]))[:MOST_COLUMNS]
         for part in ("links", "groups")
     )
-    heads = [*labels]
-    heads += [f"{name}: {what}" for name in links for what in ("utilization [%]", "loss [%]", "delay [ms]")]
+
+    def of(part: str, name: str, head: str, key: str, scale: float) -> Column:
+        def shown(point: Document) -> Cell:
+            row: Document = next((row for row in point[part] if row["name"] == name), {})
+            return cell(row.get(key), scale, of=key)
+
+        return Column(f"{name}: {head}", shown)
+
+    costs = (
+        ("utilization [%]", "utilization", 100.0),
+        ("loss [%]", "loss_ratio", 100.0),
+        ("delay [ms]", "queueing_delay_s", 1e3),
+    )
     # Pings are judged by their round-trip time, not by goodput.
+    ping, goodput = ("round trip, 95 % [ms]", "rtt_p95_s", 1e3), ("goodput [Mbit/s]", "goodput_bps", 1e-6)
     pings = {row["name"] for point in points for row in point["groups"] if "rtt_p95_s" in row}
-    heads += [f"{name}: round trip, 95 % [ms]" if name in pings else f"{name}: goodput [Mbit/s]" for name in groups]
-    rows = []
-    for point in points:
-        found = {row["name"]: row for row in point["links"]}
-        flows = {row["name"]: row for row in point["groups"]}
-        row = [cell(point["labels"].get(name), digits=6) for name in labels]
-        for name in links:
-            link = found.get(name, {})
-            scales = {"utilization": 100, "loss_ratio": 100, "queueing_delay_s": 1e3}
-            row += [cell(link.get(key), scale, of=key) for key, scale in scales.items()]
-        for name in groups:
-            key, scale = ("rtt_p95_s", 1e3) if name in pings else ("goodput_bps", 1e-6)
-            row.append(cell(flows.get(name, {}).get(key), scale, of=key))
-        rows.append((*row, cell(point["fairness"]["jain"], of="jain"), cell(str(point["run"])[:12])))
-    kept, note = cut(rows, "points.parquet")
-    return Table("Points, with 95 % intervals", (*heads, "Jain's index", "run"), kept, note)
+    columns = (
+        *(label_column(name).within(_labels) for name in labels),
+        *(of("links", name, *cost) for name in links for cost in costs),
+        *(of("groups", name, *(ping if name in pings else goodput)) for name in groups),
+        measured_column("Jain's index", "jain").within(lambda point: point["fairness"]),
+        Column("run", lambda point: cell(str(point["run"])[:12])),
+    )
+    return tabulated("Points, with 95 % intervals", columns, points, where="points.parquet")
 
 
 def failures_table(failures: Sequence[Document]) -> Table:
     """List the points that failed."""
-    labels = list(dict.fromkeys(name for point in failures for name in point["labels"]))
-    rows = [
-        (*(cell(point["labels"].get(name), digits=6) for name in labels), cell(point["error"])) for point in failures
-    ]
-    kept, note = cut(rows, "sweep.json")
-    return Table("Points that failed", (*labels, "error"), kept, note)
+    labels = dict.fromkeys(name for point in failures for name in point["labels"])
+    columns = (*(label_column(name).within(_labels) for name in labels), fact_column("error", "error"))
+    return tabulated("Points that failed", columns, failures, where="sweep.json")
+
+
+def _labels(point: Document) -> Document:
+    labels: Document = point["labels"]
+    return labels
 
 
 def _reproduce(document: Document) -> tuple[TerminalCommand, ...]:

@@ -4,28 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.pictures.table import Table, cell
+from elephan.pictures.table import Column, Table, cell, fact_column, tabulated
 from elephan.pictures.words import plain
 from elephan.reports.page import PageSection
 from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-HEADS = (
-    "replication",
-    "valid",
-    "attempts",
-    "50 % within [us]",
-    "99 % within [us]",
-    "latest [ms]",
-    "longest pause [ms]",
-    "late [%]",
-    "drops",
-    "suspect",
-    "refused",
-    "priority",
-)
 
 ACKS = {"sent": "segments sent", "received": "ACKs received", "merged": "of these merged"}
 COUNTS = {name: name for name in ("connections", "losses", "timeouts", "tests", "rising", "strays")}
@@ -76,30 +61,27 @@ def punctuality(known: Mapping[str, Any]) -> PageSection:
     """
     records = known["punctuality"]
     objected = tuple(objection.partition(":")[0] for objection in known["objections"])
-    rows = tuple(
-        (
-            cell(number),
-            cell(f"replication {number}" not in objected),
-            cell(record["attempts"]),
-            cell(record["p50_us"]),
-            cell(record["p99_us"]),
-            cell(record["latest_s"], 1e3),
-            cell(record["gap_s"], 1e3),
-            cell(record["later"], 100),
-            cell(record["drops"]),
-            cell(record["suspect"]),
-            cell(record["refused"]),
-            cell(record["hurried"]),
-        )
-        for number, record in enumerate(records)
+    columns = (
+        fact_column("replication", "number"),
+        Column("valid", lambda record: cell(f"replication {record['number']}" not in objected)),
+        fact_column("attempts", "attempts"),
+        fact_column("50 % within [us]", "p50_us"),
+        fact_column("99 % within [us]", "p99_us"),
+        Column("latest [ms]", lambda record: cell(record["latest_s"], 1e3)),
+        Column("longest pause [ms]", lambda record: cell(record["gap_s"], 1e3)),
+        Column("late [%]", lambda record: cell(record["later"], 100)),
+        *(fact_column(name, name) for name in ("drops", "suspect", "refused")),
+        fact_column("priority", "hurried"),
     )
+    rows = ({"number": number, **record} for number, record in enumerate(records))
     limit = plain(max(record["limit_s"] for record in records), "s")
     lead = "A relay that hands packets on late, or stands still and then reads many at once, does what no router does. "
     lead += "It records that; a replication in which it mattered is tried again, and then makes the testbed not valid."
     note = f"Late: by more than {limit}. Suspect: drops right after a pause of more than that. Refused: packets that a "
     note += "device did not take. Priority: whether the relay ran before everything that has none. Replications count "
     note += "from 0, as in the files; of several attempts the last one counts."
-    return PageSection("Punctuality", (lead,), (), (Table("Punctuality of the testbed", HEADS, rows, note),))
+    table = tabulated("Punctuality of the testbed", columns, rows, note)
+    return PageSection("Punctuality", (lead,), tables=(table,))
 
 
 def counted(known: Mapping[str, Any]) -> PageSection | None:
@@ -133,4 +115,4 @@ def counted(known: Mapping[str, Any]) -> PageSection | None:
     note += "Reno. Strays: thresholds that no law gave, beyond twice the highest window."
     heads = ("replication", "of", *ACKS.values(), *COUNTS.values())
     table = Table("Counted by the kernel", heads, tuple(rows), note)
-    return PageSection("What the kernel counted", sentences, (), (table,))
+    return PageSection("What the kernel counted", sentences, tables=(table,))

@@ -155,6 +155,12 @@ def as_numbers(values: Sequence[Any]) -> AxisValues:
     return AxisValues(tuple("" if value is None else value for value in values), "")
 
 
+def link_at(place: str, links: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the link of a document that a place such as ``links[core].buffer`` is of; empty if there is none."""
+    which = place.removeprefix("links[").partition("]")[0]
+    return next((link for i, link in enumerate(links) if which in (str(i), link["name"])), {})
+
+
 def result_axes(
     labels: Sequence[Mapping[str, Any]], resolved: Callable[[str, int], float | None] = lambda _name, _run: None
 ) -> tuple[list[ResultAxis], list[tuple[int, ...]]]:
@@ -189,23 +195,19 @@ def result_axes(
     leading, following = _independent(names, rows)
     distinct = {name: list(dict.fromkeys(row[names.index(name)] for row in rows)) for name in leading}
     is_grid = len(set(rows)) == len(rows) and math.prod(map(len, distinct.values())) <= SPARSE * len(rows)
+
+    def read(name: str, positions: Iterable[int]) -> AxisValues:
+        return _read(name, labels, [labels[i].get(name) for i in positions], resolved)
+
+    every = range(len(labels))
     if not names or not is_grid:
-        beside = {shown[name]: _read(name, [row[k] for row in rows], rows, k, resolved) for k, name in enumerate(names)}
-        return [ResultAxis(POINT, POINT, AxisValues(tuple(range(len(labels))), "1"), beside)], [
-            (i,) for i in range(len(labels))
-        ]
+        beside = {shown[name]: read(name, every) for name in names}
+        return [ResultAxis(POINT, POINT, AxisValues(tuple(every), "1"), beside)], [(i,) for i in every]
     axes = []
     for name in leading:
-        k = names.index(name)
-        firsts = {value: next(i for i, row in enumerate(rows) if row[k] == value) for value in distinct[name]}
-        beside = {
-            shown[other]: _read(
-                other, [rows[i][names.index(other)] for i in firsts.values()], rows, names.index(other), resolved
-            )
-            for other, leader in following.items()
-            if leader == name
-        }
-        axes.append(ResultAxis(shown[name], name, _read(name, distinct[name], rows, k, resolved), beside))
+        firsts = [next(i for i in every if labels[i].get(name) == value) for value in distinct[name]]
+        beside = {shown[other]: read(other, firsts) for other, leader in following.items() if leader == name}
+        axes.append(ResultAxis(shown[name], name, read(name, firsts), beside))
     places = [tuple(distinct[name].index(row[names.index(name)]) for name in leading) for row in rows]
     return axes, places
 
@@ -236,16 +238,15 @@ def _follows(rows: Iterable[tuple[Any, ...]], first: int, then: int) -> bool:
 
 def _read(
     name: str,
+    labels: Sequence[Mapping[str, Any]],
     values: Sequence[Any],
-    rows: Sequence[tuple[Any, ...]],
-    k: int,
     resolved: Callable[[str, int], float | None],
 ) -> AxisValues:
     """Convert values to numbers: by their unit, or for a buffer, by its resolved size."""
     found = as_numbers(values)
     if found.unit or not name.endswith(".buffer"):
         return found
-    packets = [{resolved(name, i) for i, row in enumerate(rows) if row[k] == value} for value in values]
+    packets = [{resolved(name, i) for i, own in enumerate(labels) if own.get(name) == value} for value in values]
     # Only where a value came to the same everywhere is it a place on an axis.
     if any(len(one) != 1 or None in one for one in packets):
         return found

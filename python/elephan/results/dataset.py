@@ -23,7 +23,7 @@ from elephan.metrics.quantity import (
     long_names,
     unit,
 )
-from elephan.results.axes import POINT, ResultAxis, result_axes
+from elephan.results.axes import POINT, ResultAxis, link_at, result_axes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -105,12 +105,8 @@ def _attributes(name: str, long_name: str) -> dict[str, str]:
 
 def _buffer(name: str, document: Mapping[str, Any]) -> float | None:
     """Buffer in packets at a place of the scenario, such as ``links[core].buffer``."""
-    which = name.removeprefix("links[").partition("]")[0]
-    for i, link in enumerate(document["links"]):
-        if which in (str(i), link["name"]):
-            packets = link["buffer_packets"]
-            return None if packets is None else float(packets)
-    return None
+    packets = link_at(name, document["links"]).get("buffer_packets")
+    return None if packets is None else float(packets)
 
 
 def _inner(grid: Grid) -> dict[str, Any]:
@@ -118,15 +114,11 @@ def _inner(grid: Grid) -> dict[str, Any]:
     times = [arrays.time_s for _, arrays in grid if arrays.time_s.size]
     same = all(len(one) == len(times[0]) and np.array_equal(one, times[0]) for one in times)
     return {
-        "replication": list(range(max((_count(arrays) for _, arrays in grid), default=0))),
+        "replication": list(range(max((arrays.replications for _, arrays in grid), default=0))),
         "link": list(dict.fromkeys(name for _, arrays in grid for name in arrays.links)),
         "flow": list(dict.fromkeys(flow for _, arrays in grid for flow in arrays.flows)),
         "time": (times[0] if same else np.unique(np.concatenate(times))) if times else np.empty(0),
     }
-
-
-def _count(arrays: RunArrays) -> int:
-    return len(next(iter(arrays.of_links.values())))
 
 
 def _filled(
@@ -147,7 +139,7 @@ def _filled(
 def _where(arrays: RunArrays, dim: str, inner: Mapping[str, Any]) -> NDArray[np.int64]:
     """Positions of a run's own links, flows or instants among those of all runs."""
     if dim == "replication":
-        return np.arange(_count(arrays))
+        return np.arange(arrays.replications)
     if dim == "time":
         return np.searchsorted(inner[dim], arrays.time_s)
     order = {name: i for i, name in enumerate(inner[dim])}
@@ -173,27 +165,15 @@ def _array(values: tuple[Any, ...], unit: str) -> NDArray[Any]:
 
 def _inner_coordinates(inner: Mapping[str, Any]) -> Variables:
     flows = inner["flow"]
+    found = (
+        ("replication", "replication", inner["replication"], np.int64, "1", "replication"),
+        ("link", "link", inner["link"], str, "", "name of the link"),
+        ("flow", "flow", [str(flow) for flow in flows], str, "", "flow, by group and number"),
+        ("group", "flow", [flow.group for flow in flows], str, "", "group of the flow"),
+        ("index", "flow", [flow.number for flow in flows], np.int64, "1", "number of the flow in its group"),
+        ("time", "time", inner["time"], float, "s", "time since the start of the run"),
+    )
     return {
-        "replication": (
-            ("replication",),
-            np.array(inner["replication"], dtype=np.int64),
-            {"units": "1", "long_name": "replication"},
-        ),
-        "link": (("link",), np.array(inner["link"], dtype=str), {"long_name": "name of the link"}),
-        "flow": (
-            ("flow",),
-            np.array([str(flow) for flow in flows], dtype=str),
-            {"long_name": "flow, by group and number"},
-        ),
-        "group": (("flow",), np.array([flow.group for flow in flows], dtype=str), {"long_name": "group of the flow"}),
-        "index": (
-            ("flow",),
-            np.array([flow.number for flow in flows], dtype=np.int64),
-            {"units": "1", "long_name": "number of the flow in its group"},
-        ),
-        "time": (
-            ("time",),
-            np.asarray(inner["time"], dtype=float),
-            {"units": "s", "long_name": "time since the start of the run"},
-        ),
+        name: ((dim,), np.array(values, dtype=kind), ({"units": units} if units else {}) | {"long_name": long_name})
+        for name, dim, values, kind, units, long_name in found
     }

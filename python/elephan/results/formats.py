@@ -124,8 +124,28 @@ class ParquetFormat(TableFormat):
         return bytes(sink.getvalue())
 
     def encode_columns(self, columns: Mapping[str, Any], metadata: Mapping[str, str]) -> bytes:
-        """Return columns as a small file, see `encode_parquet`."""
-        return encode_parquet(columns, metadata)
+        """Return columns as a small file; the extension writes few numbers and names in NumPy arrays."""
+        simple = all(isinstance(each, np.ndarray) and each.dtype.char in _KINDS for each in columns.values())
+        if simple and 0 < sum(map(len, columns.values())) < SMALL:
+            made = [(name, _names(column)) for name, column in columns.items()]
+            return _native.parquet_file(made, list(metadata.items()))
+        import pyarrow as pa  # noqa: PLC0415 (slow to import; only long results need it)
+        import pyarrow.parquet as pq  # noqa: PLC0415 (as above)
+
+        table = _as_arrow(columns)
+        sink = pa.BufferOutputStream()
+        with pq.ParquetWriter(
+            sink,
+            table.schema,
+            compression="zstd" if table.num_rows * table.num_columns >= SMALL else "none",
+            # Dictionaries and statistics enlarge files of measured numbers; Arrow's own schema would repeat Parquet's.
+            use_dictionary=False,
+            write_statistics=False,
+            store_schema=False,
+        ) as writer:
+            writer.add_key_value_metadata(dict(metadata))
+            writer.write_table(table)
+        return bytes(sink.getvalue())
 
     def decode(self, path: Path, columns: list[str] | None = None) -> Any:
         """Read a file."""
@@ -203,38 +223,6 @@ def read_table(path: Path, columns: list[str] | None = None) -> Any:
         raise InputError(message) from None
 
 
-def encode_parquet(columns: Mapping[str, Any], metadata: Mapping[str, str]) -> bytes:
-    """Return columns as the bytes of a Parquet file.
-
-    Parameters
-    ----------
-    columns : mapping of str to array_like, shape (rows,)
-        NaN becomes null.
-    metadata : mapping of str to str
-        Kept with the schema.
-    """
-    if _is_small(columns):
-        made_small = [(name, _names(column) if column.dtype == object else column) for name, column in columns.items()]
-        return _native.parquet_file(made_small, list(metadata.items()))
-    import pyarrow as pa  # noqa: PLC0415 (slow to import; only long results need it)
-    import pyarrow.parquet as pq  # noqa: PLC0415 (as above)
-
-    table = _as_arrow(columns)
-    sink = pa.BufferOutputStream()
-    with pq.ParquetWriter(
-        sink,
-        table.schema,
-        compression="zstd" if table.num_rows * table.num_columns >= SMALL else "none",
-        # Dictionaries and statistics enlarge files of measured numbers; Arrow's own schema would repeat Parquet's.
-        use_dictionary=False,
-        write_statistics=False,
-        store_schema=False,
-    ) as writer:
-        writer.add_key_value_metadata(dict(metadata))
-        writer.write_table(table)
-    return bytes(sink.getvalue())
-
-
 def _as_arrow(columns: Mapping[str, Any]) -> Any:
     """Return columns as a `pyarrow.Table`."""
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
@@ -247,16 +235,9 @@ def _as_arrow(columns: Mapping[str, Any]) -> Any:
     return pa.table({name: made(column) for name, column in columns.items()})
 
 
-def _is_small(columns: Mapping[str, Any]) -> bool:
-    """Whether the extension can write a table: few numbers and names, in NumPy arrays."""
-    if not all(isinstance(column, np.ndarray) and column.dtype.char in _KINDS for column in columns.values()):
-        return False
-    return 0 < sum(len(column) for column in columns.values()) < SMALL
-
-
-def _names(column: Any) -> list[str | None]:
-    """Return a column of names as a list, with None for absent ones."""
-    return [name if isinstance(name, str) else None for name in column.tolist()]
+def _names(column: Any) -> Any:
+    """Return a column of names as a list, with None for absent ones, and any other column as it is."""
+    return [name if isinstance(name, str) else None for name in column.tolist()] if column.dtype == object else column
 
 
 _FORMULA = re.compile(r"[=+\-@\t\r]")

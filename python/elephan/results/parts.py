@@ -52,6 +52,11 @@ class RunArrays:
     link_samples: Arrays
     flow_samples: Arrays
 
+    @property
+    def replications(self) -> int:
+        """Number of replications."""
+        return len(next(iter(self.of_links.values())))
+
 
 @dataclass(frozen=True)
 class ResultPart:

@@ -13,6 +13,8 @@ from elephan.metrics.quantity import GROUPS, LINKS, TRANSFERS, tabled
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from elephan.results.parts import ResultPart, RunArrays
 
 SAMPLED = {"links": "link", "flows": "flow"}
@@ -56,13 +58,13 @@ def measured(values: Mapping[str, Any], row: dict[str, Any], before: str = "") -
 def links_table(parts: Sequence[ResultPart]) -> ColumnTable:
     """Return a row per part and link."""
     listed = _listed(("name", "rate_bps", "discipline", "buffer_packets"), LINKS)
-    return _table("Links", listed, parts, lambda document: map(_link, document["links"]))
+    return _table("Links", listed, parts, lambda document: map(link_row, document["links"]))
 
 
 def groups_table(parts: Sequence[ResultPart]) -> ColumnTable:
     """Return a row per part and group of flows."""
     listed = _listed(("name", "law", "recovery", "flows"), GROUPS, TRANSFERS)
-    return _table("Groups of flows", listed, parts, lambda document: map(_group, document["groups"]))
+    return _table("Groups of flows", listed, parts, lambda document: map(group_row, document["groups"]))
 
 
 def fairness_table(parts: Sequence[ResultPart]) -> ColumnTable:
@@ -75,13 +77,14 @@ def _listed(facts: Sequence[str], *kinds: str) -> tuple[str, ...]:
     return (*facts, *(each.key for each in tabled(*kinds) if each.listed))
 
 
-def _link(link: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("name", "rate_bps")
+def link_row(link: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts and quantities of a link of a document as a row."""
     queue = {"discipline": link["queue"]["discipline"], "buffer_packets": link["buffer_packets"]}
-    return measured(link, {name: link[name] for name in names} | queue)
+    return measured(link, {"name": link["name"], "rate_bps": link["rate_bps"]} | queue)
 
 
-def _group(group: Mapping[str, Any]) -> dict[str, Any]:
+def group_row(group: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts and quantities of a group of flows of a document as a row."""
     return measured(group, {name: group[name] for name in ("name", "law", "recovery", "flows")})
 
 
@@ -140,16 +143,12 @@ def joined(parts: Sequence[ResultPart], columns_of: Callable[[RunArrays], dict[s
     names = dict.fromkeys(name for block in blocks for name in block)
     if len(blocks) == 1:
         return ColumnTable(blocks[0], caption)
-    lengths = [max((len(values) for values in block.values()), default=0) for block in blocks]
-    together: dict[str, Any] = {
-        name: np.concatenate(
-            [
-                block[name] if name in block else _absent(name, blocks, length)
-                for block, length in zip(blocks, lengths, strict=True)
-            ]
-        )
-        for name in names
-    }
+    together: dict[str, Any] = {}
+    for name in names:
+        is_text = any(block[name].dtype == object for block in blocks if name in block)
+        absent = _repeated(None if is_text else np.nan, 1)
+        parts_of = (block.get(name, absent.repeat(max(map(len, block.values()), default=0))) for block in blocks)
+        together[name] = np.concatenate(list(parts_of))
     return ColumnTable(together, caption)
 
 
@@ -158,87 +157,37 @@ def _repeated(value: Any, length: int) -> Any:
     return np.full(length, value, dtype=kind)
 
 
-def _absent(name: str, blocks: Sequence[Mapping[str, Any]], length: int) -> Any:
-    is_text = any(block[name].dtype == object for block in blocks if name in block)
-    return np.full(length, None if is_text else np.nan, dtype=object if is_text else float)
+def _long(
+    arrays: RunArrays, kind: str, values: Mapping[str, NDArray[Any]], time_s: NDArray[Any] | None = None
+) -> dict[str, Any]:
+    """Return values of links or flows as columns: a row per replication, link or flow, and instant if there are any."""
+    named = [(name, i) for i, name in enumerate(arrays.links)] if kind == "links" else list(arrays.flows)
+    names, places = [name for name, _ in named], [i for _, i in named]
+    count, instants = arrays.replications, 1 if time_s is None else len(time_s)
+    found = {"replication": np.repeat(np.arange(count, dtype=np.uint32), len(named) * instants)}
+    if time_s is not None:
+        found["time_s"] = np.tile(time_s, count * len(named))
+    found["name"] = np.tile(np.repeat(np.array(names, dtype=object), instants), count)
+    found["index"] = np.tile(np.repeat(np.array(places, dtype=np.uint32), instants), count)
+    return found | {name: column.reshape(-1) for name, column in values.items()}
 
 
-def sample_columns(arrays: RunArrays, kind: str) -> dict[str, Any]:
-    """Return samples as columns: a row per replication, link or flow, and instant.
-
-    Parameters
-    ----------
-    kind : str
-        ``"links"`` or ``"flows"``.
-
-    Returns
-    -------
-    dict of str to ndarray
-
-    Raises
-    ------
-    InputError
-        If no series were kept, or there is no such kind.
-    """
-    if kind not in SAMPLED:
-        message = f'samples: "{kind}" is neither "links" nor "flows"'
-        raise InputError(message)
+def _samples(arrays: RunArrays, kind: str) -> dict[str, Any]:
+    """Return samples over time as columns, see `_long`."""
     if not arrays.time_s.size:
         message = "samples: none were kept; run with series=True"
         raise InputError(message)
-    named, samples = (
-        ([(name, i) for i, name in enumerate(arrays.links)], arrays.link_samples)
-        if kind == "links"
-        else (list(arrays.flows), arrays.flow_samples)
-    )
-    counts = (_replications(arrays), len(named), arrays.time_s.size)
-    found = {
-        "replication": np.repeat(np.arange(counts[0], dtype=np.uint32), counts[1] * counts[2]),
-        "time_s": np.tile(arrays.time_s, counts[0] * counts[1]),
-        "name": np.tile(np.repeat(np.array([name for name, _ in named], dtype=object), counts[2]), counts[0]),
-        "index": np.tile(np.repeat(np.array([i for _, i in named], dtype=np.uint32), counts[2]), counts[0]),
-    }
-    return found | {name: values.reshape(-1) for name, values in samples.items()}
-
-
-def replication_columns(arrays: RunArrays, kind: str) -> dict[str, Any]:
-    """Return the results of each replication as columns: a row per replication and link or flow.
-
-    Parameters
-    ----------
-    kind : str
-        ``"links"`` or ``"flows"``.
-
-    Returns
-    -------
-    dict of str to ndarray
-    """
-    named, measured_ = (
-        ([(name, i) for i, name in enumerate(arrays.links)], arrays.of_links)
-        if kind == "links"
-        else (list(arrays.flows), arrays.of_flows)
-    )
-    count = _replications(arrays)
-    found = {
-        "replication": np.repeat(np.arange(count, dtype=np.uint32), len(named)),
-        "name": np.tile(np.array([name for name, _ in named], dtype=object), count),
-        "index": np.tile(np.array([i for _, i in named], dtype=np.uint32), count),
-    }
-    return found | {name: values.reshape(-1) for name, values in measured_.items()}
-
-
-def _replications(arrays: RunArrays) -> int:
-    return len(next(iter(arrays.of_links.values())))
+    return _long(arrays, kind, arrays.link_samples if kind == "links" else arrays.flow_samples, arrays.time_s)
 
 
 TABLES: dict[str, Callable[[Sequence[ResultPart]], ColumnTable]] = {
     "links": links_table,
     "groups": groups_table,
     "fairness": fairness_table,
-    "link_replications": lambda parts: joined(parts, lambda a: replication_columns(a, "links"), "Links"),
-    "flow_replications": lambda parts: joined(parts, lambda a: replication_columns(a, "flows"), "Flows"),
-    "link_samples": lambda parts: joined(parts, lambda a: sample_columns(a, "links"), "Samples of links"),
-    "flow_samples": lambda parts: joined(parts, lambda a: sample_columns(a, "flows"), "Samples of flows"),
+    "link_replications": lambda parts: joined(parts, lambda a: _long(a, "links", a.of_links), "Links"),
+    "flow_replications": lambda parts: joined(parts, lambda a: _long(a, "flows", a.of_flows), "Flows"),
+    "link_samples": lambda parts: joined(parts, lambda a: _samples(a, "links"), "Samples of links"),
+    "flow_samples": lambda parts: joined(parts, lambda a: _samples(a, "flows"), "Samples of flows"),
 }
 """Tables that every result has, by the name that `to_pandas` and `to_polars` take."""
 

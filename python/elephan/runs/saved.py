@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 DOCUMENT, SCENARIO = "run.json", "scenario.toml"
 
-_BESIDE = ("resolved", "provenance", "files", "store")
+BESIDE = ("resolved", "provenance", "files", "store")
 """Keys that ``run.json`` has in addition to the document of ``elephan run --json``."""
 
 
@@ -67,8 +67,30 @@ class FolderRun(ResultTables):
 
     @property
     @abstractmethod
+    def _full(self) -> dict[str, Any]:
+        """Content of ``run.json``."""
+
+    @property
     def document(self) -> dict[str, Any]:
         """The document of ``elephan run --json``."""
+        document = {name: value for name, value in self._full.items() if name not in BESIDE}
+        # The folder of a run in a store keeps what is not the same each time elsewhere.
+        wall_s = self._full["provenance"].get("wall_s")
+        if wall_s is not None:
+            run = dict(document["run"])
+            delivered = run.pop("packets_delivered")
+            document["run"] = run | {"wall_s": wall_s, "packets_delivered": delivered}
+        return document
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Provenance: host, time and versions of the computation, and how long it took [s]."""
+        return dict(self._full["provenance"])
+
+    @property
+    def warnings(self) -> list[LintWarning]:
+        """Lint warnings about the scenario and its results."""
+        return [LintWarning(**each) for each in self._full["warnings"]]
 
     @property
     @abstractmethod
@@ -175,24 +197,6 @@ class SavedRun(FolderRun):
     """
 
     folder: Path
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """The document of ``elephan run --json``."""
-        document = {name: value for name, value in self._full.items() if name not in _BESIDE}
-        # The folder of a run in a store keeps what is not the same each time elsewhere.
-        wall_s = self._full["provenance"].get("wall_s")
-        return document if wall_s is None else document | {"run": document["run"] | {"wall_s": wall_s}}
-
-    @property
-    def provenance(self) -> dict[str, Any]:
-        """Provenance: version, platform and time of the computation."""
-        return dict(self._full["provenance"])
-
-    @property
-    def warnings(self) -> list[LintWarning]:
-        """Lint warnings about the scenario and its results."""
-        return [LintWarning(**each) for each in self._full["warnings"]]
 
     @cached_property
     def scenario(self) -> Scenario:

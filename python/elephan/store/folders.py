@@ -14,6 +14,7 @@ from elephan.errors import InputError
 from elephan.formats import FORMAT, unstamped
 from elephan.results.files import encode_files
 from elephan.runs.files import run_tables
+from elephan.runs.saved import BESIDE
 from elephan.store.keys import key_of
 from elephan.store.labels import as_line
 from elephan.store.provenance import here
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from elephan.store.labels import Labels
 
 DOCUMENT, JOURNAL, SAMPLES = "run.json", "labels.jsonl", "samples.parquet"
-
-_OWN = ("store", "resolved", "files", "provenance")
-"""Keys that ``run.json`` has in addition to the document of ``elephan run --json``."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +149,7 @@ def read(folder: Path) -> RunFolder:
     full = json.loads(content)
     if isinstance(full, dict):
         full = _unstamped(full)
-    parts = {"run", "links", "groups", "fairness", *_OWN}
+    parts = {"run", "links", "groups", "fairness", *BESIDE}
     if not isinstance(full, dict) or not parts <= full.keys() or "id" not in full["store"]:
         message = "is not the document of a run"
         raise ValueError(message)
@@ -203,21 +201,6 @@ def faults(folder: Path, run_id: str, sha256: str | None = None) -> Iterator[tup
 
 def _changed(found: str, expected: str) -> str:
     return f"has changed: its SHA-256 is {found[:12]}… and was {expected[:12]}…"
-
-
-def as_document(full: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of ``run.json`` that is the document of ``elephan run --json``.
-
-    Parameters
-    ----------
-    full : mapping
-        Content of ``run.json``.
-    """
-    document = {name: value for name, value in full.items() if name not in _OWN}
-    run = dict(document["run"])
-    delivered = run.pop("packets_delivered")
-    document["run"] = run | {"wall_s": full["provenance"]["wall_s"], "packets_delivered": delivered}
-    return document
 
 
 def append_labels(folder: Path, *sets: Labels) -> None:

@@ -50,7 +50,6 @@ def ask(index: Index, sql: str) -> Any:
     if not sql.strip():
         message = 'query: empty; write for example SELECT * FROM results WHERE "core.utilization" > 0.95'
         raise StoreError(message)
-    _check_quoted(index, sql)
     if _ID_JOINED.search(_without_texts(sql)):
         message = "query: results has ids in its column run, and no other table has; JOIN points USING (run) for labels"
         raise StoreError(message)
@@ -198,24 +197,6 @@ def _known(index: Index) -> dict[str, list[str]]:
     return {"results": list(index.results()[0])} | {name: names for name, names in tables.items() if name != "results"}
 
 
-def _check_quoted(index: Index, sql: str) -> None:
-    """Refuse a quoted name that does not exist: SQLite would treat it as a string constant."""
-    known = _known(index)
-    there = {name.lower() for name in known} | {name.lower() for columns in known.values() for name in columns}
-    for match in _TOKENS.finditer(sql):
-        if match["name"] is None:
-            continue
-        name = match["name"].replace('""', '"')
-        before, after = sql[: match.start()].rstrip().lower(), sql[match.end() :].lstrip().lower()
-        is_made = before.endswith((" as", ")")) or re.match(r"(as\b|\()", after)
-        if is_made:
-            there.add(name.lower())
-        elif name.lower() not in there:
-            columns = dict.fromkeys(column for columns in known.values() for column in columns)
-            message = f"query: there is no column \"{name}\"; {hint(name, columns)} (texts stand in 'single quotes')"
-            raise StoreError(message)
-
-
 def _named(sql: str) -> str:
     """Quote names in backticks, so that they cannot be read as strings.
 
@@ -244,6 +225,9 @@ def _explained(index: Index, sql: str, error: Exception) -> str:
         if match["what"] == "table":
             return f'query: there is no table "{name}"; {hint(name, known, "tables")}'
         columns = dict.fromkeys(column for columns in known.values() for column in columns)
+        quoted = {match["name"].replace('""', '"') for match in _TOKENS.finditer(sql) if match["name"] is not None}
+        if name in quoted and name not in columns:
+            return f"query: there is no column \"{name}\"; {hint(name, columns)} (texts stand in 'single quotes')"
         if name not in columns and (alone := _OF_ALIAS.fullmatch(name)) is not None:
             name = alone["name"]
         asked = [table for table in _ASKED.findall(_without_texts(sql)) if table in known]

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
-from elephan.lint import LintWarning
 from elephan.results.formats import read_table
 from elephan.runs.saved import FolderRun
 from elephan.scenario import Scenario
@@ -47,16 +46,6 @@ class StoredRun(FolderRun):
         return self._sets()
 
     @property
-    def document(self) -> dict[str, Any]:
-        """The document of ``elephan run --json``."""
-        return folders.as_document(self._full)
-
-    @property
-    def provenance(self) -> dict[str, Any]:
-        """Provenance: host, time and versions of the computation, and how long it took [s]."""
-        return dict(self._full["provenance"])
-
-    @property
     def resolved(self) -> dict[str, Any]:
         """Canonical form of the scenario."""
         return dict(self._full["resolved"])
@@ -65,11 +54,6 @@ class StoredRun(FolderRun):
     def has_samples(self) -> bool:
         """Whether samples over time were kept."""
         return folders.SAMPLES in self._full["files"]
-
-    @property
-    def warnings(self) -> list[LintWarning]:
-        """Lint warnings about the scenario and its results."""
-        return [LintWarning(**each) for each in self._full["warnings"]]
 
     @cached_property
     def scenario(self) -> Scenario:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.display import CI95
 from elephan.metrics.quantity import FAIRNESS, GROUPS, LINKS, tabled
-from elephan.results.tables import measured
+from elephan.results.tables import group_row, link_row, measured
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -83,11 +83,5 @@ def summarize(document: Mapping[str, Any]) -> RunSummary:
     (2, 25, True)
     """
     run = {name: value for name, value in document["run"].items() if not isinstance(value, dict)}
-    links = []
-    for link in document["links"]:
-        row = {"name": link["name"], "rate_bps": link["rate_bps"], "discipline": link["queue"]["discipline"]}
-        row["buffer_packets"] = link["buffer_packets"]
-        links.append(measured(link, row))
-    facts = ("name", "law", "recovery", "flows")
-    groups = [measured(group, {fact: group[fact] for fact in facts}) for group in document["groups"]]
-    return RunSummary(measured(document["fairness"], run), links, groups)
+    rows = [*map(link_row, document["links"])], [*map(group_row, document["groups"])]
+    return RunSummary(measured(document["fairness"], run), *rows)
