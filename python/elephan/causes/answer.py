@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from elephan.results.files import write_json
+from elephan.scenario import Scenario
 from elephan.units import count, format_time
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from elephan.scenario import Scenario
 
 PS = 10**12
 """Picoseconds in a second."""

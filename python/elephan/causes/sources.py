@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elephan.errors import InputError
-from elephan.runs.saved import DOCUMENT, FolderRun, SavedRun
+from elephan.runs.saved import DOCUMENT, FolderRun, ReplicatedRun, SavedRun
 from elephan.scenario import AUTO, Scenario
 from elephan.store import Store
 from elephan.store.errors import StoreError
-
-if TYPE_CHECKING:
-    from elephan.runs.saved import ReplicatedRun
 
 
 def find(run: Scenario | ReplicatedRun | str | Path, store: str | Path | None = None) -> Scenario | ReplicatedRun:

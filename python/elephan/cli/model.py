@@ -6,7 +6,7 @@ With ``--simulate``: a simulation beside it. With ``--map``: where it holds, fro
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer

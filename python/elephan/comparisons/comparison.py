@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from elephan import testbed
 from elephan.comparisons.sawtooth import sawtooth_statistics
 from elephan.errors import InputError
+from elephan.network import Network
 from elephan.results import CompareDocument, ComparedQuantityDocument, ResultPart, ResultTables
 from elephan.runs import run
 from elephan.runs.arrays import buffer_packets
+from elephan.runs.result import RunResult
+from elephan.runs.saved import SavedRun
 from elephan.scenario import Scenario
+from elephan.testbed import TestbedResult
 from elephan.theory import controls
 from elephan.theory.law_responses import SOURCES, law_responses
 from elephan.theory.models import MODELS
 from elephan.theory.models.bottleneck import bottleneck
 from elephan.theory.models.senders import PERIOD, ignored_parameters, violated_by_senders
 from elephan.theory.sawtooth import synchronised
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from elephan.network import Network
-    from elephan.runs.result import RunResult
-    from elephan.runs.saved import SavedRun
-    from elephan.testbed import TestbedResult
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,10 @@ The estimate is made of the scenario and of the machine's measured speed; nothin
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from elephan.costs.available import AvailableMemory, available_memory
 from elephan.costs.check import check_memory, memory_of, of_runs, parts_of, too_much
@@ -15,14 +17,9 @@ from elephan.costs.machine import cores, ns_per_packet
 from elephan.costs.memory import PROCESS, expected_memory
 from elephan.costs.traffic import ExpectedTraffic, expected_traffic, recorded
 from elephan.costs.work import expected_work
+from elephan.network import Network
 from elephan.scenario import AUTO, Scenario
 from elephan.units import format_bytes, format_long_time, format_number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
-    from elephan.network import Network
 
 __all__ = [
     "FACTORS",

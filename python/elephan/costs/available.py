@@ -6,13 +6,10 @@ Source: Linux, Documentation/admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst, fi
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path("/")
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from elephan.costs.available import AvailableMemory, available_memory
 from elephan.costs.machine import cores
 from elephan.costs.memory import PROCESS, ExpectedMemory, expected_memory
 from elephan.costs.traffic import expected_traffic
 from elephan.errors import InputError
+from elephan.network import Network
+from elephan.scenario import Scenario
 from elephan.units import format_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.network import Network
-    from elephan.scenario import Scenario
 
 
 def memory_of(network: Network, *, workers: int | None = None, series: bool = False) -> tuple[float, dict[str, float]]:

@@ -6,8 +6,10 @@ ordinary scenarios do is never one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
+from elephan.catalog import Card
 from elephan.lint import (
     deterministic_replications,
     ends_in_warmup,
@@ -29,14 +31,8 @@ from elephan.lint import (
     unpaced_bursts,
     unsettled,
 )
-from elephan.lint.rule import LintRule, LintSubject, LintWarning
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.catalog import Card
-    from elephan.lint.rule import HasRule
-    from elephan.scenario import Scenario
+from elephan.lint.rule import HasRule, LintRule, LintSubject, LintWarning
+from elephan.scenario import Scenario
 
 __all__ = ["RULES", "LintRule", "LintWarning", "cards", "lint"]
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.network import FlowGroup
 from elephan.units import format_time, octets, seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from elephan.network import FlowGroup
 
 KNOWN = {"bulk", "finite", "replay", "cbr", "poisson", "on-off"}
 """Kinds of traffic for which an equal share is a good estimate."""

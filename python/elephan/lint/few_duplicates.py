@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.network import NetworkLink
 from elephan.units import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from elephan.network import NetworkLink
 
 DEFAULT = 3
 """Duplicates of RFC 5681, where the file gives no `dup_thresh`."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LEAST = 0.7
 """Minimum goodput as a share of a link's throughput. Recoveries without SACK deliver at most a seventh twice at

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from elephan.costs.available import available_memory
 from elephan.costs.check import memory_of, too_much
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from elephan.network import Network
+from elephan.network import Network
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:

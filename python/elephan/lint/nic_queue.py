@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.network import FlowGroup
 from elephan.units import format_rate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from elephan.network import FlowGroup
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:

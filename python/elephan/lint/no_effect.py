@@ -6,18 +6,14 @@ and of what is named with the catalogue. This rule only asks whether the needs o
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from elephan.catalog import KEYS, catalog
+from elephan.catalog import KEYS, Card, CardParameter, Need, catalog
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.schema import schema
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from elephan.catalog import Card, CardParameter, Need
 
 AUTO = "auto"
 """Value of a key that leaves the choice to elephan."""

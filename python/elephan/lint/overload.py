@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from elephan.costs.traffic import asked_bps
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.network import FlowGroup, Network
 from elephan.units import format_rate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from elephan.network import FlowGroup, Network
 
 ABOVE = 1 + 1e-9
 """Factor above the capacity of a link from which it is overloaded; it allows for rounding in sums of rates."""

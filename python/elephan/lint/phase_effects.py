@@ -10,17 +10,12 @@ and Vegas. Inside a group with RTTs that are spread, utilization moved by a poin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.lint.sawtooth import ASKED
-from elephan.network import DROP_TAIL
+from elephan.network import DROP_TAIL, FlowGroup
 from elephan.units import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from elephan.network import FlowGroup
 
 LOSS_BASED = {"reno", "dctcp", *ASKED}
 """Laws whose shares depend on which packets are dropped or marked."""

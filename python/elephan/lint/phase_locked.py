@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
-from elephan.network import DROP_TAIL
+from elephan.network import DROP_TAIL, FlowGroup
 from elephan.units import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from elephan.network import FlowGroup
 
 REGULAR = {"bulk", "finite", "cbr"}
 """Deterministic traffic, which keeps the pattern; random traffic breaks it."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from elephan.catalog import Card
-    from elephan.network import FlowGroup, Network
+from elephan.catalog import Card
+from elephan.network import FlowGroup, Network
 
 
 @dataclass(frozen=True)

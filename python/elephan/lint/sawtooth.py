@@ -9,15 +9,11 @@ sawtooth, and no period.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from elephan import _native
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from elephan.network import FlowGroup
+from elephan.network import FlowGroup
 
 ASKED = (
     "highspeed",

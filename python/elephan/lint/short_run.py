@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.lint.sawtooth import period_s
 from elephan.units import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SAWTEETH = 5
 """Minimum number of sawteeth in a run: with fewer, the mean depends on the phase at its end."""

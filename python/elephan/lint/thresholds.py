@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.units import format_packets, format_time, seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 COMPARED = ("min_th", "max_th", "ecn_threshold", "threshold", "target")
 """Parameters that are compared with a backlog or a delay, and have no effect above the buffer."""

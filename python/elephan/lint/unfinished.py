@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.units import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.lint.sawtooth import ASKED
+from elephan.network import FlowGroup, NetworkLink
 from elephan.units import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from elephan.network import FlowGroup, NetworkLink
 
 GROWING = {"reno", *ASKED}
 """Laws that grow until they lose packets."""

@@ -8,17 +8,12 @@ of links of ten flows and more with fewer packets than that, but more than one, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.lint.sawtooth import ASKED
-from elephan.network import DROP_TAIL
+from elephan.network import DROP_TAIL, FlowGroup
 from elephan.units import format_packets
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from elephan.network import FlowGroup
 
 WINDOW_LAWS = {"reno", *ASKED}
 """Laws that grow until they lose packets."""

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.units import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LEAST = 0.05
 """Change of a group's rate, relative to its mean, below which it does not matter to a study."""

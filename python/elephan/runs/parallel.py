@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from elephan.runs.outcome import ReplicationOutcome, simulate
+from elephan.scenario import Scenario
 from elephan.workers import check_workers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from elephan.scenario import Scenario
 
 
 class ReplicationJob(NamedTuple):

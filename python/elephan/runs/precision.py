@@ -7,25 +7,21 @@ whatever the number of workers, so the result is that of a run with as many repl
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.errors import InputError, UnitError, suggest
 from elephan.metrics.quantity import GROUPS, LINKS, tabled
 from elephan.metrics.values import GroupValues
+from elephan.network import Network
+from elephan.runs.outcome import ReplicationOutcome
+from elephan.scenario import Scenario
 from elephan.stats import estimate, finite, is_precise
 from elephan.units import share
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from elephan.network import Network
-    from elephan.runs.outcome import ReplicationOutcome
-    from elephan.scenario import Scenario
 
 FIRST, STEP = 5, 5
 """Number of replications to begin with, unless the file has more, and in each further batch."""

@@ -4,35 +4,30 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
+from elephan.display import ColumnTable
 from elephan.errors import InputError
 from elephan.formats import unstamped
 from elephan.lint import LintWarning
 from elephan.metrics.quantity import LINKS, quantities
-from elephan.results import ResultPart, ResultTables, RunDocument
+from elephan.results import ResultPart, ResultTables, RunArrays, RunDocument
 from elephan.results.formats import FORMATS, read_table, table_path
 from elephan.runs.arrays import run_arrays
 from elephan.runs.files import COUNTERS
-from elephan.runs.measures import as_table, check_metrics, measure, parse_metrics
+from elephan.runs.measures import AskedMetric, as_table, check_metrics, measure, parse_metrics
 from elephan.runs.notebook import page
 from elephan.runs.outcome import ReplicationOutcome
 from elephan.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from elephan.display import ColumnTable
-    from elephan.results import RunArrays
-    from elephan.runs.measures import AskedMetric
-
     Columns = dict[str, NDArray[Any]]
 
 DOCUMENT, SCENARIO = "run.json", "scenario.toml"

@@ -9,23 +9,17 @@ whose series never vary say nothing.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.errors import ScenarioError
+from elephan.runs.outcome import ReplicationOutcome
 from elephan.runs.parallel import ReplicationJob, simulate_all
-from elephan.scenario import AUTO
+from elephan.scenario import AUTO, Scenario
 from elephan.stats import mser5
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from elephan.runs.outcome import ReplicationOutcome
-    from elephan.scenario import Scenario
 
 PILOT = 5
 """Replications of the pilot: the first ones of the run itself, so that the result depends on nothing else."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, ScenarioError
-from elephan.own_laws import check_used, declared
+from elephan.network import NetworkLink
+from elephan.own_laws import LawSource, check_used, declared
 from elephan.scenario import Scenario
 from elephan.sizing.answer import NoModelError, SizeAnswer
 from elephan.sizing.comparison import SizeComparison, size_variants
@@ -16,18 +19,12 @@ from elephan.sizing.inverse import LimitAnswer, size_limit
 from elephan.sizing.limits import SENDERS, LinkLimit, held_by_windows, held_elsewhere, too_short, why_not
 from elephan.sizing.measuring import LinkSimulations
 from elephan.sizing.pacing import BOTH, check_pacing, with_pacing
-from elephan.sizing.targets import check_targets, parse_targets
+from elephan.sizing.targets import BufferSample, Target, check_targets, parse_targets
 from elephan.units import format_packets, format_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from elephan.network import NetworkLink
-    from elephan.own_laws import LawSource
     from elephan.sizing.curve import BufferCurve
     from elephan.sizing.search import SearchProgress
-    from elephan.sizing.targets import BufferSample, Target
 
 __all__ = ["LimitAnswer", "SizeAnswer", "SizeComparison", "size", "size_limit", "size_variants"]
 

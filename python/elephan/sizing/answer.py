@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from elephan.display import ColumnTable
 from elephan.errors import InputError
-from elephan.lint import lint
+from elephan.lint import LintWarning, lint
 from elephan.results import ResultPart, ResultTables
 from elephan.results.files import TableColumns
 from elephan.results.parts import RunArrays
+from elephan.scenario import Scenario
+from elephan.sizing.limits import LinkLimit
 from elephan.sizing.notebook import answer_page, sentence
 from elephan.sizing.rules import broken, rules
-from elephan.sizing.targets import GroupSample, targets_json
+from elephan.sizing.targets import GroupSample, Target, targets_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from elephan.lint import LintWarning
     from elephan.pictures.figure import Figure
-    from elephan.scenario import Scenario
     from elephan.sizing.curve import BufferCurve
-    from elephan.sizing.limits import LinkLimit
     from elephan.sizing.models import ModelPrediction
     from elephan.sizing.suggest import BufferSuggestion
-    from elephan.sizing.targets import Target
 
 PREDICTED = ("utilization", "loss_ratio", "queueing_delay_s")
 METRICS = (*PREDICTED, "jain")

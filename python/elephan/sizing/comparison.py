@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import product
@@ -14,28 +14,23 @@ from typing import TYPE_CHECKING, Any
 from elephan.catalog.entry import RegistryEntry
 from elephan.display import ColumnTable
 from elephan.errors import InputError, ScenarioError
-from elephan.lint import lint
+from elephan.lint import LintWarning, lint
 from elephan.lint.thresholds import CODELS
 from elephan.lint.thresholds import RULE as THRESHOLDS
-from elephan.own_laws import check_used, declared
+from elephan.network import NetworkLink
+from elephan.own_laws import LawSource, check_used, declared
 from elephan.profiles import profiled_queues
 from elephan.results import ResultPart, ResultTables
 from elephan.results.files import TableColumns
 from elephan.runs.files import file_names
 from elephan.scenario import Scenario
-from elephan.sizing.answer import METRICS, NoModelError
+from elephan.sizing.answer import METRICS, NoModelError, SizeAnswer
 from elephan.sizing.caveats import FULL_FIRST, caveats
 from elephan.sizing.notebook import comparison_page
 from elephan.sizing.targets import BufferSample
 from elephan.units import count, format_packets, format_time, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from elephan.lint import LintWarning
-    from elephan.network import NetworkLink
-    from elephan.own_laws import LawSource
-    from elephan.sizing.answer import SizeAnswer
     from elephan.sizing.recommend import Candidate, Recommendation
 
 

@@ -6,19 +6,13 @@ Source: isotonic regression, Ayer1955; intervals by inverting a test, Fieller195
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
+from elephan.sizing.targets import BufferSample, Target
 from elephan.stats import Estimate, estimate, isotonic, t_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from elephan.sizing.targets import BufferSample, Target
-
 
 APART = 4.0
 """Maximum ratio of two neighbouring measured buffers between which the curve is interpolated and drawn."""

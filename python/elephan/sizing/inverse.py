@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,25 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.display import ColumnTable
 from elephan.errors import InputError
-from elephan.lint import lint
-from elephan.own_laws import check_used, declared
+from elephan.lint import LintWarning, lint
+from elephan.own_laws import LawSource, check_used, declared
 from elephan.results.files import TableColumns, write_files
 from elephan.scenario import Scenario
 from elephan.sizing.limit_words import said
 from elephan.sizing.limits import too_short, why_not
 from elephan.sizing.measuring import LinkSimulations
-from elephan.sizing.quantities import drop_tail, quantity
-from elephan.sizing.targets import GroupSample, check_targets, parse_targets, targets_json
+from elephan.sizing.quantities import LinkQuantity, drop_tail, quantity
+from elephan.sizing.targets import GroupSample, Target, check_targets, parse_targets, targets_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from elephan.lint import LintWarning
-    from elephan.own_laws import LawSource
     from elephan.sizing.curve import BufferCurve
-    from elephan.sizing.quantities import LinkQuantity
     from elephan.sizing.search import SearchProgress
-    from elephan.sizing.targets import Target
 
 MEASURED = ("utilization", "loss_ratio", "queueing_delay_s", "queueing_delay_p95_s", "jain")
 """Metrics that are shown for every value of the searched quantity."""

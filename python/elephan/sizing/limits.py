@@ -8,17 +8,14 @@ Section 5.1, for CUBIC.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.errors import InputError
+from elephan.network import FlowGroup, Network
+from elephan.sizing.targets import Target
 from elephan.units import format_rate, format_time, octets
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from elephan.network import FlowGroup, Network
-    from elephan.sizing.targets import Target
 
 POLICER, OTHER_LINK, ACCESS, WINDOW = "policer", "other-link", "access", "receive-window"
 OFFERED, LOSS, START_UP, SEVERAL, SENDERS = "offered-load", "random-loss", "start-up", "several", "senders"

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
+from elephan.network import FlowGroup
 from elephan.runs import ReplicationJob, simulate_all
+from elephan.runs.outcome import ReplicationOutcome
 from elephan.runs.result import DELAYS
+from elephan.scenario import Scenario
 from elephan.sizing.targets import BufferSample, GroupSample
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from elephan.network import FlowGroup
-    from elephan.runs.outcome import ReplicationOutcome
-    from elephan.scenario import Scenario
 
 TAIL = 0.95
 """Share of the packets that wait at most `BufferSample.queueing_delay_p95_s`."""

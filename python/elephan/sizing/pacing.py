@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.errors import InputError, unknown
-
-if TYPE_CHECKING:
-    from elephan.scenario import Scenario
+from elephan.scenario import Scenario
 
 BOTH = "both"
 WAYS = ("none", "linux", "quic")

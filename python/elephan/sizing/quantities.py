@@ -6,16 +6,13 @@ parts of `PARTS` of the file's own, of which more parts are a shorter path and a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.errors import InputError, ScenarioError, UnitError, unknown
+from elephan.scenario import Scenario
 from elephan.units import count, seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from elephan.scenario import Scenario
 
 PARTS = 4096
 """Count that stands for the scenario's own path or rate: at 64 times that, a step of the search is 1.6 %."""

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from elephan.errors import InputError, TargetError, UnitError, suggest
+from elephan.network import Network
 from elephan.units import seconds, share
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from elephan.network import Network
 
 FORMS = "utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9, delay_p95=20ms, rtt_p95[ping]=50ms"
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan.own_laws import check_used, declared
+from elephan.own_laws import LawSource, check_used, declared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Executor
-    from pathlib import Path
 
-    from elephan.own_laws import LawSource
     from elephan.scenario import Scenario
     from elephan.store import Store
     from elephan.sweeps.document import Sweep

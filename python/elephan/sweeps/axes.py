@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.assignments import usual_place
 from elephan.errors import InputError, suggest
 from elephan.store.labels import Labels, as_labels
 from elephan.sweeps.lists import Value, read_list
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 KEYS = ("over", "zip", "cases")
 """Keys of axes in a sweep file, at its top and in each case."""

@@ -7,24 +7,21 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elephan.errors import InputError, suggest
-from elephan.metrics.quantity import ALWAYS, FAIRNESS, GROUPS, LINKS, TRANSFERS, quantities
+from elephan.metrics.quantity import ALWAYS, FAIRNESS, GROUPS, LINKS, TRANSFERS, Quantity, quantities
 from elephan.metrics.values import FairnessValues, GroupValues
-from elephan.runs.measures import row_name
+from elephan.network import Network
+from elephan.runs.measures import AskedMetric, row_name
 from elephan.stats import estimate, paired
 from elephan.units import resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from elephan.metrics.quantity import Quantity
-    from elephan.network import Network
-    from elephan.runs.measures import AskedMetric
     from elephan.sweeps.result import PointResult
 
 Measured = dict[str, float | None]

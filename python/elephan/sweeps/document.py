@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan import flow_files
 from elephan.errors import InputError, ScenarioError
@@ -26,9 +27,6 @@ from elephan.sweeps.axes import (
 )
 from elephan.sweeps.points import SweepPoint, plan
 from elephan.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _SETTINGS = ("replications", "seed")
 _KEYS = ("format", "base", "set", "title", *_SETTINGS, "precision", "max_replications", *KEYS)

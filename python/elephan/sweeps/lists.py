@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from elephan.catalog.registries import plain
 from elephan.errors import InputError, UnitError
 from elephan.input_files import parse_toml
-from elephan.units import bits_per_second, number_and_unit, octets, read_range, seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from elephan.units import ParsedRange
+from elephan.units import ParsedRange, bits_per_second, number_and_unit, octets, read_range, seconds
 
 Value = object
 """A value of a scenario file."""

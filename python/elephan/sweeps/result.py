@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from elephan import _native, display
-from elephan.results import ResultPart, ResultTables
+from elephan.display import ColumnTable
+from elephan.results import MetricDocument, ResultPart, ResultTables, SweepDocument, SweepPointDocument
 from elephan.results.files import TableColumns
-from elephan.runs.measures import as_table, parse_metrics
+from elephan.runs.measures import AskedMetric, as_table, parse_metrics
 from elephan.store import StoredRun, StoreTable, folders
+from elephan.store.labels import Labels
 from elephan.store.provenance import here
 from elephan.store.query import as_column
 from elephan.store.summary import RUN, shown_as, summarize
@@ -18,13 +22,6 @@ from elephan.store.upkeep import SHARDS
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from elephan.display import ColumnTable
-    from elephan.results import MetricDocument, SweepDocument, SweepPointDocument
-    from elephan.runs.measures import AskedMetric
-    from elephan.store.labels import Labels
     from elephan.sweeps.document import Sweep
     from elephan.sweeps.points import SweepPoint
 

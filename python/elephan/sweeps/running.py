@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.costs.check import check_memory
@@ -21,18 +22,14 @@ from elephan.store.upkeep import SHARDS
 from elephan.sweeps.claims import PointClaims
 from elephan.sweeps.document import Sweep
 from elephan.sweeps.execution import PointJob, execute, jobs_of, share_of, workers_of
-from elephan.sweeps.progress import ProgressCounter
+from elephan.sweeps.points import SweepPoint
+from elephan.sweeps.progress import ProgressCounter, SweepProgress
 from elephan.sweeps.result import PointResult, SweepResult
 from elephan.sweeps.tasks import SweepSettings
 from elephan.workers import check_workers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Executor
-    from pathlib import Path
-
-    from elephan.sweeps.points import SweepPoint
-    from elephan.sweeps.progress import SweepProgress
 
 MOST_CHECKED = 100
 """Maximum number of points whose memory is estimated before the sweep starts."""

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from elephan.errors import InputError
+from elephan.results import SweepDocument
 from elephan.runs.saved import read_document
 from elephan.scenario import Scenario
 from elephan.store.labels import as_value
+from elephan.store.stored import StoredRun
 from elephan.sweeps.axes import SweepAxis, SweepCase, SweepCases
 from elephan.sweeps.document import Sweep
 from elephan.sweeps.points import SweepPoint
 from elephan.sweeps.result import PointResult, SweepResult
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from elephan.results import SweepDocument
-    from elephan.store.stored import StoredRun
 
 DOCUMENT = "sweep.json"
 

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from elephan import _native
+from elephan.display import ColumnTable
 from elephan.errors import InputError
 from elephan.results import ResultPart, ResultTables, TestbedDocument
 from elephan.runs.files import run_files
+from elephan.runs.outcome import ReplicationOutcome
 from elephan.runs.result import RunResult
 from elephan.runs.saved import SavedRun
 from elephan.scenario import Scenario
 from elephan.testbed.hosts import lacking
 from elephan.testbed.plan import PROGRAMS, TestbedPlan, plan
 from elephan.testbed.replication import replicate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from elephan.display import ColumnTable
-    from elephan.runs.outcome import ReplicationOutcome
 
 __all__ = ["TestbedPlan", "TestbedResult", "plan", "read_testbed", "run"]
 

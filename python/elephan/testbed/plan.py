@@ -9,20 +9,17 @@ from __future__ import annotations
 import json
 import math
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan import _native
 from elephan.errors import InputError
 from elephan.network import HEADER
 from elephan.runs.outcome import simulate
+from elephan.scenario import Scenario
 from elephan.testbed.differences import differences
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from elephan.scenario import Scenario
 
 CLIENT, SERVER = "192.0.2.1", "192.0.2.2"
 """Addresses of the two hosts, reserved for documentation (RFC 5737), inside their own namespaces."""

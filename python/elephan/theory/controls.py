@@ -7,15 +7,13 @@ catalogue, for names and defaults; the engine's own parser reports invalid param
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan import _native
 from elephan.catalog import catalog
 from elephan.errors import InputError, suggest
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 TABULATED = "tabulated"
 """The law whose parameters are tables, which follow its name without parameter names."""

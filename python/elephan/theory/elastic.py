@@ -9,19 +9,16 @@ there, and 0.708 at a loss of 0.001.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Callable
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from elephan.errors import InputError
 from elephan.theory.equal_packets import equal_packets
 from elephan.theory.fixed_points import blocking
 from elephan.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
 
 Arrivals = Literal["bound", "M/M/1/K", "M/D/1/K"]
 """Computation of a small buffer's loss: rho^n, or exact for exponential or for equal packet sizes."""

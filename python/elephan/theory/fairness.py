@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from elephan.errors import InputError
 from elephan.theory import controls, laws
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 Law = Callable[[Array, Array, Array], tuple[Array, Array]]

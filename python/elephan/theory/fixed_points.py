@@ -11,17 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from elephan.errors import InputError
 from elephan.theory.equal_packets import equal_packets
 from elephan.theory.response import Floats
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 # Function of loss rate and round-trip times [s] that returns rates [segments/s], such as `Response.throughput`.
 Throughput = Callable[[Floats, Floats], Floats]

@@ -8,19 +8,14 @@ overflows; optionally a window with several losses is cut once. The disciplines 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from elephan.errors import InputError
-from elephan.theory.fluid_queues import Array, DropTail, SmallBuffer, loss_at_rest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
-
-    from elephan.theory.fluid_queues import Discipline, FluidPath, Law
+from elephan.theory.fluid_queues import Array, Discipline, DropTail, FluidPath, Law, SmallBuffer, loss_at_rest
 
 Complex = np.ndarray[tuple[int, ...], np.dtype[np.complex128]]
 

@@ -10,16 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from elephan.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from elephan.theory.response import Response
+from elephan.theory.response import Response
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 Complex = np.ndarray[tuple[int, ...], np.dtype[np.complex128]]

@@ -9,17 +9,13 @@ Reno with the same peak at 1e-3. The closed form holds b at its least value whil
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from elephan.errors import InputError
 from elephan.theory.laws import HIGH_DECREASE, HIGH_P, HIGH_WINDOW, LOW_P, LOW_WINDOW, given_up
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from elephan.theory.response import Floats
+from elephan.theory.response import Floats
 
 # A and c of the paper: spans of ln w and of ln p.
 SPAN = float(np.log(HIGH_WINDOW / LOW_WINDOW))

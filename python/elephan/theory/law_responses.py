@@ -10,21 +10,18 @@ round-trip time.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from elephan import _native
 from elephan.errors import InputError
 from elephan.theory import controls
 from elephan.theory.response import Floats, Response
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
 
 SOURCES: dict[str, str] = {
     card["name"]: card["response"]
@@ -197,8 +194,6 @@ class LawResponses(Response):
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     _Ask = Callable[[Floats, Floats, Floats], Floats]
 
 

@@ -11,20 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from elephan.errors import InputError, suggest
-from elephan.network import BULK
+from elephan.network import BULK, FlowGroup, Network, NetworkLink
 from elephan.theory import controls
 from elephan.theory.cuts import is_constant, least_cut
 from elephan.theory.law_responses import SOURCES
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from elephan.network import FlowGroup, Network, NetworkLink
 
 
 class LinkFacts(NamedTuple):

@@ -11,17 +11,13 @@ another round trip later); real flows are neither all cut together nor in turns.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from elephan.errors import InputError
 from elephan.theory.law_responses import LawResponses
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from elephan.theory.response import Floats, Response
+from elephan.theory.response import Floats, Response
 
 # Midpoints of an integral over the window: error 1e-5 if a(w) jumps by a tenth, 1e-7 if it is smooth.
 _CELLS = 4000

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from inspect import signature
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,10 +26,7 @@ from elephan.theory.laws import (
     nr_hstcp,
     scalable,
 )
-from elephan.theory.response import Response, bisect
-
-if TYPE_CHECKING:
-    from elephan.theory.response import Floats
+from elephan.theory.response import Floats, Response, bisect
 
 Table = Sequence[Sequence[float]]
 

@@ -7,14 +7,11 @@ tc-fq(8); `tc_util.c` of iproute2 for units: rates in powers of 1000 (`kbps` is 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from elephan.errors import InputError
 from elephan.traffic_control.quantities import TIME, count, rate, share, short, size, time
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 PACKET_B = 1514
 """Size of a full packet as queues of an Ethernet device count it [bytes]."""

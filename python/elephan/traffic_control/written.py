@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from elephan.traffic_control.emulated import PACKET_B
+from elephan.traffic_control.emulated import PACKET_B, EmulatedPath
 from elephan.units import format_rate, format_time
-
-if TYPE_CHECKING:
-    from elephan.traffic_control.emulated import EmulatedPath
 
 
 @dataclass(frozen=True)

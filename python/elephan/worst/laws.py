@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from elephan.errors import InputError, suggest
-from elephan.own_laws import check_used, declared
-from elephan.runs.outcome import simulate
+from elephan.own_laws import LawSource, check_used, declared
+from elephan.runs.outcome import ReplicationOutcome, simulate
 from elephan.scenario import Scenario
-from elephan.worst.search import Attack, Harm, WorstSearch
+from elephan.worst.search import Attack, Harm, SearchState, WorstSearch
 from elephan.worst.sizing import RUNS, check_runs, write_cases
 from elephan.worst.unknowns import Unknowns, read_unknowns
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
-
-    from elephan.own_laws import LawSource
-    from elephan.runs.outcome import ReplicationOutcome
-    from elephan.worst.search import SearchState
 
 NETWORK = """
 title        = "Two groups of {law} on 20 Mbit/s"

@@ -5,32 +5,24 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from elephan.errors import InputError
 from elephan.formats import stamped
-from elephan.own_laws import check_used, declared
+from elephan.own_laws import LawSource, check_used, declared
 from elephan.runs import ReplicationJob, simulate_all
 from elephan.runs.warmup import settle_warmup
 from elephan.scenario import Scenario
-from elephan.sizing import LARGEST_BDP, size
+from elephan.sizing import LARGEST_BDP, SizeAnswer, size
 from elephan.sizing.measuring import sample
-from elephan.sizing.search import finer
-from elephan.sizing.targets import parse_targets
+from elephan.sizing.search import SearchProgress, finer
+from elephan.sizing.targets import Target, parse_targets
 from elephan.units import count
 from elephan.worst.search import FEWEST_RUNS, Attack, FoundCase, Harm, SearchState, WorstSearch
-from elephan.worst.unknowns import read_unknowns, usual_unknowns
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
-
-    from elephan.own_laws import LawSource
-    from elephan.sizing import SizeAnswer
-    from elephan.sizing.search import SearchProgress
-    from elephan.sizing.targets import Target
-    from elephan.worst.unknowns import Unknowns
+from elephan.worst.unknowns import Unknowns, read_unknowns, usual_unknowns
 
 RUNS = 400
 """Runs of one attack, random cases included."""

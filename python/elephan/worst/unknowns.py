@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from elephan.assignments import usual_place
 from elephan.errors import InputError
+from elephan.network import FlowGroup
+from elephan.scenario import Scenario
 from elephan.sweeps.lists import DIGITS, RangeEnds, Value, read_ends, read_words, write_number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from elephan.network import FlowGroup
-    from elephan.scenario import Scenario
 
 MOST_EACH = 16
 """Largest group whose flows each have a value of their own; that of larger ones is two ends."""

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.fairness import LAWS, PAPERS, convergence, law
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.theory.models.card import Values
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Values
 
 # Numbers of compared rates and RTTs; rates are spaced geometrically, RTTs equally.
 RATES, RTTS = 25, 8

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Mapping
+from typing import get_args
 
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory.fixed_points import Delay, droptail_each
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
+from elephan.theory.fixed_points import Delay, FixedPoint, droptail_each
+from elephan.theory.models.bottleneck import Bottleneck
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction, Values
 from elephan.theory.models.flows import (
     ANSWERING,
     LINK,
@@ -24,14 +26,7 @@ from elephan.theory.models.flows import (
     used,
 )
 from elephan.theory.models.senders import period_inputs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.theory.fixed_points import FixedPoint
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
+from elephan.theory.response import Floats
 
 COLUMNS = {
     "utilization": ModelColumn("1", "share of the rate that is used"),

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory import controls, hstcp
+from elephan.theory.fixed_points import Indices, Throughput
 from elephan.theory.law_responses import SOURCES
 from elephan.theory.laws import response
-from elephan.theory.models.bottleneck import UNPACED
-from elephan.theory.models.card import ModelParameter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from elephan.theory.fixed_points import Indices, Throughput
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
+from elephan.theory.models.bottleneck import UNPACED, Bottleneck
+from elephan.theory.models.card import ModelParameter, Values
+from elephan.theory.response import Floats
 
 LINK = {
     "rate": ModelParameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.fairness import LAWS
 from elephan.theory.fluid_aqm import equilibrium, trajectory, unstable_roots
-from elephan.theory.fluid_queues import Discipline, DropTail, FluidPath, Pie, Red, SmallBuffer, fluid_law
+from elephan.theory.fluid_queues import Discipline, DropTail, FluidPath, Law, Pie, Red, SmallBuffer, fluid_law
 from elephan.theory.laws import response
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
+from elephan.theory.models.bottleneck import Bottleneck
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction, Values
 from elephan.theory.models.flows import LINK, mixed_laws, no_capacity_left, other_traffic, packet_rate, together, used
 from elephan.theory.models.red_fixed_point import packets
 from elephan.theory.models.senders import sawtooth_inputs
+from elephan.theory.response import Floats
 from elephan.theory.sawtooth import recovery_time
 from elephan.units import seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.theory.fluid_queues import Law
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
 
 QUEUES = ("drop-tail", "small-buffer", "red", "ared", "gared", "pie")
 PREDICTED = ("drop-tail", "red", "ared", "gared", "pie")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.law_responses import SOURCES
 from elephan.theory.laws import response
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
+from elephan.theory.models.bottleneck import Bottleneck
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction, Values
 from elephan.theory.models.flows import (
     LINK,
     few_segments,
@@ -22,7 +23,7 @@ from elephan.theory.models.flows import (
     used,
 )
 from elephan.theory.models.senders import period_inputs
-from elephan.theory.response import bisect
+from elephan.theory.response import Floats, Response, bisect
 from elephan.theory.rules import (
     buffer_for_utilization,
     effective_flows,
@@ -30,13 +31,6 @@ from elephan.theory.rules import (
     utilization_bound,
     window_deviation,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats, Response
 
 LAWS = tuple(SOURCES)
 """Laws that respond to loss alone."""

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
 from elephan.theory import hstcp
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Values
+from elephan.theory.response import Floats
 
 # Number of instants; linear interpolation between them has an error below 1e-6 of the window.
 SAMPLES = 2001

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from elephan.errors import InputError
+from elephan.network import Network
 from elephan.theory.models.bottleneck import Bottleneck, bottleneck
-from elephan.theory.models.card import ModelColumn, ModelParameter, ModelPicture
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, ModelTable, Values
 from elephan.theory.models.senders import doubts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.network import Network
-    from elephan.theory.models.card import Model, ModelTable, Values
-    from elephan.theory.response import Floats
+from elephan.theory.response import Floats
 
 COLUMNS = {
     "utilization": ModelColumn("1", "share of the rate that is used"),

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
 from elephan.theory.fairness import LAWS, PAPERS, law, share
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Values
 from elephan.theory.models.recovery_time import METHODS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
+from elephan.theory.response import Floats
 
 
 def _table(v: Values) -> Mapping[str, Floats]:

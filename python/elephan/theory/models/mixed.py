@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from elephan.errors import InputError
+from elephan.network import Network
 from elephan.theory.elastic import mixed
 from elephan.theory.models import links
 from elephan.theory.models.bottleneck import bottleneck
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Values
 from elephan.theory.models.flows import no_capacity_left
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.network import Network
-    from elephan.theory.models.card import Values
 
 
 def _table(v: Values) -> Mapping[str, Any]:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
 from elephan.theory.elastic import drain_time, load_for_loss, loss
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Values
+from elephan.theory.response import Floats
 
 
 def _table(v: Values) -> Mapping[str, Floats]:

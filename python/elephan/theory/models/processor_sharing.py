@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from elephan.theory.elastic import in_progress, mean_in_progress, mean_response, more_in_progress
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Values
+from elephan.theory.response import Floats
 
 
 def _table(v: Values) -> Mapping[str, Floats]:

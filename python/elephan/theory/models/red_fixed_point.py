@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Mapping, Sequence
+from typing import get_args
 
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory.fixed_points import Chain, Delay, RedThresholds, red_each
-from elephan.theory.models.card import Model, ModelParameter, ModelPicture, Prediction
+from elephan.theory.fixed_points import Chain, Delay, FixedPoint, RedThresholds, red_each
+from elephan.theory.models.bottleneck import Bottleneck
+from elephan.theory.models.card import Model, ModelParameter, ModelPicture, Prediction, Values
 from elephan.theory.models.droptail_fixed_point import COLUMNS, columns, doubts, prediction
 from elephan.theory.models.flows import (
     ANSWERING,
@@ -22,14 +24,7 @@ from elephan.theory.models.flows import (
     together,
 )
 from elephan.theory.models.senders import period_inputs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from elephan.theory.fixed_points import FixedPoint
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
+from elephan.theory.response import Floats
 
 KINDS = ("red", "ared", "gared")
 """Disciplines to which the model applies."""

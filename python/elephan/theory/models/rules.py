@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from elephan.catalog import catalog
 from elephan.citations import short
 from elephan.errors import InputError, suggest
+from elephan.network import Network
 from elephan.theory import controls
 from elephan.theory.models import links
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Values
 from elephan.theory.rules import RULES, LinkFacts, broken, of_link
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.network import Network
-    from elephan.theory.models.card import Values
 
 # The largest rate that can be formatted.
 UNLIMITED_BPS = 1e15

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
 from elephan.theory.law_responses import SOURCES
 from elephan.theory.laws import response
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
+from elephan.theory.models.bottleneck import Bottleneck
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction, Values
 from elephan.theory.models.flows import few_segments, mixed_laws, no_capacity_left, other_traffic
 from elephan.theory.models.senders import sawtooth_inputs
+from elephan.theory.response import Floats
 from elephan.theory.sawtooth import synchronised
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
 
 LAWS = tuple(SOURCES)
 """Laws that grow until a loss."""

@@ -6,15 +6,16 @@ Keilson1966); the power of the load, load^B, is the loss for exponential packet 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.equal_packets import equal_packets
-from elephan.theory.fixed_points import droptail_each
+from elephan.theory.fixed_points import Throughput, droptail_each
 from elephan.theory.law_responses import SOURCES
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
+from elephan.theory.models.bottleneck import Bottleneck
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction, Values
 from elephan.theory.models.flows import (
     LINK,
     SPREAD,
@@ -29,14 +30,7 @@ from elephan.theory.models.flows import (
     used,
 )
 from elephan.theory.models.senders import period_inputs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from elephan.theory.fixed_points import Throughput
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
+from elephan.theory.response import Floats
 
 
 def _solved(

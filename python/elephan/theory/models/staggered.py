@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.law_responses import law_responses
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
+from elephan.theory.models.bottleneck import Bottleneck
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction, Values
 from elephan.theory.models.flows import (
     LINK,
     SPREAD,
@@ -23,14 +24,8 @@ from elephan.theory.models.flows import (
 )
 from elephan.theory.models.sawtooth import LAWS
 from elephan.theory.models.senders import sawtooth_inputs
+from elephan.theory.response import Floats
 from elephan.theory.sawtooth import Sawtooth, partial
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
 
 SLOW = "compound"
 """Law that takes too long to follow: it oscillates around its own target backlog, in steps of half a round trip."""
