@@ -199,8 +199,7 @@ def compare_scenario(
     """
     read = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
     if read.facts["every_s"] is None:
-        message = f'{read.origin}: record.every: windows are compared over time; give a time, such as "100 ms"'
-        raise InputError(message)
+        raise InputError(f'{read.origin}: record.every: windows are compared over time; give a time, such as "100 ms"')
     say = progress or (lambda _: None)
     if real:
         testbed.plan(read)  # What a testbed cannot do is said before anything is run.

@@ -132,8 +132,7 @@ def compare_points(
         try:
             plan(point.scenario)
         except InputError as error:
-            message = f"{_label_text(point.labels)}: {error}"
-            raise InputError(message) from None
+            raise InputError(f"{_label_text(point.labels)}: {error}") from None
     for point in points:
         if progress is not None:
             progress(f"{point.index + 1} of {len(points)}: {_label_text(point.labels)}")

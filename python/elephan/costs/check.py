@@ -56,8 +56,7 @@ def check_memory(
     peak, parts = memory_of(scenario.network, workers=workers, series=series)
     reason = too_much(PROCESS + copies * (peak - PROCESS), available_memory(), parts)
     if reason:
-        message = f"{scenario.origin}: {reason}; --force runs it anyway"
-        raise InputError(message)
+        raise InputError(f"{scenario.origin}: {reason}; --force runs it anyway")
 
 
 def too_much(needed: float, room: AvailableMemory | None, parts: Mapping[str, float]) -> str:

@@ -153,8 +153,7 @@ def parse_precision(asked: str | Iterable[str], scenario: Scenario) -> tuple[Pre
                 shown = f"{metric}[{name}]"
                 found[shown] = PrecisionTarget(metric, index, shown, relative)
     if not found:
-        message = 'precision: none given; write for example "1%"'
-        raise InputError(message)
+        raise InputError('precision: none given; write for example "1%"')
     return tuple(found.values())
 
 
@@ -162,11 +161,9 @@ def _relative(text: str, written: str) -> float:
     try:
         relative = share(written)
     except UnitError as error:
-        message = f"precision: {error}"
-        raise InputError(message) from None
+        raise InputError(f"precision: {error}") from None
     if not 0 < relative < 1:
-        message = f'precision: "{text}" is out of range; it lies above 0% and below 100%'
-        raise InputError(message)
+        raise InputError(f'precision: "{text}" is out of range; it lies above 0% and below 100%')
     return relative
 
 
@@ -178,12 +175,10 @@ def _places(metric: str, name: str | None, network: Network) -> Sequence[tuple[i
     elif metric in OF_GROUPS:
         places = [(group.index, group.name) for group in network.groups]
     else:
-        message = f'precision: there is no "{metric}"; {suggest(metric, (*OF_LINKS, *OF_GROUPS))}'
-        raise InputError(message)
+        raise InputError(f'precision: there is no "{metric}"; {suggest(metric, (*OF_LINKS, *OF_GROUPS))}')
     chosen = [place for place in places if name is None or place[1] == name]
     if not chosen:
         known = [place[1] for place in places]
         hint = suggest(str(name), known, f"known: {', '.join(known)}")
-        message = f"precision: {metric}[{name}]: there is none of this name; {hint}"
-        raise InputError(message)
+        raise InputError(f"precision: {metric}[{name}]: there is none of this name; {hint}")
     return chosen

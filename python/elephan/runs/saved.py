@@ -200,8 +200,7 @@ class SavedRun(FolderRun):
         file = table_path(self.folder, name)
         if not file.is_file():
             remedy = "with record.packets in its scenario" if name == "packets" else "with series=True, or with --out"
-            message = f"{self.folder}: has no {file.name}; run it again {remedy}"
-            raise InputError(message)
+            raise InputError(f"{self.folder}: has no {file.name}; run it again {remedy}")
         return read_table(file)
 
     def files(self) -> Iterator[tuple[str, Any]]:
@@ -239,18 +238,14 @@ def read_document(path: Path, keys: Sequence[str] = ()) -> dict[str, Any]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        message = f"{path}: {(error.strerror or 'cannot be read').lower()}"
-        raise InputError(message) from None
+        raise InputError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
     except ValueError as error:
-        message = f"{path}: not JSON: {error}; write the folder again"
-        raise InputError(message) from None
+        raise InputError(f"{path}: not JSON: {error}; write the folder again") from None
     if not isinstance(document, dict):
-        message = f"{path}: not a document of elephan, which is a JSON object"
-        raise InputError(message)
+        raise InputError(f"{path}: not a document of elephan, which is a JSON object")
     document = unstamped(document, str(path))
     if missing := [key for key in keys if key not in document]:
-        message = f'{path}: has no "{missing[0]}"; write the folder again with this version'
-        raise InputError(message)
+        raise InputError(f'{path}: has no "{missing[0]}"; write the folder again with this version')
     return document
 
 

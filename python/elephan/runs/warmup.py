@@ -72,11 +72,10 @@ def settle_warmup(
     every_s = scenario.facts["every_s"]
     duration_s = scenario.network.duration_s
     if every_s is None or duration_s / every_s < SAMPLES:
-        message = (
+        raise ScenarioError(
             f'{scenario.origin}: warmup: "auto" needs {SAMPLES} samples or more; '
             f'give record.every = "{duration_s / (4 * SAMPLES):.2g} s" or less, or a time'
         )
-        raise ScenarioError(message)
     pilot = scenario.replace({"warmup": "0 s"})
     outcomes = simulate_all(
         [ReplicationJob(pilot, replication) for replication in range(PILOT)],
@@ -88,11 +87,10 @@ def settle_warmup(
     for name, series in _series(pilot, outcomes):
         found = mser5(series)
         if found is None:
-            message = (
+            raise ScenarioError(
                 f'{scenario.origin}: warmup: "auto" found none: by MSER-5 the {name} does not settle in the first half '
                 f"of {duration_s:g} s; give a longer duration, or a time"
             )
-            raise ScenarioError(message)
         cut = max(cut, found)
     warmup_s = _round_up(cut * every_s, duration_s)
     settled = scenario.replace({"warmup": f"{warmup_s:.12g} s"})

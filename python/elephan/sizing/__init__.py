@@ -154,8 +154,7 @@ def _size(
     scenario = scenario.replace(replications=replications, seed=seed)
     targets = parse_targets(target)
     if not 0.001 <= precision <= 1:
-        message = f"precision: {precision:g} is out of range; it lies between 0.1% and 100%"
-        raise InputError(message)
+        raise InputError(f"precision: {precision:g} is out of range; it lies between 0.1% and 100%")
     index = scenario.link_index(link)
     facts = scenario.network.links[index]
     if not facts.flows:
@@ -194,8 +193,7 @@ def _size(
             limits=limited,
         )
         if chosen is None:
-            message = f"{scenario.origin}: {note}"
-            raise NoModelError(message, answer)
+            raise NoModelError(f"{scenario.origin}: {note}", answer)
         return answer
     scenario = settle_warmup(scenario, workers)
     simulations = LinkSimulations(scenario, index, workers, watched=progress is not None, on_sample=on_sample)

@@ -418,8 +418,7 @@ def size_variants(
     begun = time.perf_counter()
     given: object = laws
     if not isinstance(given, Mapping | None):
-        message = "laws: must be {NAME: CLASS}, your own laws; those to compare are controls=[NAME, …]"
-        raise InputError(message)
+        raise InputError("laws: must be {NAME: CLASS}, your own laws; those to compare are controls=[NAME, …]")
     with declared(laws):
         scenario = Scenario.from_any(scenario)
     make_answer: Any = target if callable(target) else partial(size, **{"target": target, "link": link, **options})
@@ -430,8 +429,7 @@ def size_variants(
         changed = _changed(scenario, group, index, law, queue)
         key = (str(changed.groups[group]["law"]), str(changed.links[index]["discipline"]))
         if key in made:
-            message = f"{key[0]} with {key[1]} is given twice; give each law and each queue once"
-            raise ScenarioError(message)
+            raise ScenarioError(f"{key[0]} with {key[1]} is given twice; give each law and each queue once")
         made[key] = changed
     check_used(laws or (), [scenario.own_laws, *(each.own_laws for each in made.values())])
     disciplines = {queue for _, queue in made}
@@ -451,8 +449,7 @@ def size_variants(
             unknown.append(error)
             variants.append(SizedVariant(law_name, queue_name, error.answer))
         except InputError as error:
-            message = f"{error} (variant {label})"
-            raise type(error)(message) from None
+            raise type(error)(f"{error} (variant {label})") from None
     if len(unknown) == len(variants):
         raise unknown[0]
     return SizeComparison(scenario, index, group, tuple(variants), time.perf_counter() - begun)
@@ -480,8 +477,7 @@ def _changed(scenario: Scenario, group: int, link: int, law: str | None, queue: 
         return changed if target is None else changed.replace({f"links[{link}].queue.target": target})
     except ScenarioError as error:
         text = " with ".join(name for name in (law, queue) if name is not None)
-        message = f"{error} (variant {text})"
-        raise ScenarioError(message) from None
+        raise ScenarioError(f"{error} (variant {text})") from None
 
 
 def _slow_target(link: NetworkLink) -> str | None:

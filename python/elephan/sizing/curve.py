@@ -58,8 +58,7 @@ class BufferCurve:
         """
         row = self._samples.setdefault(buffer, [])
         if replication != len(row):
-            message = f"replication {replication} of buffer {buffer} came after {len(row)} others"
-            raise ValueError(message)
+            raise ValueError(f"replication {replication} of buffer {buffer} came after {len(row)} others")
         row.append(sample)
 
     @property

@@ -271,12 +271,10 @@ def size_limit(
     check_used(laws or (), [scenario.own_laws])
     targets = parse_targets(target)
     if not 0.001 <= precision <= 1:
-        message = f"precision: {precision:g} is out of range; it lies between 0.1% and 100%"
-        raise InputError(message)
+        raise InputError(f"precision: {precision:g} is out of range; it lies between 0.1% and 100%")
     deciding = tuple(each for each in targets if each.metric == "utilization")
     if not deciding:
-        message = "target: --find needs utilization, which decides; the others are checked where it is met"
-        raise InputError(message)
+        raise InputError("target: --find needs utilization, which decides; the others are checked where it is met")
     index = scenario.link_index(link)
     check_targets(targets, scenario.network, index)
     found = quantity(find, scenario, index)

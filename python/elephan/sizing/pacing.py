@@ -55,5 +55,4 @@ def check_pacing(pacing: str | None) -> None:
         If the pacing is unknown; the message lists the valid ones.
     """
     if pacing is not None and pacing not in (*WAYS, BOTH):
-        message = f"pacing: {unknown('way to pace', pacing, (*WAYS, BOTH))}"
-        raise InputError(message)
+        raise InputError(f"pacing: {unknown('way to pace', pacing, (*WAYS, BOTH))}")

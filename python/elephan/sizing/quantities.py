@@ -81,8 +81,7 @@ def quantity(name: str, scenario: Scenario, link: int) -> LinkQuantity:
     (0.08, 0.16)
     """
     if name not in QUANTITIES:
-        message = f"--find: {unknown('quantity', name, list(QUANTITIES))}"
-        raise InputError(message)
+        raise InputError(f"--find: {unknown('quantity', name, list(QUANTITIES))}")
     return QUANTITIES[name](scenario, link)
 
 
@@ -92,8 +91,7 @@ def _fixed(scenario: Scenario, link: int) -> Scenario:
         return scenario
     packets = scenario.network.links[link].buffer_packets
     if packets is None:
-        message = f"{scenario.origin}: links[{link}].buffer: is unlimited; give the buffer that you have"
-        raise InputError(message)
+        raise InputError(f"{scenario.origin}: links[{link}].buffer: is unlimited; give the buffer that you have")
     return scenario.with_buffer(link, max(1, round(packets)))
 
 
@@ -123,8 +121,7 @@ def _times(value: Any, factor: float, where: str) -> Any:
         try:
             return f"{round(seconds(value) * factor * 1e9)} ns"
         except UnitError as error:
-            message = f"{where}: {error}"
-            raise ScenarioError(message) from None
+            raise ScenarioError(f"{where}: {error}") from None
     if isinstance(value, list):
         return [_times(one, factor, where) for one in value]
     if isinstance(value, dict):
@@ -149,8 +146,7 @@ def _flows(scenario: Scenario, link: int) -> LinkQuantity:
     groups = [group for group in scenario.network.bulk if link in group.path]
     own = sum(group.flows for group in groups)
     if not own:
-        message = f"{scenario.origin}: no long-lived TCP flow crosses links[{link}]; --find flows counts these"
-        raise InputError(message)
+        raise InputError(f"{scenario.origin}: no long-lived TCP flow crosses links[{link}]; --find flows counts these")
 
     def make(count: int) -> Scenario:
         counts = [max(1, round(group.flows * count / own)) for group in groups]
@@ -183,8 +179,7 @@ def _red(scenario: Scenario, link: int) -> LinkQuantity:
 def _pool_of(find: str, scenario: Scenario, link: int) -> int:
     index = scenario.links[link]["pool"]
     if index is None:
-        message = f"{scenario.origin}: links[{link}] draws on no pool; --find {find} is for links with one"
-        raise InputError(message)
+        raise InputError(f"{scenario.origin}: links[{link}] draws on no pool; --find {find} is for links with one")
     return int(index)
 
 
@@ -204,11 +199,10 @@ def _alpha(scenario: Scenario, link: int) -> LinkQuantity:
     index = _pool_of("alpha", scenario, link)
     facts = scenario.pools[index]
     if facts["alpha"] is None:
-        message = (
+        raise InputError(
             f'{scenario.origin}: pools[{index}].sharing: is {facts["sharing"]}; --find alpha is for "dynamic", as only '
             "its thresholds have one"
         )
-        raise InputError(message)
     place = f"links[{link}].alpha" if "alpha" in scenario.source["links"][link] else f"pools[{index}].alpha"
     own = float(scenario.source["links"][link].get("alpha", facts["alpha"]))
 

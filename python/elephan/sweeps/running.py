@@ -157,8 +157,7 @@ def parse_shard(text: str) -> tuple[int, int]:
     """
     number, _, of = (part.strip() for part in text.partition("/"))
     if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of) <= MOST_SHARDS):
-        message = f'shard: "{text}" is not a part; write i/n with i from 1 to n, such as 1/4'
-        raise InputError(message)
+        raise InputError(f'shard: "{text}" is not a part; write i/n with i from 1 to n, such as 1/4')
     return int(number), int(of)
 
 

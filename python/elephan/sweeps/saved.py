@@ -58,11 +58,10 @@ class SavedPoint(PointResult):
             If the store is not where it was.
         """
         if not self.folder.is_dir():
-            message = (
+            raise InputError(
                 f"{self.store}: does not hold run {self.run[:12]} of the sweep, whose columns and samples are needed; "
                 "put the store back, or load the store itself from where it is now"
             )
-            raise InputError(message)
         return super().stored
 
 
@@ -126,8 +125,7 @@ def read_sweep(folder: Path | str) -> SweepResult:
     try:
         return _sweep(document, path)
     except (KeyError, TypeError) as error:
-        message = f"{path}: has no {error}; write the folder again with this version"
-        raise InputError(message) from None
+        raise InputError(f"{path}: has no {error}; write the folder again with this version") from None
 
 
 def _sweep(document: Mapping[str, Any], path: Path) -> SweepResult:

@@ -96,11 +96,10 @@ def run_points(given: PointBatch) -> list[PointReply]:
     """
     settings = given.settings
     if settings.version != _native.version():
-        message = (
+        raise InputError(
             f"sweep: a worker has elephan {_native.version()}, who asks has {settings.version}; "
             "install the same version everywhere"
         )
-        raise InputError(message)
     base = settings.base.scenario()
     scenarios = [_tried(lambda point=point: _scenario(base, point)) for point in given.points]  # type: ignore[misc]
     results = {} if settings.precision else _together(settings, [s for s in scenarios if isinstance(s, Scenario)])

@@ -194,14 +194,11 @@ def run(
 def _check(*, laws: bool) -> None:
     """Raise an error if this machine lacks something for a testbed or, if `laws`, for loading laws."""
     if os.name != "posix" or not Path("/proc/self/ns/net").exists():
-        message = "testbed: needs Linux with network namespaces"
-        raise InputError(message)
+        raise InputError("testbed: needs Linux with network namespaces")
     if missing := lacking(PROGRAMS):
-        message = f"testbed: programs are missing: apt-get install {' '.join(missing)}"
-        raise InputError(message)
+        raise InputError(f"testbed: programs are missing: apt-get install {' '.join(missing)}")
     if os.geteuid() != 0:
-        message = "testbed: namespaces and devices need root: run it with sudo"
-        raise InputError(message)
+        raise InputError("testbed: namespaces and devices need root: run it with sudo")
     if not DEVICES.exists():
         message = f"testbed: there is no {DEVICES}: modprobe tun; a container is given it with --device {DEVICES}"
         raise InputError(message)

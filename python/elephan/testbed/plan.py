@@ -342,8 +342,7 @@ def _segments(tcp: dict[str, Any], payload_bytes: int) -> int:
 def _check(scenario: Scenario) -> None:
     for is_wrong, place, reason in _conditions(scenario):
         if is_wrong:
-            message = f"{scenario.origin}: {place}: on a testbed {reason}"
-            raise InputError(message)
+            raise InputError(f"{scenario.origin}: {place}: on a testbed {reason}")
 
 
 def _conditions(scenario: Scenario) -> Iterator[tuple[bool, str, str]]:
@@ -395,5 +394,4 @@ def _called(control: dict[str, Any]) -> str:
     if KERNEL_LAWS.get(law) in offered:
         return KERNEL_LAWS[law]
     known = [*LOADED, *(name for name, called in KERNEL_LAWS.items() if called in offered)]
-    message = f"flows.control: this kernel has no {law}; it can have {', '.join(known)}"
-    raise InputError(message)
+    raise InputError(f"flows.control: this kernel has no {law}; it can have {', '.join(known)}")

@@ -28,8 +28,7 @@ def _load(load: ArrayLike, below_one: bool = False) -> NDArray[np.float64]:
     """Check that loads are valid, and return them as an array."""
     values = np.asarray(load, dtype=float)
     if np.any(~(values >= 0)) or (below_one and np.any(values >= 1)):
-        message = f"load: {load!r} must be at least 0" + (" and below 1" if below_one else "")
-        raise InputError(message)
+        raise InputError(f"load: {load!r} must be at least 0" + (" and below 1" if below_one else ""))
     return values
 
 
@@ -191,8 +190,7 @@ def loss(load: ArrayLike, packets: ArrayLike, arrivals: Arrivals = "bound") -> N
     """
     rho, places = np.broadcast_arrays(_load(load, below_one=arrivals == "bound"), np.asarray(packets, dtype=float))
     if np.any(places < 1):
-        message = f"packets: {packets!r} must be at least 1"
-        raise InputError(message)
+        raise InputError(f"packets: {packets!r} must be at least 1")
     if arrivals == "bound":
         return np.asarray(rho**places)
     if arrivals == "M/M/1/K":
@@ -275,8 +273,7 @@ def _smallest(enough: Callable[[int], bool], limit: int) -> int:
     high = 1
     while not enough(high):
         if high >= limit:
-            message = f"target: no buffer of up to {count(limit, 'packet')} is enough"
-            raise InputError(message)
+            raise InputError(f"target: no buffer of up to {count(limit, 'packet')} is enough")
         high = min(2 * high, limit)
     low = high // 2
     while high - low > 1:
@@ -289,8 +286,7 @@ def _target(target: ArrayLike) -> NDArray[np.float64]:
     """Check that targets are loss ratios, and return them as an array."""
     values = np.asarray(target, dtype=float)
     if np.any(~((values > 0) & (values < 1))):
-        message = f"target: {target!r} must lie strictly between 0 and 1"
-        raise InputError(message)
+        raise InputError(f"target: {target!r} must lie strictly between 0 and 1")
     return values
 
 
@@ -469,8 +465,7 @@ def engset(users: int, think_s: float, session_packets: float, rate: float) -> E
     120.4
     """
     if users < 1 or min(think_s, session_packets, rate) <= 0:
-        message = "users, think_s, session_packets, rate: must be above 0"
-        raise InputError(message)
+        raise InputError("users, think_s, session_packets, rate: must be above 0")
     # P(n) is proportional to N!/(N - n)! r^n, with r the service time of a session over the thinking time.
     steps = np.log(np.arange(users, 0, -1.0)) + math.log(session_packets / rate / think_s)
     logs = np.concatenate([[0.0], np.cumsum(steps)])

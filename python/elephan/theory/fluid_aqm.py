@@ -281,8 +281,7 @@ def hollot_condition(rate: float, rtt_s: float, flows: float, slope: float, pole
     (10.14, 10.62, 0.053)
     """
     if min(rate, rtt_s, flows, slope, pole) <= 0:
-        message = "rate, rtt_s, flows, slope, pole: must be above 0"
-        raise InputError(message)
+        raise InputError("rate, rtt_s, flows, slope, pole: must be above 0")
     crossover = 0.1 * min(2 * flows / (rtt_s**2 * rate), 1 / rtt_s)
     left = slope * (rtt_s * rate) ** 3 / (2 * flows) ** 2
     return HollotCondition(left, math.hypot(crossover / pole, 1), crossover)

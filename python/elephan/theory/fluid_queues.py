@@ -114,8 +114,7 @@ class FluidPath:
         given = (np.atleast_1d(np.asarray(value, dtype=float)) for value in (self.rate, self.rtt_s, self.flows))
         rate, rtt, flows = (np.array(value) for value in np.broadcast_arrays(*given))
         if not (np.all(rate > 0) and np.all(rtt > 0) and np.all(flows > 0)):
-            message = "path: rate, rtt_s and flows must be above 0"
-            raise InputError(message)
+            raise InputError("path: rate, rtt_s and flows must be above 0")
         return rate, rtt, flows
 
 

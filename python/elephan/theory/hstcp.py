@@ -278,13 +278,11 @@ def exact(p: float, rtt: float, *, least: bool = False, samples: int = 101) -> P
 def _positive(name: str, x: ArrayLike) -> Floats:
     values = np.asarray(x, dtype=float)
     if not (values > 0).all():
-        message = f"hstcp: {name} must be above 0"
-        raise InputError(message)
+        raise InputError(f"hstcp: {name} must be above 0")
     return values
 
 
 def _scaling(p: float) -> None:
     if p > LOW_P:
-        message = f"hstcp: at p = {p:g} the window stays in Reno's range; give a p of at most {LOW_P:g}"
-        raise InputError(message)
+        raise InputError(f"hstcp: at p = {p:g} the window stays in Reno's range; give a p of at most {LOW_P:g}")
     _positive("p", p)

@@ -115,8 +115,7 @@ def highspeed(variant: Variant = "log") -> Response:
     [72.52, 70.73, 72.52]
     """
     if variant not in get_args(Variant):
-        message = f'highspeed: there is no variant "{variant}"; {suggest(variant, get_args(Variant))}'
-        raise InputError(message)
+        raise InputError(f'highspeed: there is no variant "{variant}"; {suggest(variant, get_args(Variant))}')
     factor, power = _power_law(variant)
     grow, cut = _balanced(factor, power)
     window, loss = reno_below(LOW_WINDOW, lambda p, _: (factor / p) ** (1 / power), lambda w, _: factor / w**power)

@@ -190,8 +190,7 @@ def partial(law: Response, rate: float, buffer: ArrayLike, rtts: ArrayLike, cut:
     tau, room = np.asarray(rtts, dtype=float), np.asarray(buffer, dtype=float)
     _check(np.asarray(rate), room, tau)
     if not 1 <= cut <= tau.size:
-        message = f"sawtooth: cut is {cut}; give a number of flows from 1 to {tau.size}"
-        raise InputError(message)
+        raise InputError(f"sawtooth: cut is {cut}; give a number of flows from 1 to {tau.size}")
     overflows = turns * -(-tau.size // cut)
     if isinstance(law, LawResponses) and law.remembers:
         return _remembering(
@@ -340,5 +339,4 @@ def _climb(law: Response, top: Floats, over: Floats, base: Floats) -> tuple[Floa
 
 def _check(rate: Floats, buffer: Floats, rtt: Floats) -> None:
     if not ((rate > 0).all() and (rtt > 0).all() and (buffer >= 0).all()):
-        message = "sawtooth: rate and rtt must be above 0, the buffer not below"
-        raise InputError(message)
+        raise InputError("sawtooth: rate and rtt must be above 0, the buffer not below")

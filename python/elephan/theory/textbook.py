@@ -121,11 +121,9 @@ def published(law: str) -> Response:
     given = controls.control(law)
     make = RESPONSES.get(given.pop("law"))
     if make is None:
-        message = f'response: none is published for "{controls.kind(law)}"; there are {", ".join(RESPONSES)}'
-        raise InputError(message)
+        raise InputError(f'response: none is published for "{controls.kind(law)}"; there are {", ".join(RESPONSES)}')
     able = [name for name in signature(make).parameters if name != "variant"]
     if unable := sorted(set(given) - set(able)):
         known = f"it has {', '.join(able)}" if able else "it has none"
-        message = f"{controls.kind(law)}: its published curve has no {unable[0]}; {known}"
-        raise InputError(message)
+        raise InputError(f"{controls.kind(law)}: its published curve has no {unable[0]}; {known}")
     return replace(make(**given), name=law)

@@ -32,8 +32,7 @@ def rate(text: str) -> float:
     """
     found = _RATE.fullmatch(text)
     if found is None:
-        message = f'"{short(text)}" is not a rate of tc, such as 100mbit'
-        raise ValueError(message)
+        raise ValueError(f'"{short(text)}" is not a rate of tc, such as 100mbit')
     base = 1024 if found[3] else 1000
     unit = (found[4] or "bit").lower()
     factor: int = base ** _POWERS[found[2].lower()] * (8 if unit in ("bps", "b") else 1)
@@ -55,8 +54,7 @@ def size(text: str) -> float:
     # `burst 32Kb/8` shows the size of a cell behind a slash.
     found = _SIZE.fullmatch(text.partition("/")[0])
     if found is None:
-        message = f'"{short(text)}" is not a size of tc, such as 32kb'
-        raise ValueError(message)
+        raise ValueError(f'"{short(text)}" is not a size of tc, such as 32kb')
     return float(found[1]) * _SIZES[(found[2] or "").lower()]
 
 
@@ -74,8 +72,7 @@ def time(text: str) -> float:
     """
     found = TIME.fullmatch(text)
     if found is None:
-        message = f'"{short(text)}" is not a time of tc, such as 50ms'
-        raise ValueError(message)
+        raise ValueError(f'"{short(text)}" is not a time of tc, such as 50ms')
     unit = (found[2] or "us").lower()
     per_second = {"s": 1, "m": 10**3, "u": 10**6, "n": 10**9}[unit[0]]
     return float(found[1]) / per_second
@@ -89,8 +86,7 @@ def count(text: str) -> int:
     ValueError
     """
     if not re.fullmatch(r"\d{1,12}p?", text):
-        message = f'"{short(text)}" is not a number of packets'
-        raise ValueError(message)
+        raise ValueError(f'"{short(text)}" is not a number of packets')
     return int(text.removesuffix("p"))
 
 
@@ -102,8 +98,7 @@ def share(text: str) -> float:
     ValueError
     """
     if not re.fullmatch(r"\d+(\.\d+)?%?", text):
-        message = f'"{short(text)}" is not a percentage'
-        raise ValueError(message)
+        raise ValueError(f'"{short(text)}" is not a percentage')
     return min(float(text.removesuffix("%")) / 100, 1.0)
 
 

@@ -172,8 +172,7 @@ def attack(
     """
     begun = time.perf_counter()
     if harm not in HARMS:
-        message = f'--harm: there is no "{harm}"; {suggest(harm, HARMS)}'
-        raise InputError(message)
+        raise InputError(f'--harm: there is no "{harm}"; {suggest(harm, HARMS)}')
     check_runs(runs)
     try:
         with declared(laws):

@@ -176,8 +176,7 @@ class WorstSearch:
         try:
             return self.scenario.replace(changes, replications=1)
         except InputError as error:
-            message = f"--range: a case within the ranges cannot be run: {error}"
-            raise InputError(message) from None
+            raise InputError(f"--range: a case within the ranges cannot be run: {error}") from None
 
     def attack(self, runs: int, also: Iterable[Sequence[float]] = ()) -> Attack:
         """Run random cases, then search.

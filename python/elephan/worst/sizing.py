@@ -254,8 +254,7 @@ def _check_free(unknowns: Unknowns, scenario: Scenario, link: int) -> None:
     for unknown in unknowns.all:
         table, _, key = unknown.place.partition(".")
         if table in own and key == "buffer":
-            message = f"--range {unknown.place}: is the buffer that is searched; leave it out"
-            raise InputError(message)
+            raise InputError(f"--range {unknown.place}: is the buffer that is searched; leave it out")
 
 
 def check_runs(runs: int) -> None:
@@ -267,19 +266,17 @@ def check_runs(runs: int) -> None:
         If there are.
     """
     if runs < FEWEST_RUNS:
-        message = f"--runs: {runs} is too few for a search; give {FEWEST_RUNS} or more"
-        raise InputError(message)
+        raise InputError(f"--runs: {runs} is too few for a search; give {FEWEST_RUNS} or more")
 
 
 def _one_floor(given: str | Iterable[str] | Mapping[str, float | str]) -> Target:
     """Read the one target of a worst case."""
     targets = parse_targets(given)
     if len(targets) != 1 or not targets[0].is_floor:
-        message = (
+        raise InputError(
             "--worst-case: takes one target that a larger buffer meets; write --target utilization=0.95 or "
             "--target loss=0.1%"
         )
-        raise InputError(message)
     return targets[0]
 
 

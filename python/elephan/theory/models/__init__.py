@@ -90,6 +90,5 @@ def model(name: str) -> Model:
     'sawtooth'
     """
     if name not in MODELS:
-        message = f'model: there is no "{name}"; {suggest(name, MODELS)}'
-        raise InputError(message)
+        raise InputError(f'model: there is no "{name}"; {suggest(name, MODELS)}')
     return MODELS[name]

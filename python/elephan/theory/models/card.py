@@ -101,15 +101,13 @@ class ModelParameter:
         if not self.unit:
             unknown = [item for item in items if self.choices and kind(item) not in self.choices]
             if unknown:
-                message = f'{name}: there is no "{unknown[0]}"; {suggest(unknown[0], self.choices)}'
-                raise InputError(message)
+                raise InputError(f'{name}: there is no "{unknown[0]}"; {suggest(unknown[0], self.choices)}')
             return items
         values = [value for item in items for value in self._numbers(name, item)]
         outside = [value for value in values if not self._allows(value)]
         if outside:
             unit = f" {self.unit}" if self.unit not in ("", "1") else ""
-            message = f"{name}: {outside[0]:g}{unit} is not {self.range}; write for example {self.default}"
-            raise InputError(message)
+            raise InputError(f"{name}: {outside[0]:g}{unit} is not {self.range}; write for example {self.default}")
         return values
 
     @property
@@ -139,8 +137,7 @@ class ModelParameter:
                 return [self._number(text)]
             return written.values(self._number(written.low), self._number(written.high))
         except InputError as error:
-            message = f"{name}: {error}"
-            raise InputError(message) from None
+            raise InputError(f"{name}: {error}") from None
 
     def _number(self, text: str) -> float:
         text = text.strip()
@@ -152,14 +149,11 @@ class ModelParameter:
         except UnitError:
             raise
         except ValueError:
-            message = f'"{text}" is not a number{self._counted}; write for example {self.default}'
-            raise InputError(message) from None
+            raise InputError(f'"{text}" is not a number{self._counted}; write for example {self.default}') from None
         if not math.isfinite(value):
-            message = f'"{text}" is not finite; write for example {self.default}'
-            raise InputError(message)
+            raise InputError(f'"{text}" is not finite; write for example {self.default}')
         if abs(value) > MOST:
-            message = f'"{text}" is out of range; write for example {self.default}'
-            raise InputError(message)
+            raise InputError(f'"{text}" is out of range; write for example {self.default}')
         return value
 
 
@@ -237,8 +231,7 @@ class ModelTable:
         """Return one column, of a parameter or a result."""
         columns = {**self.values, **self.columns}
         if name not in columns:
-            message = f"{self.model.name}: {unknown('column', name, columns)}"
-            raise InputError(message)
+            raise InputError(f"{self.model.name}: {unknown('column', name, columns)}")
         return columns[name]
 
     def to_columns(self) -> ColumnTable:
@@ -414,15 +407,13 @@ class Model:
         unknown = [name for name in chosen if name not in self.parameters]
         if unknown:
             hint = suggest(unknown[0], self.parameters, f"it has {', '.join(self.parameters)}", "")
-            message = f"{self.name}: there is no parameter {unknown[0]}; {hint}"
-            raise InputError(message)
+            raise InputError(f"{self.name}: there is no parameter {unknown[0]}; {hint}")
         lists: Sequence[Sequence[float | str]] = [
             row.read(name, chosen.get(name, row.default)) for name, row in self.parameters.items()
         ]
         rows = list(itertools.product(*lists))
         if len(rows) > MOST_ROWS:
-            message = f"{self.name}: the lists multiply to {len(rows)} rows; give no more than {MOST_ROWS}"
-            raise InputError(message)
+            raise InputError(f"{self.name}: the lists multiply to {len(rows)} rows; give no more than {MOST_ROWS}")
         values = {name: np.array(column) for name, column in zip(self.parameters, zip(*rows, strict=True), strict=True)}
         return ModelTable(self, values, {name: np.asarray(column) for name, column in self.compute(values).items()})
 

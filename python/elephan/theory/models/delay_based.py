@@ -74,8 +74,7 @@ def joining(flows: int) -> float:
 
 def _table(v: Values) -> Mapping[str, Floats]:
     if not ((v["flows"] >= 1) & (v["flows"] == v["flows"].round()) & (v["flows"] <= MOST_FLOWS)).all():
-        message = f"backlog-target: flows must be a whole number from 1 to {MOST_FLOWS}"
-        raise InputError(message)
+        raise InputError(f"backlog-target: flows must be a whole number from 1 to {MOST_FLOWS}")
     rate = v["rate"] / 8 / v["packet"]
     least, most = (np.array([targets(law)[end] for law in v["law"].tolist()]) * v["flows"] for end in (0, 1))
     fits = most <= v["buffer"]

@@ -86,8 +86,7 @@ def prediction(link: Bottleneck, found: list[list[FixedPoint]]) -> Prediction:
 
 def _table(v: Values) -> Mapping[str, Floats]:
     if not (v["buffer"] >= 1).all():
-        message = f"buffer: {v['buffer'].min():g} packets is too small; give at least 1"
-        raise InputError(message)
+        raise InputError(f"buffer: {v['buffer'].min():g} packets is too small; give at least 1")
     table = {name: np.empty(len(v["buffer"])) for name in COLUMNS}
     for rows in together(v, ["buffer"]):
         law, delay, loss = (str(v[name][rows[0]]) for name in ("law", "delay", "loss"))

@@ -59,11 +59,9 @@ def spread(v: Values, row: int) -> Floats:
     """
     flows, low, high = (float(v[name][row]) for name in ("flows", "rtt_min", "rtt_max"))
     if not (flows == int(flows) and 1 <= flows <= MOST_FLOWS):
-        message = f"flows: {flows:g} is no number of flows; give a whole number from 1 to {MOST_FLOWS}"
-        raise InputError(message)
+        raise InputError(f"flows: {flows:g} is no number of flows; give a whole number from 1 to {MOST_FLOWS}")
     if not 0 < low <= high:
-        message = f"rtt_min, rtt_max: {low:g} s to {high:g} s is no range of times above 0"
-        raise InputError(message)
+        raise InputError(f"rtt_min, rtt_max: {low:g} s to {high:g} s is no range of times above 0")
     return np.linspace(low, high, int(flows)) if flows > 1 else np.array([(low + high) / 2])
 
 

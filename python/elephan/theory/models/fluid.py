@@ -83,16 +83,14 @@ def _discipline(v: Values, row: int) -> Discipline:
         float(v[name][row]) for name in ("min_th", "max_th", "p_max", "weight", "target")
     )
     if buffer < 1:
-        message = f"buffer: {buffer:g} packets is too small; give at least 1"
-        raise InputError(message)
+        raise InputError(f"buffer: {buffer:g} packets is too small; give at least 1")
     if kind == "drop-tail":
         return DropTail(buffer)
     if kind == "small-buffer":
         return SmallBuffer(buffer)
     if kind == "pie":
         if target <= 0:
-            message = "target: must be above 0"
-            raise InputError(message)
+            raise InputError("target: must be above 0")
         return Pie(target, limit=buffer)
     if not (0 <= low < high and 0 < p_max <= 1 and 0 < weight < 1):
         message = "min_th, max_th, p_max, weight: min_th must lie below max_th, p_max and weight between 0 and 1"

@@ -92,11 +92,9 @@ def filling(law: Response, rate: float, rtts: Floats, waits: Floats) -> Floats:
 def _table(v: Values) -> Mapping[str, Floats]:
     buffers, targets = v["buffer"], v["target"]
     if not ((targets > 0) & (targets < 1)).all():
-        message = "target: must lie strictly between 0 and 1"
-        raise InputError(message)
+        raise InputError("target: must lie strictly between 0 and 1")
     if not (buffers > 0).all():
-        message = "buffer: must be above 0"
-        raise InputError(message)
+        raise InputError("buffer: must be above 0")
     table = {name: np.empty(len(buffers)) for name in COLUMNS}
     for rows in together(v, ["buffer", "target"]):
         shares = FullLinkShares(response(str(v["law"][rows[0]])), packet_rate(v, rows[0]), spread(v, rows[0]))

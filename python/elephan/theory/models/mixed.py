@@ -41,11 +41,9 @@ def _table(v: Values) -> Mapping[str, Any]:
 def _from_link(network: Network, link: int) -> dict[str, str]:
     seen = bottleneck(network, link)
     if seen is None:
-        message = f"{network.origin}: link {network.links[link].name}: it limits no long-lived TCP flow"
-        raise InputError(message)
+        raise InputError(f"{network.origin}: link {network.links[link].name}: it limits no long-lived TCP flow")
     if reason := no_capacity_left(seen):
-        message = f"{network.origin}: link {seen.name}: {reason}"
-        raise InputError(message)
+        raise InputError(f"{network.origin}: link {seen.name}: {reason}")
     return {
         "rate": links.rate(seen.rate_bps),
         "packet": f"{seen.packet_bytes:.0f} B",

@@ -41,11 +41,9 @@ _HALVINGS = 8
 def _table(v: Values) -> Mapping[str, Floats]:
     low, high, buffers = v["min_th"], v["max_th"], v["buffer"]
     if not ((low >= 0) & (low < high)).all():
-        message = "min_th, max_th: min_th must lie below max_th, both as shares of the buffer"
-        raise InputError(message)
+        raise InputError("min_th, max_th: min_th must lie below max_th, both as shares of the buffer")
     if not ((v["p_max"] >= 0) & (v["p_max"] <= 1)).all():
-        message = "p_max: must lie between 0 and 1"
-        raise InputError(message)
+        raise InputError("p_max: must lie between 0 and 1")
     _states(buffers)
     table = {name: np.empty(len(buffers)) for name in COLUMNS}
     for rows in together(v, ["buffer", "min_th", "max_th", "p_max", "gentle"]):
@@ -70,8 +68,7 @@ def _table(v: Values) -> Mapping[str, Floats]:
 
 def _states(buffers: Floats) -> None:
     if not ((buffers >= 1) & (buffers <= MOST_STATES)).all():
-        message = f"buffer: give 1 to {MOST_STATES} packets; the model has a state for each"
-        raise InputError(message)
+        raise InputError(f"buffer: give 1 to {MOST_STATES} packets; the model has a state for each")
 
 
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:

@@ -37,8 +37,7 @@ def _table(v: Values) -> Mapping[str, Any]:
 
 def _facts(row: Mapping[str, Any]) -> LinkFacts:
     if not row["rtt_min"] <= row["rtt"] <= row["rtt_max"]:
-        message = f"rtt: {1e3 * row['rtt']:g} ms does not lie between rtt_min and rtt_max; give all three"
-        raise InputError(message)
+        raise InputError(f"rtt: {1e3 * row['rtt']:g} ms does not lie between rtt_min and rtt_max; give all three")
     packets_per_s = row["rate"] / 8 / row["packet"]
     return LinkFacts(
         packets_per_s=packets_per_s,
@@ -65,8 +64,7 @@ def _laws(text: str) -> set[str]:
     unknown = {controls.kind(law) for law in laws} - _catalogue()
     if unknown:
         hint = suggest(min(unknown), sorted(_catalogue()), "see `elephan list laws`, or write none")
-        message = f'law: there is no "{min(unknown)}"; {hint}'
-        raise InputError(message)
+        raise InputError(f'law: there is no "{min(unknown)}"; {hint}')
     return {controls.write(controls.control(law)) for law in laws}
 
 

@@ -65,8 +65,7 @@ def _solved(
 
 def _table(v: Values) -> Mapping[str, Floats]:
     if not (v["buffer"] >= 1).all():
-        message = f"buffer: {v['buffer'].min():g} packets is too small; give at least 1"
-        raise InputError(message)
+        raise InputError(f"buffer: {v['buffer'].min():g} packets is too small; give at least 1")
     table = {name: np.empty(len(v["buffer"])) for name in COLUMNS}
     for rows in together(v, ["buffer"]):
         law, sizes = throughput(str(v["law"][rows[0]])), str(v["sizes"][rows[0]])

@@ -46,8 +46,7 @@ def _table(v: Values) -> Mapping[str, Floats]:
     for rows in together(v, ["buffer"]):
         rtts = spread(v, rows[0])
         if rtts.size > MOST:
-            message = f"flows: {rtts.size} are too many to follow; give at most {MOST}"
-            raise InputError(message)
+            raise InputError(f"flows: {rtts.size} are too many to follow; give at most {MOST}")
         found = _followed(str(v["law"][rows[0]]), packet_rate(v, rows[0]), v["buffer"][rows], rtts)
         columns["utilization"][rows] = found.utilisation
         columns["period_s"][rows] = found.period
