@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 Values = Mapping[str, Any]
 """Parameters by name: arrays of shape (rows,) of floats in base units, or of text."""
 
+Compute = Callable[[Values], Mapping[str, Any]]
+"""Function of parameters that returns columns, arrays of shape (rows,)."""
+
 CI95 = "_ci95"
 """Suffix of the column with half of the 95 % interval of another column."""
 
@@ -369,7 +372,7 @@ class Model:
     says: str
     parameters: dict[str, ModelParameter]
     columns: dict[str, ModelColumn]
-    compute: Callable[[Values], Mapping[str, Any]]
+    compute: Compute
     fails: tuple[str, ...] = ()
     picture: ModelPicture | None = None
     predict: Callable[[Bottleneck, Floats], Prediction] | None = None

@@ -10,7 +10,7 @@ from elephan.errors import InputError
 from elephan.theory import controls
 from elephan.theory.models.bottleneck import Bottleneck
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction, Values
-from elephan.theory.models.flows import mixed_laws, no_capacity_left, other_traffic
+from elephan.theory.models.flows import LINK, mixed_laws, no_capacity_left, other_traffic
 from elephan.theory.response import Floats
 
 TARGETS = {"fast": ("alpha", "alpha"), "vegas": ("alpha", "beta")}
@@ -131,8 +131,7 @@ MODEL = Model(
     ),
     parameters={
         "law": ModelParameter("fast", "", "congestion-control law", tuple(TARGETS)),
-        "rate": ModelParameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
-        "packet": ModelParameter("1000 B", "B", "size of a packet", within="(0, inf)"),
+        **LINK,
         "buffer": ModelParameter("15000", "packets", "of the link", within="[0, inf)"),
         "flows": ModelParameter("1,2,5,10,20,50", "1", "how many"),
     },

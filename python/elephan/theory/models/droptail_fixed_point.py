@@ -22,8 +22,8 @@ from elephan.theory.models.flows import (
     packet_rate,
     spread,
     throughput,
-    together,
     used,
+    vectorized_over,
 )
 from elephan.theory.models.senders import period_inputs
 from elephan.theory.response import Floats
@@ -84,23 +84,12 @@ def prediction(link: Bottleneck, found: list[list[FixedPoint]]) -> Prediction:
     return Prediction(used(link, shown["utilization"]), shown["loss_ratio"], shown["backlog_packets"] / link.rate)
 
 
+@vectorized_over("buffer")
 def _table(v: Values) -> Mapping[str, Floats]:
     if not (v["buffer"] >= 1).all():
         raise InputError(f"buffer: {v['buffer'].min():g} packets is too small; give at least 1")
-    table = {name: np.empty(len(v["buffer"])) for name in COLUMNS}
-    for rows in together(v, ["buffer"]):
-        law, delay, loss = (str(v[name][rows[0]]) for name in ("law", "delay", "loss"))
-        found = droptail_each(
-            throughput(law),
-            packet_rate(v, rows[0]),
-            v["buffer"][rows],
-            spread(v, rows[0]),
-            delay=delay,  # type: ignore[arg-type]  # a choice of the parameter
-            loss=loss,  # type: ignore[arg-type]
-        )
-        for name, column in columns(found).items():
-            table[name][rows] = column
-    return table
+    law, chosen = str(v["law"][0]), {name: v[name][0] for name in ("delay", "loss")}
+    return columns(droptail_each(throughput(law), packet_rate(v), v["buffer"], spread(v), **chosen))
 
 
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory import controls, hstcp
-from elephan.theory.fixed_points import Indices, Throughput
+from elephan.theory.fixed_points import Throughput
 from elephan.theory.law_responses import SOURCES
 from elephan.theory.laws import response
 from elephan.theory.models.bottleneck import UNPACED, Bottleneck
-from elephan.theory.models.card import ModelParameter, Values
+from elephan.theory.models.card import Compute, ModelParameter, Values
 from elephan.theory.response import Floats
 
 LINK = {
@@ -34,14 +35,13 @@ ANSWERING = ("barman", *SOURCES)
 MOST_FLOWS = 100_000
 
 
-def spread(v: Values, row: int) -> Floats:
-    """RTTs of the flows of a row, equally spaced.
+def spread(v: Values) -> Floats:
+    """RTTs of the flows of rows that are alike in them, equally spaced.
 
     Parameters
     ----------
     v : mapping
         Values with ``flows``, ``rtt_min`` [s] and ``rtt_max`` [s].
-    row : int
 
     Returns
     -------
@@ -54,10 +54,10 @@ def spread(v: Values, row: int) -> Floats:
 
     Examples
     --------
-    >>> spread({"flows": np.array([3.0]), "rtt_min": np.array([0.1]), "rtt_max": np.array([0.2])}, 0).round(3).tolist()
+    >>> spread({"flows": np.array([3.0]), "rtt_min": np.array([0.1]), "rtt_max": np.array([0.2])}).round(3).tolist()
     [0.1, 0.15, 0.2]
     """
-    flows, low, high = (float(v[name][row]) for name in ("flows", "rtt_min", "rtt_max"))
+    flows, low, high = (float(v[name][0]) for name in ("flows", "rtt_min", "rtt_max"))
     if not (flows == int(flows) and 1 <= flows <= MOST_FLOWS):
         raise InputError(f"flows: {flows:g} is no number of flows; give a whole number from 1 to {MOST_FLOWS}")
     if not 0 < low <= high:
@@ -65,8 +65,8 @@ def spread(v: Values, row: int) -> Floats:
     return np.linspace(low, high, int(flows)) if flows > 1 else np.array([(low + high) / 2])
 
 
-def packet_rate(v: Values, row: int) -> float:
-    """Return the rate of the link of a row [packets/s].
+def packet_rate(v: Values) -> float:
+    """Return the rate of the link of rows that are alike in it [packets/s].
 
     Parameters
     ----------
@@ -79,32 +79,49 @@ def packet_rate(v: Values, row: int) -> float:
 
     Examples
     --------
-    >>> packet_rate({"rate": np.array([1e9]), "packet": np.array([1000.0])}, 0)
+    >>> packet_rate({"rate": np.array([1e9]), "packet": np.array([1000.0])})
     125000.0
     """
-    return float(v["rate"][row]) / 8 / float(v["packet"][row])
+    return float(v["rate"][0]) / 8 / float(v["packet"][0])
 
 
-def together(v: Values, apart: Sequence[str] = ()) -> Iterator[Indices]:
-    """Group rows that differ at most in some parameters.
+def vectorized_over(*names: str) -> Callable[[Compute], Compute]:
+    """Decorate a function that takes arrays of some parameters, and of the others one value for all rows.
 
     Parameters
     ----------
-    apart : sequence of str
-        Parameters that may differ within a group.
+    *names : str
+        Parameters that may differ among the rows of a call.
+
+    Returns
+    -------
+    callable
+        Decorator; the function that it makes takes any rows, and returns columns of numbers.
 
     Examples
     --------
-    >>> rows = {"flows": np.array([1, 1, 2]), "buffer": np.array([5, 6, 5])}
-    >>> [group.tolist() for group in together(rows, ["buffer"])]
-    [[0, 1], [2]]
+    >>> @vectorized_over("buffer")
+    ... def share(v):
+    ...     return {"share": v["buffer"] / v["flows"][0]}
+    >>> share({"flows": np.array([1, 1, 2]), "buffer": np.array([5.0, 6.0, 5.0])})["share"].tolist()
+    [5.0, 6.0, 2.5]
     """
-    keys = list(zip(*(column.tolist() for name, column in v.items() if name not in apart), strict=True))
-    places: dict[tuple[object, ...], list[int]] = {}
-    for i, key in enumerate(keys):
-        places.setdefault(key, []).append(i)
-    for rows in places.values():
-        yield np.array(rows)
+
+    def decorated(compute: Compute) -> Compute:
+        def computed(v: Values) -> Mapping[str, Any]:
+            fixed = list(zip(*(column.tolist() for name, column in v.items() if name not in names), strict=True))
+            groups: dict[tuple[object, ...], list[int]] = {}
+            for row, key in enumerate(fixed):
+                groups.setdefault(key, []).append(row)
+            table: dict[str, Floats] = {}
+            for rows in groups.values():
+                for name, column in compute({name: column[rows] for name, column in v.items()}).items():
+                    table.setdefault(name, np.empty(len(fixed)))[rows] = column
+            return table
+
+        return computed
+
+    return decorated
 
 
 def throughput(law: str) -> Throughput:

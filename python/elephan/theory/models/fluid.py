@@ -15,7 +15,15 @@ from elephan.theory.fluid_queues import Discipline, DropTail, FluidPath, Law, Pi
 from elephan.theory.laws import response
 from elephan.theory.models.bottleneck import Bottleneck
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction, Values
-from elephan.theory.models.flows import LINK, mixed_laws, no_capacity_left, other_traffic, packet_rate, together, used
+from elephan.theory.models.flows import (
+    LINK,
+    mixed_laws,
+    no_capacity_left,
+    other_traffic,
+    packet_rate,
+    used,
+    vectorized_over,
+)
 from elephan.theory.models.red_fixed_point import packets
 from elephan.theory.models.senders import sawtooth_inputs
 from elephan.theory.response import Floats
@@ -40,27 +48,20 @@ def _step(discipline: Discipline, rtt: float) -> float:
     return min(rtt / 10, discipline.interval_s) if isinstance(discipline, Pie) else rtt / 10
 
 
+@vectorized_over("time")
 def _table(v: Values) -> Mapping[str, Floats]:
-    table = {name: np.empty(len(v["time"])) for name in COLUMNS}
-    for rows in together(v, ["time"]):
-        for name, column in _followed(v, rows[0], v["time"][rows]).items():
-            table[name][rows] = column
-    return table
-
-
-def _followed(v: Values, row: int, times: Floats) -> dict[str, Floats]:
     """Compute one trajectory at some times, and its equilibrium."""
-    rtt, flows, start = (float(v[name][row]) for name in ("rtt", "flows", "start"))
-    path = FluidPath(packet_rate(v, row), rtt, flows)
-    discipline = _discipline(v, row)
+    times, (rtt, flows, start) = v["time"], (float(v[name][0]) for name in ("rtt", "flows", "start"))
+    path = FluidPath(packet_rate(v), rtt, flows)
+    discipline = _discipline(v)
     # Windows exceed the size that fills link and buffer, but not a hundredfold.
-    law = fluid_law(response(str(v["law"][row])), rtt, 100 * (packet_rate(v, row) * rtt + float(v["buffer"][row])))
+    law = fluid_law(response(str(v["law"][0])), rtt, 100 * (packet_rate(v) * rtt + float(v["buffer"][0])))
     step = _step(discipline, rtt)
     if not (times >= 0).all() or times.max() / step > MOST_STEPS:
         message = f"time: give 0 to {MOST_STEPS * step:g} s; a step is {step:g} s, a tenth of the round trip at most"
         raise InputError(message)
     rest = equilibrium(law, path, discipline)
-    once = str(v["cuts"][row]) == "once"
+    once = str(v["cuts"][0]) == "once"
     # One more step, so that the last time is within the trajectory.
     run = trajectory(
         law, path, discipline, float(times.max()) + 2 * step, step, start * rest.window, rest.queue, once=once
@@ -77,11 +78,9 @@ def _followed(v: Values, row: int, times: Floats) -> dict[str, Floats]:
     return found | {name: np.full(times.size, value) for name, value in still.items()}
 
 
-def _discipline(v: Values, row: int) -> Discipline:
-    kind, buffer = str(v["queue"][row]), float(v["buffer"][row])
-    low, high, p_max, weight, target = (
-        float(v[name][row]) for name in ("min_th", "max_th", "p_max", "weight", "target")
-    )
+def _discipline(v: Values) -> Discipline:
+    kind, buffer = str(v["queue"][0]), float(v["buffer"][0])
+    low, high, p_max, weight, target = (float(v[name][0]) for name in ("min_th", "max_th", "p_max", "weight", "target"))
     if buffer < 1:
         raise InputError(f"buffer: {buffer:g} packets is too small; give at least 1")
     if kind == "drop-tail":

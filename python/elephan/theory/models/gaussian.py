@@ -19,8 +19,8 @@ from elephan.theory.models.flows import (
     other_traffic,
     packet_rate,
     spread,
-    together,
     used,
+    vectorized_over,
 )
 from elephan.theory.models.senders import period_inputs
 from elephan.theory.response import Floats, Response, bisect
@@ -89,23 +89,23 @@ def filling(law: Response, rate: float, rtts: Floats, waits: Floats) -> Floats:
     return 1 / bisect(lambda n: law.throughput(1 / n[:, None], over).sum(-1), np.full(len(waits), rate), 1.0, 1e20)
 
 
+@vectorized_over("buffer", "target")
 def _table(v: Values) -> Mapping[str, Floats]:
     buffers, targets = v["buffer"], v["target"]
     if not ((targets > 0) & (targets < 1)).all():
         raise InputError("target: must lie strictly between 0 and 1")
     if not (buffers > 0).all():
         raise InputError("buffer: must be above 0")
-    table = {name: np.empty(len(buffers)) for name in COLUMNS}
-    for rows in together(v, ["buffer", "target"]):
-        shares = FullLinkShares(response(str(v["law"][rows[0]])), packet_rate(v, rows[0]), spread(v, rows[0]))
-        bdp, room, n, b = shares.bdp, buffers[rows], shares.flows, shares.decrease
-        table["utilization"][rows] = utilization(bdp, room, n, b)
-        table["utilization_bound"][rows] = utilization_bound(bdp, room, n, b)
-        table["deviation_packets"][rows] = window_deviation(bdp, room, n, b)
-        table["effective_flows"][rows] = n
-        wanted = buffer_for_utilization(bdp, targets[rows], n, b)
-        table["buffer_for_target_packets"][rows] = np.where(np.isfinite(wanted), wanted, np.nan)
-    return table
+    shares = FullLinkShares(response(str(v["law"][0])), packet_rate(v), spread(v))
+    bdp, n, b = shares.bdp, shares.flows, shares.decrease
+    wanted = buffer_for_utilization(bdp, targets, n, b)
+    return {
+        "utilization": utilization(bdp, buffers, n, b),
+        "utilization_bound": utilization_bound(bdp, buffers, n, b),
+        "deviation_packets": window_deviation(bdp, buffers, n, b),
+        "effective_flows": np.full(buffers.size, n),
+        "buffer_for_target_packets": np.where(np.isfinite(wanted), wanted, np.nan),
+    }
 
 
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:

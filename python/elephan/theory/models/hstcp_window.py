@@ -8,27 +8,27 @@ import numpy as np
 
 from elephan.theory import hstcp
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Values
+from elephan.theory.models.flows import vectorized_over
 from elephan.theory.response import Floats
 
 # Number of instants; linear interpolation between them has an error below 1e-6 of the window.
 SAMPLES = 2001
 
 
+@vectorized_over("share")
 def _table(v: Values) -> Mapping[str, Floats]:
-    names = ("closed_time_s", "closed_segments", "exact_time_s", "exact_segments")
-    columns = {name: np.empty(len(v["p"])) for name in (*names, "closed_share", "exact_share")}
-    for p, rtt in dict.fromkeys(zip(v["p"].tolist(), v["rtt"].tolist(), strict=True)):
-        rows = (v["p"] == p) & (v["rtt"] == rtt)
-        at = v["share"][rows]
-        closed, found = hstcp.closed_form(p, rtt), hstcp.exact(p, rtt, samples=SAMPLES)
-        t, exact_t = at * closed.duration, at * found.period.duration
-        window, exact = hstcp.window(t, p, rtt), np.interp(exact_t, found.t, found.window)
-        top = float(closed.peak)
-        for column, values in zip(
-            columns.values(), (t, window, exact_t, exact, window / top, exact / top), strict=True
-        ):
-            column[rows] = values
-    return columns
+    p, rtt = float(v["p"][0]), float(v["rtt"][0])
+    closed, found = hstcp.closed_form(p, rtt), hstcp.exact(p, rtt, samples=SAMPLES)
+    t, exact_t = v["share"] * closed.duration, v["share"] * found.period.duration
+    window, exact = hstcp.window(t, p, rtt), np.interp(exact_t, found.t, found.window)
+    return {
+        "closed_time_s": t,
+        "closed_segments": window,
+        "exact_time_s": exact_t,
+        "exact_segments": exact,
+        "closed_share": window / float(closed.peak),
+        "exact_share": exact / float(closed.peak),
+    }
 
 
 MODEL = Model(

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from elephan.theory.fairness import LAWS, PAPERS, law, share
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Values
+from elephan.theory.models.flows import vectorized_over
 from elephan.theory.models.recovery_time import METHODS
 from elephan.theory.response import Floats
 
 
+@vectorized_over("period", "rtt", "mss")
 def _table(v: Values) -> Mapping[str, Floats]:
-    columns = {f"{method}_bps": np.empty(len(v["law"])) for method in METHODS}
-    for name in dict.fromkeys(v["law"].tolist()):
-        rows = v["law"] == name
-        for column, method in zip(columns.values(), METHODS, strict=True):
-            column[rows] = share(law(name), v["period"][rows], v["rtt"][rows], v["mss"][rows], method)
-    return columns
+    own = law(str(v["law"][0]))
+    return {f"{method}_bps": share(own, v["period"], v["rtt"], v["mss"], method) for method in METHODS}
 
 
 MODEL = Model(

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import get_args
 
-import numpy as np
-
 from elephan.theory.fairness import LAWS, PAPERS, Method, law, recovery_time
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Values
+from elephan.theory.models.flows import vectorized_over
 from elephan.theory.response import Floats
 
 METHODS: tuple[Method, ...] = get_args(Method)
 
 
+@vectorized_over("rtt", "rate", "mss")
 def _table(v: Values) -> Mapping[str, Floats]:
-    columns = {f"{method}_s": np.empty(len(v["law"])) for method in METHODS}
-    for name in dict.fromkeys(v["law"].tolist()):
-        rows = v["law"] == name
-        for column, method in zip(columns.values(), METHODS, strict=True):
-            column[rows] = recovery_time(law(name), v["rate"][rows], v["rtt"][rows], v["mss"][rows], method)
-    return columns
+    own = law(str(v["law"][0]))
+    return {f"{method}_s": recovery_time(own, v["rate"], v["rtt"], v["mss"], method) for method in METHODS}
 
 
 MODEL = Model(

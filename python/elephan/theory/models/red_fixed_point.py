@@ -21,7 +21,7 @@ from elephan.theory.models.flows import (
     packet_rate,
     spread,
     throughput,
-    together,
+    vectorized_over,
 )
 from elephan.theory.models.senders import period_inputs
 from elephan.theory.response import Floats
@@ -38,6 +38,7 @@ _LEAST_P_MAX = 1e-6
 _HALVINGS = 8
 
 
+@vectorized_over("buffer", "min_th", "max_th", "p_max", "gentle")
 def _table(v: Values) -> Mapping[str, Floats]:
     low, high, buffers = v["min_th"], v["max_th"], v["buffer"]
     if not ((low >= 0) & (low < high)).all():
@@ -45,25 +46,10 @@ def _table(v: Values) -> Mapping[str, Floats]:
     if not ((v["p_max"] >= 0) & (v["p_max"] <= 1)).all():
         raise InputError("p_max: must lie between 0 and 1")
     _states(buffers)
-    table = {name: np.empty(len(buffers)) for name in COLUMNS}
-    for rows in together(v, ["buffer", "min_th", "max_th", "p_max", "gentle"]):
-        curves = [
-            RedThresholds(low[i] * buffers[i], high[i] * buffers[i], v["p_max"][i], v["gentle"][i] == "yes")
-            for i in rows
-        ]
-        law, delay, chain = (str(v[name][rows[0]]) for name in ("law", "delay", "chain"))
-        found = red_each(
-            throughput(law),
-            packet_rate(v, rows[0]),
-            buffers[rows],
-            spread(v, rows[0]),
-            curves,
-            delay=delay,  # type: ignore[arg-type]  # a choice of the parameter
-            chain=chain,  # type: ignore[arg-type]
-        )
-        for name, column in columns(found).items():
-            table[name][rows] = column
-    return table
+    given = zip(low * buffers, high * buffers, v["p_max"], v["gentle"] == "yes", strict=True)
+    curves = [RedThresholds(*row) for row in given]
+    law, chosen = str(v["law"][0]), {name: v[name][0] for name in ("delay", "chain")}
+    return columns(red_each(throughput(law), packet_rate(v), buffers, spread(v), curves, **chosen))
 
 
 def _states(buffers: Floats) -> None:

@@ -7,27 +7,23 @@ from collections.abc import Mapping
 import numpy as np
 
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Values
-from elephan.theory.response import Floats, Response
+from elephan.theory.models.flows import vectorized_over
+from elephan.theory.response import Floats
 from elephan.theory.textbook import RESPONSES, published
 
 
+@vectorized_over("p", "rtt", "window")
 def _table(v: Values) -> Mapping[str, Floats]:
-    names = ("window_segments", "throughput_packets_per_s", "increase_segments", "decrease", "p_for_window")
-    columns = {name: np.full(len(v["law"]), np.nan) for name in names}
-    for name in dict.fromkeys(v["law"].tolist()):
-        rows = v["law"] == name
-        found = _of(published(name), v["p"][rows], v["rtt"][rows], v["window"][rows])
-        for column, values in zip(columns.values(), found, strict=True):
-            column[rows] = values
-    return columns
-
-
-def _of(law: Response, p: Floats, rtt: Floats, window: Floats) -> tuple[Floats, ...]:
-    held = law.window(p, rtt)
-    unknown = np.full_like(p, np.nan)
-    increase = unknown if law.increase_curve is None else law.increase(held, rtt)
-    decrease = unknown if law.decrease_curve is None else law.decrease(held, rtt)
-    return held, held / rtt, increase, decrease, law.loss(window, rtt)
+    law, rtt = published(str(v["law"][0])), v["rtt"]
+    held = law.window(v["p"], rtt)
+    unknown = np.full_like(held, np.nan)
+    return {
+        "window_segments": held,
+        "throughput_packets_per_s": held / rtt,
+        "increase_segments": unknown if law.increase_curve is None else law.increase(held, rtt),
+        "decrease": unknown if law.decrease_curve is None else law.decrease(held, rtt),
+        "p_for_window": law.loss(v["window"], rtt),
+    }
 
 
 MODEL = Model(

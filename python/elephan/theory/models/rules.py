@@ -16,6 +16,7 @@ from elephan.network import Network
 from elephan.theory import controls
 from elephan.theory.models import links
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Values
+from elephan.theory.models.flows import LINK
 from elephan.theory.rules import RULES, LinkFacts, broken, of_link
 
 # The largest rate that can be formatted.
@@ -104,8 +105,7 @@ MODEL = Model(
     ),
     parameters={
         "rule": ModelParameter(",".join(RULES), "", "which", tuple(RULES)),
-        "rate": ModelParameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
-        "packet": ModelParameter("1000 B", "B", "size of a packet", within="(0, inf)"),
+        **LINK,
         "rtt_min": ModelParameter("115.5 ms", "s", "smallest base RTT", within="(0, inf)"),
         "rtt": ModelParameter("120 ms", "s", "mean base RTT", within="(0, inf)"),
         "rtt_max": ModelParameter("124.5 ms", "s", "largest base RTT", within="(0, inf)"),

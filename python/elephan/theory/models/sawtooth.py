@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from elephan.theory.law_responses import SOURCES
 from elephan.theory.laws import response
 from elephan.theory.models.bottleneck import Bottleneck
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction, Values
-from elephan.theory.models.flows import few_segments, mixed_laws, no_capacity_left, other_traffic
+from elephan.theory.models.flows import few_segments, mixed_laws, no_capacity_left, other_traffic, vectorized_over
 from elephan.theory.models.senders import sawtooth_inputs
 from elephan.theory.response import Floats
 from elephan.theory.sawtooth import synchronised
@@ -28,15 +26,11 @@ COLUMNS = {
 """Columns of the table, with the names of `Sawtooth`'s fields."""
 
 
+@vectorized_over("rate", "packet", "buffer", "rtt", "flows")
 def _table(v: Values) -> Mapping[str, Floats]:
-    columns = {name: np.empty(len(v["law"])) for name in COLUMNS}
-    given = [v["rate"] / 8 / v["packet"], v["buffer"], v["rtt"], v["flows"]]
-    for law in sorted(set(v["law"].tolist())):
-        rows = v["law"] == law
-        found = synchronised(response(law), *(x[rows] for x in given))
-        for name, field in COLUMNS.items():
-            columns[name][rows] = getattr(found, field)
-    return columns
+    rate = v["rate"] / 8 / v["packet"]
+    found = synchronised(response(str(v["law"][0])), rate, v["buffer"], v["rtt"], v["flows"])
+    return {name: getattr(found, field) for name, field in COLUMNS.items()}
 
 
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:

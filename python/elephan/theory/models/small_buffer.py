@@ -26,8 +26,8 @@ from elephan.theory.models.flows import (
     packet_rate,
     spread,
     throughput,
-    together,
     used,
+    vectorized_over,
 )
 from elephan.theory.models.senders import period_inputs
 from elephan.theory.response import Floats
@@ -63,16 +63,11 @@ def _solved(
     }
 
 
+@vectorized_over("buffer")
 def _table(v: Values) -> Mapping[str, Floats]:
     if not (v["buffer"] >= 1).all():
         raise InputError(f"buffer: {v['buffer'].min():g} packets is too small; give at least 1")
-    table = {name: np.empty(len(v["buffer"])) for name in COLUMNS}
-    for rows in together(v, ["buffer"]):
-        law, sizes = throughput(str(v["law"][rows[0]])), str(v["sizes"][rows[0]])
-        found = _solved(law, packet_rate(v, rows[0]), v["buffer"][rows], spread(v, rows[0]), sizes)
-        for name, column in found.items():
-            table[name][rows] = column
-    return table
+    return _solved(throughput(str(v["law"][0])), packet_rate(v), v["buffer"], spread(v), str(v["sizes"][0]))
 
 
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:

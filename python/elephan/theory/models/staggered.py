@@ -19,8 +19,8 @@ from elephan.theory.models.flows import (
     other_traffic,
     packet_rate,
     spread,
-    together,
     used,
+    vectorized_over,
 )
 from elephan.theory.models.sawtooth import LAWS
 from elephan.theory.models.senders import sawtooth_inputs
@@ -41,19 +41,19 @@ def _followed(law: str, rate: float, buffers: Floats, rtts: Floats) -> Sawtooth:
     return partial(own, rate, buffers, rtts, 1, turns=2 if rtts.size <= 20 and not own.remembers else 1)
 
 
+@vectorized_over("buffer")
 def _table(v: Values) -> Mapping[str, Floats]:
-    columns = {name: np.empty(len(v["buffer"])) for name in COLUMNS}
-    for rows in together(v, ["buffer"]):
-        rtts = spread(v, rows[0])
-        if rtts.size > MOST:
-            raise InputError(f"flows: {rtts.size} are too many to follow; give at most {MOST}")
-        found = _followed(str(v["law"][rows[0]]), packet_rate(v, rows[0]), v["buffer"][rows], rtts)
-        columns["utilization"][rows] = found.utilisation
-        columns["period_s"][rows] = found.period
-        columns["backlog_packets"][rows] = found.queue
-        columns["loss_ratio"][rows] = found.dropped
-        columns["shortest_over_longest"][rows] = found.rates[:, 0] / found.rates[:, -1]
-    return columns
+    rtts = spread(v)
+    if rtts.size > MOST:
+        raise InputError(f"flows: {rtts.size} are too many to follow; give at most {MOST}")
+    found = _followed(str(v["law"][0]), packet_rate(v), v["buffer"], rtts)
+    return {
+        "utilization": found.utilisation,
+        "period_s": found.period,
+        "backlog_packets": found.queue,
+        "loss_ratio": found.dropped,
+        "shortest_over_longest": found.rates[:, 0] / found.rates[:, -1],
+    }
 
 
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
