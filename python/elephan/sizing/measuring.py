@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
+from elephan.errors import InputError
 from elephan.network import FlowGroup
+from elephan.own_laws import LawSource, check_used, declared
 from elephan.runs import ReplicationJob, simulate_all
 from elephan.runs.outcome import ReplicationOutcome
 from elephan.runs.result import DELAYS
 from elephan.scenario import Scenario
-from elephan.sizing.targets import BufferSample, GroupSample
+from elephan.sizing.targets import BufferSample, GroupSample, Target, check_targets, parse_targets
 
 TAIL = 0.95
 """Share of the packets that wait at most `BufferSample.queueing_delay_p95_s`."""
@@ -68,6 +71,38 @@ class LinkSimulations:
         if buffer not in self.variants:
             self.variants[buffer] = self.make(buffer)
         return self.variants[buffer]
+
+
+def prepared(
+    scenario: Scenario | str | Path,
+    target: str | Iterable[str] | Mapping[str, float | str],
+    link: str | None,
+    precision: float,
+    replications: int | None,
+    seed: int | None,
+    laws: Mapping[str, LawSource] | None,
+) -> tuple[Scenario, int, tuple[Target, ...]]:
+    """Read what a sizing is given, as `elephan.sizing.size` takes it.
+
+    Returns
+    -------
+    tuple of Scenario, int and tuple of Target
+        The scenario, the index of the link, and the targets.
+
+    Raises
+    ------
+    InputError
+        If any of it cannot be used.
+    """
+    with declared(laws):
+        read = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
+    check_used(laws or (), [read.own_laws])
+    targets = parse_targets(target)
+    if not 0.001 <= precision <= 1:
+        raise InputError(f"precision: {precision:g} is out of range; it lies between 0.1% and 100%")
+    index = read.link_index(link)
+    check_targets(targets, read.network, index)
+    return read, index, targets
 
 
 def sample(scenario: Scenario, link: int, outcome: ReplicationOutcome) -> BufferSample:

@@ -37,8 +37,6 @@ class LinkQuantity:
     name : str
         Name of the quantity, as given by the user.
     unit : str
-    is_largest : bool
-        Whether the answer is the largest value that meets the targets, or the smallest.
     own : int
         Count of the file's own amount.
     least, most : int
@@ -51,7 +49,6 @@ class LinkQuantity:
 
     name: str
     unit: str
-    is_largest: bool
     own: int
     least: int
     most: int
@@ -102,7 +99,7 @@ def _path(scenario: Scenario, link: int) -> LinkQuantity:
     def make(count: int) -> Scenario:
         return fixed.replace(_stretched(fixed, PARTS / count))
 
-    return LinkQuantity("rtt", "s", True, PARTS, PARTS // FAR, PARTS * FAR, lambda count: own_s * PARTS / count, make)
+    return LinkQuantity("rtt", "s", PARTS, PARTS // FAR, PARTS * FAR, lambda count: own_s * PARTS / count, make)
 
 
 def _stretched(scenario: Scenario, factor: float) -> dict[str, object]:
@@ -136,9 +133,7 @@ def _rate(scenario: Scenario, link: int) -> LinkQuantity:
     def make(count: int) -> Scenario:
         return fixed.replace({f"links[{link}].rate": f"{round(own_bps * PARTS / count)} bit/s"})
 
-    return LinkQuantity(
-        "rate", "bit/s", True, PARTS, PARTS // FAR, PARTS * FAR, lambda count: own_bps * PARTS / count, make
-    )
+    return LinkQuantity("rate", "bit/s", PARTS, PARTS // FAR, PARTS * FAR, lambda count: own_bps * PARTS / count, make)
 
 
 def _flows(scenario: Scenario, link: int) -> LinkQuantity:
@@ -155,7 +150,7 @@ def _flows(scenario: Scenario, link: int) -> LinkQuantity:
         counts[largest] = max(1, counts[largest] + count - sum(counts))
         return fixed.replace({f"flows[{g.index}].count": n for g, n in zip(groups, counts, strict=True)})
 
-    return LinkQuantity("flows", "flows", False, own, len(groups), FAR * own, float, make)
+    return LinkQuantity("flows", "flows", own, len(groups), FAR * own, float, make)
 
 
 def _red(scenario: Scenario, link: int) -> LinkQuantity:
@@ -173,7 +168,7 @@ def _red(scenario: Scenario, link: int) -> LinkQuantity:
         return fixed.replace({f"links[{link}].queue": {**kept, **thresholds}})
 
     own = max(1, most // 4)
-    return LinkQuantity("red", "packets", False, own, 1, most, float, make)
+    return LinkQuantity("red", "packets", own, 1, most, float, make)
 
 
 def _pool_of(find: str, scenario: Scenario, link: int) -> int:
@@ -192,7 +187,7 @@ def _pool(scenario: Scenario, link: int) -> LinkQuantity:
     def make(count: int) -> Scenario:
         return scenario.replace({f"pools[{index}].size": f"{count * packet} B"})
 
-    return LinkQuantity("pool", "B", False, max(1, own), 1, FAR * max(1, own), lambda count: packet * count, make)
+    return LinkQuantity("pool", "B", max(1, own), 1, FAR * max(1, own), lambda count: packet * count, make)
 
 
 def _alpha(scenario: Scenario, link: int) -> LinkQuantity:
@@ -210,7 +205,7 @@ def _alpha(scenario: Scenario, link: int) -> LinkQuantity:
         return own * count / PARTS
 
     return LinkQuantity(
-        "alpha", "", False, PARTS, PARTS // FAR, PARTS * FAR, amount, lambda n: scenario.replace({place: amount(n)})
+        "alpha", "", PARTS, PARTS // FAR, PARTS * FAR, amount, lambda n: scenario.replace({place: amount(n)})
     )
 
 
