@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from elephan.runs.outcome import ReplicationOutcome, simulate
+from elephan.runs.threads import SimulationThreads
 from elephan.scenario import Scenario
 from elephan.workers import check_workers
 
@@ -89,7 +90,6 @@ def simulate_all(
     if (workers == 1 or len(jobs) == 1) and not watched:
         threads = 1 if len(jobs) > 1 else workers or default_workers()
         return _collected(jobs, (work(*job, threads=threads) for job in jobs), on_done, on_outcome)
-    from elephan.runs.threads import SimulationThreads  # noqa: PLC0415 (loads logging; one worker and start-up do without)
 
     with SimulationThreads(workers or default_workers()) as pool:
         futures = [pool.submit(work, *job) for job in jobs]

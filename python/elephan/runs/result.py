@@ -21,6 +21,7 @@ from elephan.runs import notebook
 from elephan.runs.arrays import buffer_packets as buffer_packets
 from elephan.runs.arrays import run_arrays
 from elephan.runs.fairness import fairness_values
+from elephan.runs.files import run_files
 from elephan.runs.halves import changes
 from elephan.runs.measures import AskedMetric, as_table, check_metrics, measure, parse_metrics
 from elephan.runs.outcome import ReplicationOutcome
@@ -169,8 +170,6 @@ class RunResult(ResultTables):
 
     def files(self) -> Iterator[tuple[str, Any]]:
         """Yield ``flows``, ``links`` and, if kept, ``samples`` and more, ``scenario.toml`` and ``run.json``."""
-        from elephan.runs.files import run_files  # noqa: PLC0415 (Arrow is slow to import)
-
         return run_files(self, self.to_json())
 
     def _links(self, over: _Estimates) -> Iterator[dict[str, Any]]:

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from elephan.display import ColumnTable
 from elephan.errors import InputError
 from elephan.lint import LintWarning, lint
 from elephan.results import ResultPart, ResultTables
 from elephan.results.files import TableColumns
 from elephan.results.parts import RunArrays
+from elephan.runs.files import identity
 from elephan.scenario import Scenario
 from elephan.sizing.limits import LinkLimit
 from elephan.sizing.notebook import answer_page, sentence
@@ -350,8 +353,6 @@ class SizeAnswer(ResultTables):
 
     def _arrays(self, buffer: int) -> RunArrays:
         """Return the link's measurements, one per replication; of flows, a sizing keeps only means per group."""
-        import numpy as np  # noqa: PLC0415 (the command line starts without)
-
         samples = self.curve.samples(buffer)
         columns = {name: np.array([[getattr(sample, name)] for sample in samples]) for name in MEASURED}
         none = np.empty(0)
@@ -375,8 +376,6 @@ class SizeAnswer(ResultTables):
 
     def files(self) -> Iterator[tuple[str, Any]]:
         """Yield ``curve``, ``models``, ``scenario.toml`` and ``size.json``; `plots` draws the picture."""
-        from elephan.runs.files import identity  # noqa: PLC0415 (NumPy; --help does without)
-
         who = identity(self.scenario)
         yield "curve", TableColumns(self.table(), who)
         yield "models", TableColumns(self._model_columns(), who)

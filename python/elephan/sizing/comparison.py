@@ -22,7 +22,7 @@ from elephan.own_laws import LawSource, check_used, declared
 from elephan.profiles import profiled_queues
 from elephan.results import ResultPart, ResultTables
 from elephan.results.files import TableColumns
-from elephan.runs.files import file_names
+from elephan.runs.files import file_names, identity
 from elephan.scenario import Scenario
 from elephan.sizing.answer import METRICS, NoModelError, SizeAnswer
 from elephan.sizing.caveats import FULL_FIRST, caveats
@@ -314,8 +314,6 @@ class SizeComparison(ResultTables):
 
     def files(self) -> Iterator[tuple[str, Any]]:
         """Yield ``comparison`` and ``comparison.json``."""
-        from elephan.runs.files import identity  # noqa: PLC0415 (NumPy; --help does without)
-
         yield "comparison", TableColumns(self.table(), identity(self.scenario))
         yield "comparison.json", self.to_json()
 

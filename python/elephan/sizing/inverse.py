@@ -18,6 +18,7 @@ from elephan.errors import InputError
 from elephan.lint import LintWarning, lint
 from elephan.own_laws import LawSource
 from elephan.results.files import TableColumns, write_files
+from elephan.runs.files import identity
 from elephan.scenario import Scenario
 from elephan.sizing.limit_words import said
 from elephan.sizing.limits import too_short, why_not
@@ -189,8 +190,6 @@ class LimitAnswer:
 
     def files(self) -> Iterator[tuple[str, Any]]:
         """Yield ``limit``, ``scenario.toml`` (the scenario with the value found) and ``limit.json``."""
-        from elephan.runs.files import identity  # noqa: PLC0415 (NumPy; --help does without)
-
         yield "limit", TableColumns(self.table(), identity(self.scenario))
         yield "scenario.toml", self.at.text
         yield "limit.json", self.to_json()

@@ -6,7 +6,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from elephan.errors import InputError
+from elephan.metrics import jain, percentile
 from elephan.network import FlowGroup
 from elephan.own_laws import LawSource, check_used, declared
 from elephan.runs import ReplicationJob, simulate_all
@@ -116,10 +119,6 @@ def sample(scenario: Scenario, link: int, outcome: ReplicationOutcome) -> Buffer
     -------
     BufferSample
     """
-    import numpy as np  # noqa: PLC0415 (the command line starts without)
-
-    from elephan.metrics import jain, percentile  # noqa: PLC0415 (as above)
-
     flows, network = outcome.flows, scenario.network
     mine = np.array(network.counted(link))[flows["group"]]
     count = len(network.groups)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from elephan.errors import InputError, TargetError, UnitError, suggest
 from elephan.network import Network
+from elephan.runs.result import DELAYS
 from elephan.units import seconds, share
 
 FORMS = "utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9, delay_p95=20ms, rtt_p95[ping]=50ms"
@@ -236,8 +237,6 @@ def check_targets(targets: Iterable[Target], network: Network, link: int) -> Non
     InputError
         If there is one.
     """
-    from elephan.runs.result import DELAYS  # noqa: PLC0415 (NumPy; --help does without)
-
     groups = {group.name: group for group in network.crossing(link)}
     timed = {name: f"{DELAYS[g.traffic]}_p95[{name}]" for name, g in groups.items() if g.traffic in DELAYS}
     for target in targets:
