@@ -113,10 +113,6 @@ class ScenarioComparison(ResultTables):
         """Reason for the model's missing answer, in words; empty if it has an answer."""
         return _silence(self.scenario.network)
 
-    @property
-    def _title(self) -> str:
-        return self.scenario.title
-
     def _said(self, source: str) -> dict[str, float]:
         """Return the quantities known to a source, by name."""
         values = {row.name: getattr(row, source) for row in self.rows}

@@ -34,16 +34,9 @@ def read_comparison(folder: Path | str) -> ScenarioComparison:
     path = Path(folder) / DOCUMENT
     document = read_document(path, ("scenario", "rows", "simulation", "testbed"))
     try:
+        keys = ("name", "unit", "model", "simulation", "testbed", "against")
         rows = tuple(
-            ComparedQuantity(
-                row["name"],
-                row["unit"],
-                row["model"],
-                row["simulation"],
-                row["testbed"],
-                row["gap_is"] == "relative",
-                row["against"],
-            )
+            ComparedQuantity(**{key: row[key] for key in keys}, relative=row["gap_is"] == "relative")
             for row in document["rows"]
         )
     except (KeyError, TypeError) as error:

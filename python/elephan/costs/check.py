@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from elephan.costs.available import AvailableMemory, available_memory
-from elephan.costs.machine import cores
 from elephan.costs.memory import PROCESS, ExpectedMemory, expected_memory
 from elephan.costs.traffic import expected_traffic
 from elephan.errors import InputError
 from elephan.network import Network
 from elephan.scenario import Scenario
 from elephan.units import format_bytes
+from elephan.workers import default_workers
 
 
 def memory_of(network: Network, *, workers: int | None = None, series: bool = False) -> tuple[float, dict[str, float]]:
@@ -24,7 +24,7 @@ def memory_of(network: Network, *, workers: int | None = None, series: bool = Fa
     True
     """
     memory = expected_memory(network, expected_traffic(network), series=series)
-    at_once = min(workers or cores(), network.replications)
+    at_once = min(workers or default_workers(), network.replications)
     runs = network.replications
     return PROCESS + of_runs(memory, runs, at_once), parts_of(memory, runs, at_once)
 

@@ -89,16 +89,3 @@ def measure_ns_per_packet() -> float:
 def _folder() -> Path:
     """Folder of the user's caches (XDG Base Directory Specification)."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "elephan"
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use, as `elephan.runs.default_workers` does.
-
-    Examples
-    --------
-    >>> cores() >= 1
-    True
-    """
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, len(os.sched_getaffinity(0)))
-    return os.cpu_count() or 1

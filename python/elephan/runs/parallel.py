@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -11,6 +10,7 @@ from elephan.runs.outcome import ReplicationOutcome, simulate
 from elephan.runs.threads import SimulationThreads
 from elephan.scenario import Scenario
 from elephan.workers import check_workers
+from elephan.workers import default_workers as default_workers
 
 
 class ReplicationJob(NamedTuple):
@@ -18,23 +18,6 @@ class ReplicationJob(NamedTuple):
 
     scenario: Scenario
     replication: int
-
-
-def default_workers() -> int:
-    """Return the number of cores that this process may use.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> default_workers() >= 1
-    True
-    """
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, len(os.sched_getaffinity(0)))
-    return os.cpu_count() or 1
 
 
 def simulate_all(

@@ -94,10 +94,6 @@ class PrecisionReached:
             metrics.append({"metric": wanted.name, "wanted": wanted.relative, "reached": reached, "met": met})
         return {"met": self.is_met, "metrics": metrics}
 
-    def missed(self) -> str:
-        """Describe the metrics that are not precise enough, and by how much."""
-        return missed(self.to_json())
-
 
 def missed(document: Mapping[str, Any]) -> str:
     """Describe the metrics that are not precise enough, and by how much.

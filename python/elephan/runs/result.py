@@ -157,10 +157,6 @@ class RunResult(ResultTables):
         check_metrics(asked, self.scenario)
         return as_table(measure(asked, self.scenario, lambda: self.outcomes, self._document))
 
-    @property
-    def _title(self) -> str:
-        return self.scenario.title
-
     def __repr__(self) -> str:
         used = ", ".join(f"{row['name']} {cell(row['utilization'])}" for row in self._document["links"][:3])
         return f"<Result of {self.scenario.title!r}: {count(len(self.outcomes), 'replication')}, utilization {used}>"

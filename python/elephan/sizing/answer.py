@@ -343,10 +343,6 @@ class SizeAnswer(ResultTables):
         """One part for each measured buffer, in rising order; empty if nothing was simulated."""
         return tuple(self._part(buffer) for buffer in self.curve.buffers)
 
-    @property
-    def _title(self) -> str:
-        return self.scenario.title
-
     def _part(self, buffer: int) -> ResultPart:
         document = row_document(self.scenario, self.link, buffer, self.row(buffer))
         return ResultPart({"buffer": f"{buffer} packets"}, document, lambda: self._arrays(buffer))

@@ -285,10 +285,6 @@ class SizeComparison(ResultTables):
             for part in variant.answer.parts
         )
 
-    @property
-    def _title(self) -> str:
-        return self.scenario.title
-
     def __repr__(self) -> str:
         found = self.recommendation
         text = f"recommended: {self.recommended().label}" if found.meets else "none meets the targets"

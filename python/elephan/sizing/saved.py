@@ -84,10 +84,6 @@ class SavedSizing(ResultTables):
         """The document in the folder."""
         return read_document(self.folder / self._file, self._keys)
 
-    @property
-    def _title(self) -> str:
-        return self.scenario.title
-
     def _part(self, labels: dict[str, Any], link: str, buffer: int | None, row: dict[str, Any]) -> ResultPart:
         index = self.scenario.link_index(link)
         # Means and intervals are kept, single replications are not.

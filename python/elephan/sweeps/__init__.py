@@ -139,7 +139,7 @@ def sweep(
     [('5 packets', 5), ('0.5 bdp', 50)]
     """
     from elephan.runs.measures import needs_series, parse_metrics  # noqa: PLC0415 (as below)
-    from elephan.sweeps.running import asked_of, parse_shard, run_sweep  # noqa: PLC0415 (need NumPy)
+    from elephan.sweeps.running import asked_of, parse_shard, run_sweeps  # noqa: PLC0415 (need NumPy)
 
     with declared(laws):
         asked = asked_of(sweep_or_base).extended(over, zip, cases)
@@ -149,5 +149,5 @@ def sweep(
     part = parse_shard(shard) if isinstance(shard, str) else shard
     chosen = parse_metrics(metrics)
     series = series or needs_series(chosen)
-    swept = run_sweep(asked, store, executor, workers, part, series=series, progress=progress, force=force)
+    [swept] = run_sweeps([(asked, series)], store, executor, workers, part, progress=progress, force=force)
     return replace(swept, metrics=chosen) if chosen else swept

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from elephan.sweeps.points import SweepPoint
 
 
+OF_RUN = ("seed", "replications", "duration_s", "warmup_s", "warmup_rule")
+PARTS = ("pools", "links", "groups", "fairness", "precision")
+"""Keys of the part ``run`` of a run's document, and parts of it, that a point's document has."""
+
+
 @dataclass(frozen=True)
 class PointResult(ResultTables):
     """Result of a point of a sweep.
@@ -101,12 +106,8 @@ class PointResult(ResultTables):
         """Return the point in the form of the sweep's document."""
         document = self.document
         run = document["run"]
-        about: dict[str, Any] = {
-            key: run[key] for key in ("seed", "replications", "duration_s", "warmup_s", "warmup_rule")
-        }
-        parts: dict[str, Any] = {
-            key: document[key] for key in ("pools", "links", "groups", "fairness", "precision") if key in document
-        }
+        about: dict[str, Any] = {key: run[key] for key in OF_RUN}
+        parts: dict[str, Any] = {key: document[key] for key in PARTS if key in document}
         return cast("SweepPointDocument", {"labels": self.labels, "run": self.run, **about, **parts})
 
 

@@ -41,28 +41,6 @@ LOOK_S = 0.2
 """Interval between looks for points finished by other processes [s]."""
 
 
-def run_sweep(
-    asked: Sweep,
-    store: Store | str | Path | None,
-    executor: Executor | None,
-    workers: int | None,
-    part: tuple[int, int] | None,
-    *,
-    series: bool,
-    progress: Callable[[SweepProgress], None] | None,
-    force: bool = False,
-) -> SweepResult:
-    """Run every point of a sweep that is not in the store yet; see `elephan.sweeps.sweep`.
-
-    Parameters
-    ----------
-    store, executor, workers, part, series, progress, force
-        As for `elephan.sweeps.sweep`; `part` is the shard.
-    """
-    [swept] = run_sweeps([(asked, series)], store, executor, workers, part, progress=progress, force=force)
-    return swept
-
-
 def run_sweeps(
     every: Iterable[tuple[Sweep, bool]],
     store: Store | str | Path | None = None,
@@ -220,16 +198,18 @@ def _opened(store: Store | str | Path | None, part: tuple[int, int] | None) -> I
         yield opened
 
 
-def _reuse(store: Store, jobs: Sequence[PointJob], tally: ProgressCounter) -> tuple[dict[str, Path], list[PointJob]]:
-    """Label the points that the store has; return their keys and folders, and the missing jobs."""
+def _reuse(
+    store: Store, jobs: Sequence[PointJob], tally: ProgressCounter, *, label: bool = True
+) -> tuple[dict[str, Path], list[PointJob]]:
+    """Return the folders of jobs that the store has, and the missing jobs; label the former, or require the labels."""
     reused: dict[str, Path] = {}
     missing = []
     for job in jobs:
         found = store.find(job.key, series=job.settings.series)
-        if found is None:
+        if found is None or not (label or all(as_labels(point.labels) in found.labels for point in job.points)):
             missing.append(job)
             continue
-        for point in job.points:
+        for point in job.points if label else ():
             store.label(found, point.labels)
         reused[job.key] = store.folder
         tally.reused(job)
@@ -242,17 +222,8 @@ def _reuse_whole(
     """Look up a shard's missing points in the store around it, only reading it; they must have their labels there."""
     if not (folder / FILE).exists():
         return {}, list(jobs)
-    reused: dict[str, Path] = {}
-    missing = []
     with Store(folder, readonly=True) as store:
-        for job in jobs:
-            found = store.find(job.key, series=job.settings.series)
-            if found is None or not all(as_labels(point.labels) in found.labels for point in job.points):
-                missing.append(job)
-                continue
-            reused[job.key] = folder
-            tally.reused(job)
-    return reused, missing
+        return _reuse(store, jobs, tally, label=False)
 
 
 def _fail(store: Store, job: PointJob, error: str | None) -> str:

@@ -17,13 +17,9 @@ from elephan.store.stored import StoredRun
 from elephan.sweeps.axes import SweepAxis, SweepCase, SweepCases
 from elephan.sweeps.document import Sweep
 from elephan.sweeps.points import SweepPoint
-from elephan.sweeps.result import PointResult, SweepResult
+from elephan.sweeps.result import OF_RUN, PARTS, PointResult, SweepResult
 
 DOCUMENT = "sweep.json"
-
-_PARTS = ("pools", "links", "groups", "fairness", "precision")
-_OF_RUN = ("seed", "replications", "duration_s", "warmup_s", "warmup_rule")
-"""Keys that a point shares with its run's document."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +40,8 @@ class SavedPoint(PointResult):
     @property
     def document(self) -> dict[str, Any]:
         """Part of the sweep's document about this point, in the form of a run's document, without warnings."""
-        parts = {name: self.saved[name] for name in _PARTS if name in self.saved}
-        run = {"id": self.run, "scenario": self.title} | {name: self.saved[name] for name in _OF_RUN}
+        parts = {name: self.saved[name] for name in PARTS if name in self.saved}
+        run = {"id": self.run, "scenario": self.title} | {name: self.saved[name] for name in OF_RUN}
         return {"run": run, **parts, "warnings": []}
 
     @property

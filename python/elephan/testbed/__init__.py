@@ -87,10 +87,6 @@ class TestbedResult(ResultTables):
         """Measure metrics of the catalogue, see `elephan.runs.result.RunResult.measure`."""
         return self.result.measure(metrics)
 
-    @property
-    def _title(self) -> str:
-        return self.scenario.title
-
     def to_json(self) -> TestbedDocument:
         """Return the document of ``elephan testbed run --json``: that of a run, and the facts about its validity."""
         document = self.result.to_json()

@@ -208,24 +208,12 @@ class TestbedPlan:
         """
         own, other = (SERVER, CLIENT) if server else (CLIENT, SERVER)
         says = (self.back if server else self.route).split()
-        mtu, segments = str(self.packet), str(self.segments)
+        device = f"ip link set {DEVICE} mtu {self.packet} txqueuelen {QUEUE} gso_max_segs {self.segments} up"
         return [
             ("ip", "link", "set", "lo", "up"),
             *(("sysctl", "-q", "-w", f"{name}={value}") for name, value in self.settings.items()),
             ("ip", "address", "add", own, "peer", other, "dev", DEVICE),
-            (
-                "ip",
-                "link",
-                "set",
-                DEVICE,
-                "mtu",
-                mtu,
-                "txqueuelen",
-                str(QUEUE),
-                "gso_max_segs",
-                segments,
-                "up",
-            ),
+            tuple(device.split()),
             ("ip", "route", "replace", other, "dev", DEVICE, "src", own, *says),
         ]
 
@@ -238,20 +226,9 @@ class TestbedPlan:
         """Return the command of a flow's sender."""
         seconds = math.ceil(self.duration_s - flow.start_s) + AFTER_S
         where = ("--client", SERVER, "--port", str(flow.port), "--connect-timeout", "5000")
-        return (
-            *OWN_MOUNTS,
-            *REAL_TIME,
-            "iperf3",
-            *where,
-            "--congestion",
-            flow.law,
-            "--time",
-            str(seconds),
-            "--interval",
-            "0.1",
-            *(("--fq-rate", f"{PACED_BPS:.0f}") if self.paced else ()),
-            "--json",
-        )
+        how = ("--congestion", flow.law, "--time", str(seconds), "--interval", "0.1")
+        paced = ("--fq-rate", f"{PACED_BPS:.0f}") if self.paced else ()
+        return (*OWN_MOUNTS, *REAL_TIME, "iperf3", *where, *how, *paced, "--json")
 
     def lines(self) -> list[str]:
         """Return all commands in their order, as typed in a shell, with elephan's own steps as comments."""
@@ -292,12 +269,7 @@ def plan(scenario: Scenario, replication: int = 0) -> TestbedPlan:
     _check(scenario)
     drawn = simulate(scenario.replace(SLOW), replication).flows
     groups = [group["control"] for group in scenario.resolved["flows"]]
-    columns = (
-        drawn["group"].tolist(),
-        drawn["index"].tolist(),
-        drawn["start_s"].tolist(),
-        drawn["base_rtt_s"].tolist(),
-    )
+    columns = (drawn[name].tolist() for name in ("group", "index", "start_s", "base_rtt_s"))
     flows = tuple(
         SenderFlow(group, index, _called(groups[group]), start_s, rtt_s, FIRST_PORT + number)
         for number, (group, index, start_s, rtt_s) in enumerate(zip(*columns, strict=True))

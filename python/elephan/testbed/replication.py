@@ -123,11 +123,9 @@ class LinkRelay:
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
         try:
+            ends = {"client": (client.namespace, DEVICE), "server": (server.namespace, DEVICE)}
             self._bottleneck: _native.Bottleneck | None = _native.Bottleneck(
-                plan.scenario.canonical,
-                plan.replication,
-                client=(client.namespace, DEVICE),
-                server=(server.namespace, DEVICE),
+                plan.scenario.canonical, plan.replication, **ends
             )
         except OSError as error:
             raise InputError(

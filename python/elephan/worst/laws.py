@@ -16,6 +16,18 @@ from elephan.worst.search import Attack, Harm, SearchState, WorstSearch
 from elephan.worst.sizing import RUNS, check_runs, write_cases
 from elephan.worst.unknowns import Unknowns, read_unknowns
 
+_GROUP = """
+[[flows]]
+name    = "NAME"
+count   = 1
+path    = ["link"]
+rtt     = "50 ms"
+tcp     = "linux"
+control = {{ law = "{law}" }}
+packet  = "1500 B"
+start   = "0 s"
+"""
+
 NETWORK = """
 title        = "Two groups of {law} on 20 Mbit/s"
 duration     = "90 s"
@@ -29,27 +41,7 @@ rate   = "20 Mbit/s"
 buffer = "1 bdp"
 queue  = {{ discipline = "drop-tail" }}
 loss   = {{ random = 0.0 }}
-
-[[flows]]
-name    = "a"
-count   = 1
-path    = ["link"]
-rtt     = "50 ms"
-tcp     = "linux"
-control = {{ law = "{law}" }}
-packet  = "1500 B"
-start   = "0 s"
-
-[[flows]]
-name    = "b"
-count   = 1
-path    = ["link"]
-rtt     = "50 ms"
-tcp     = "linux"
-control = {{ law = "{law}" }}
-packet  = "1500 B"
-start   = "0 s"
-"""
+""" + "".join(_GROUP.replace("NAME", name) for name in "ab")
 """The family: one link, two groups of flows. All of them have started well before the warm-up ends."""
 
 RANGES = {
