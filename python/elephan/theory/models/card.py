@@ -311,18 +311,6 @@ def _plain(cell: object) -> object:
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
-def _nothing(_: Bottleneck) -> str:
-    return ""
-
-
-def _no_doubts(_: Bottleneck) -> list[str]:
-    return []
-
-
-def _asks_nothing(_: str, __: Bottleneck) -> Floats:
-    return np.empty(0)
-
-
 @dataclass(frozen=True)
 class Model:
     """An analytic model.
@@ -377,9 +365,9 @@ class Model:
     picture: ModelPicture | None = None
     predict: Callable[[Bottleneck, Floats], Prediction] | None = None
     from_link: Callable[[Network, int], Mapping[str, str]] | None = None
-    unsuited: Callable[[Bottleneck], str] = field(default=_nothing)
-    doubts: Callable[[Bottleneck], list[str]] = field(default=_no_doubts)
-    asks: Callable[[str, Bottleneck], Floats] = field(default=_asks_nothing)
+    unsuited: Callable[[Bottleneck], str] = field(default=lambda _: "")
+    doubts: Callable[[Bottleneck], list[str]] = field(default=lambda _: [])
+    asks: Callable[[str, Bottleneck], Floats] = field(default=lambda _, __: np.empty(0))
     takes_pacing: bool = False
 
     def table(self, given: Mapping[str, str] | None = None) -> ModelTable:
