@@ -1,14 +1,17 @@
 """A model for its users: a card, a table for given parameters, and a prediction for a link.
 
-A model is one file in this folder that ends in ``MODEL = Model(...)``, and one line in `elephan.theory.models`.
+A model is a module in this folder that ends in ``MODEL = read_model(...)``, its card, which is a TOML file of the same
+name, and one line in `elephan.theory.models`.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -433,6 +436,41 @@ class Model:
             "predicts_links": self.predict is not None,
             "reads_links": self.predict is not None or self.from_link is not None,
         }
+
+
+def read_model(module: str, *, choices: Mapping[str, Sequence[str]] | None = None, **given: Any) -> Model:
+    """Make a model of its card, which lies beside its module, and of its functions.
+
+    Parameters
+    ----------
+    module : str
+        File of the module; the card has the same name and ends in ``.toml``.
+    choices : mapping of str to sequence of str, optional
+        Words that parameters may take, where code knows them; all are the default of a parameter without another.
+    **given
+        The fields of `Model` that the card leaves open.
+
+    Returns
+    -------
+    Model
+    """
+    card = tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
+    for name, words in (choices or {}).items():
+        card["parameters"][name] = {"default": ",".join(words), **card["parameters"][name], "choices": words}
+    for row in card["parameters"].values():
+        row["choices"] = tuple(row.get("choices", ()))
+    card["picture"]["lines"] = tuple(card["picture"]["lines"])
+    return Model(
+        name=card["name"],
+        title=card["title"],
+        source=card["source"],
+        says=card["says"],
+        fails=tuple(card["fails"]),
+        parameters={name: ModelParameter(**row) for name, row in card["parameters"].items()},
+        columns={name: ModelColumn(**row) for name, row in card["columns"].items()},
+        picture=ModelPicture(**card["picture"]),
+        **given,
+    )
 
 
 MOST_ROWS = 100_000

@@ -9,8 +9,8 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.theory import controls
 from elephan.theory.models.bottleneck import Bottleneck
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction, Values
-from elephan.theory.models.flows import LINK, mixed_laws, no_capacity_left, other_traffic
+from elephan.theory.models.card import Prediction, Values, read_model
+from elephan.theory.models.flows import mixed_laws, no_capacity_left, other_traffic
 from elephan.theory.response import Floats
 
 TARGETS = {"fast": ("alpha", "alpha"), "vegas": ("alpha", "beta")}
@@ -117,34 +117,10 @@ def _doubts(link: Bottleneck) -> list[str]:
     return lines + other_traffic(link)
 
 
-MODEL = Model(
-    name="backlog-target",
-    title="A set number of packets of each flow in the queue",
-    source="Jin2004",
-    says="Where FAST (200 packets a flow) and Vegas (1 to 3) rest: utilization 1, no loss and a queue of all targets, "
-    "if the buffer has room for it.",
-    fails=(
-        "Does not apply to a buffer without room for all targets.",
-        "Flows that come while others have a queue take it for propagation and keep more, up to joining_packets; a "
-        "buffer without room for those may lose.",
-        "Slow start may overflow the buffer before the law rests; of Vegas' band it takes the middle.",
-    ),
-    parameters={
-        "law": ModelParameter("fast", "", "congestion-control law", tuple(TARGETS)),
-        **LINK,
-        "buffer": ModelParameter("15000", "packets", "of the link", within="[0, inf)"),
-        "flows": ModelParameter("1,2,5,10,20,50", "1", "how many"),
-    },
-    columns={
-        "utilization": ModelColumn("1", "share of the rate that is used"),
-        "loss_ratio": ModelColumn("1", "lost segments per segment sent"),
-        "backlog_packets": ModelColumn("packets", "queue, in the middle of what a law accepts"),
-        "queueing_delay_s": ModelColumn("s", "the same as time"),
-        "room_packets": ModelColumn("packets", "largest queue that all flows accept"),
-        "joining_packets": ModelColumn("packets", "the same if they come one by one and take a queue for distance"),
-    },
+MODEL = read_model(
+    __file__,
+    choices={"law": tuple(TARGETS)},
     compute=_table,
-    picture=ModelPicture("flows", ("room_packets", "joining_packets"), "xy"),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,

@@ -10,11 +10,9 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.theory.fixed_points import Delay, FixedPoint, droptail_each
 from elephan.theory.models.bottleneck import Bottleneck
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction, Values
+from elephan.theory.models.card import Prediction, Values, read_model
 from elephan.theory.models.flows import (
     ANSWERING,
-    LINK,
-    SPREAD,
     bursts,
     mixed,
     other_signals,
@@ -27,16 +25,6 @@ from elephan.theory.models.flows import (
 )
 from elephan.theory.models.senders import period_inputs
 from elephan.theory.response import Floats
-
-COLUMNS = {
-    "utilization": ModelColumn("1", "share of the rate that is used"),
-    "load": ModelColumn("1", "offered, in capacities of the link"),
-    "loss_ratio": ModelColumn("1", "dropped over arrived"),
-    "backlog_packets": ModelColumn("packets", "mean number that delays an arrival"),
-    "shortest_over_longest": ModelColumn("1", "rate of the flow with the shortest RTT over that with the longest"),
-    "solutions": ModelColumn("1", "loads that agree; the row is the least of them"),
-}
-"""Columns of the fixed-point models."""
 
 
 def columns(found: list[list[FixedPoint]]) -> dict[str, Floats]:
@@ -122,32 +110,10 @@ def doubts(link: Bottleneck) -> list[str]:
     return lines + other_traffic(link)
 
 
-MODEL = Model(
-    name="droptail-fixed-point",
-    title="Flows and M/M/1/K agree on a load: drop-tail",
-    source="Barman2004",
-    says="Load, loss, queue and utilization at which N flows of different RTTs offer what a drop-tail queue of Poisson "
-    "arrivals makes them offer.",
-    fails=(
-        "It has no knee: for ten HighSpeed flows on 1 Gbit/s and 120 ms it says 99.5 % at 10 % of the BDP (12,500 "
-        "packets), where packet simulations give 92 %; it passes 90 % at 0.7 %, and says 93 % at 1 %, where they give "
-        "20 %.",
-        "The knee is a property of packet simulations: of bursts, and of losses that several flows have at once. "
-        "Poisson arrivals have neither.",
-    ),
-    parameters={
-        "law": ModelParameter(
-            "barman", "", "whose throughput at a loss rate; barman is the source's lambda(p)", ANSWERING
-        ),
-        "delay": ModelParameter("accepted", "", "what a segment waits for", get_args(Delay)),
-        "loss": ModelParameter("blocking", "", "arrivals at a full system, or rho^K", ("blocking", "tail")),
-        **LINK,
-        "buffer": ModelParameter("12..12500:13", "packets", "K, the one in service included"),
-        **SPREAD,
-    },
-    columns=COLUMNS,
+MODEL = read_model(
+    __file__,
+    choices={"law": ANSWERING, "delay": get_args(Delay)},
     compute=_table,
-    picture=ModelPicture("buffer", ("utilization",), "x"),
     predict=_predict,
     unsuited=_unsuited,
     doubts=doubts,

@@ -13,21 +13,8 @@ from elephan.theory.fixed_points import Throughput
 from elephan.theory.law_responses import SOURCES
 from elephan.theory.laws import response
 from elephan.theory.models.bottleneck import UNPACED, Bottleneck
-from elephan.theory.models.card import Compute, ModelParameter, Values
+from elephan.theory.models.card import Compute, Values
 from elephan.theory.response import Floats
-
-LINK = {
-    "rate": ModelParameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
-    "packet": ModelParameter("1000 B", "B", "size of a packet", within="(0, inf)"),
-}
-"""Parameters of every model of a link."""
-
-SPREAD = {
-    "flows": ModelParameter("10", "1", "how many"),
-    "rtt_min": ModelParameter("115.5 ms", "s", "shortest round-trip time without queueing"),
-    "rtt_max": ModelParameter("124.5 ms", "s", "longest; the others equally spaced between"),
-}
-"""Parameters of flows with different RTTs."""
 
 ANSWERING = ("barman", *SOURCES)
 """Laws that respond to loss alone, and are evaluated; ``barman`` is HighSpeed's lambda(p) of Barman2004."""

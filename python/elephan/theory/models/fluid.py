@@ -14,9 +14,8 @@ from elephan.theory.fluid_aqm import equilibrium, trajectory, unstable_roots
 from elephan.theory.fluid_queues import Discipline, DropTail, FluidPath, Law, Pie, Red, SmallBuffer, fluid_law
 from elephan.theory.laws import response
 from elephan.theory.models.bottleneck import Bottleneck
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction, Values
+from elephan.theory.models.card import Prediction, Values, read_model
 from elephan.theory.models.flows import (
-    LINK,
     mixed_laws,
     no_capacity_left,
     other_traffic,
@@ -174,57 +173,10 @@ def _doubts(link: Bottleneck) -> list[str]:
     return lines + other_traffic(link)
 
 
-COLUMNS = {
-    "window_segments": ModelColumn("segments", "window of a flow"),
-    "backlog_packets": ModelColumn("packets", "queue"),
-    "loss_ratio": ModelColumn("1", "loss at this time"),
-    "utilization": ModelColumn("1", "share of the rate that is used at this time"),
-    "rest_window_segments": ModelColumn("segments", "window at which nothing changes"),
-    "rest_backlog_packets": ModelColumn("packets", "queue there"),
-    "rest_loss_ratio": ModelColumn("1", "loss there"),
-    "unstable_roots": ModelColumn("1", "modes that grow there; none if it is stable"),
-}
-
-MODEL = Model(
-    name="fluid",
-    title="TCP and queue management as a fluid with delay",
-    source="Misra2000",
-    says="Window, queue, loss and utilization against time for a window law and a queue; where nothing changes, and "
-    "whether it is stable there.",
-    fails=(
-        "A mean window of flows that are alike: single cuts, bursts, slow start and timeouts are not in it.",
-        "What is at rest, and whether it is stable, is the source's, in which every loss is a cut. With large windows "
-        "a round trip has many losses, and with cuts=every a queue that is not stable stays empty for far too long.",
-        "A drop leaves the queue no shorter, as a mark would.",
-        "Of a link it follows four sawteeth by steps of a tenth of a round trip, and says nothing of a buffer with "
-        "which they take more than 8000 steps.",
-    ),
-    parameters={
-        "time": ModelParameter("0 s..30 s:61", "s", "from the start"),
-        # Link, flows and thresholds of Hollot2001; RED's average is fast enough to settle within the plot.
-        "law": ModelParameter("reno", "", "congestion-control law", LAWS),
-        "queue": ModelParameter("red", "", "discipline", QUEUES),
-        **LINK,
-        "rate": replace(LINK["rate"], default="15 Mbit/s"),
-        "packet": replace(LINK["packet"], default="500 B"),
-        "buffer": ModelParameter("800", "packets", "of the link"),
-        "rtt": ModelParameter("100 ms", "s", "round-trip time without queueing"),
-        "flows": ModelParameter("60", "1", "how many"),
-        "cuts": ModelParameter(
-            "once", "", "at most once a round trip, or at every loss as in the source", ("once", "every")
-        ),
-        "start": ModelParameter("0.9", "1", "first window, as a share of that at rest", within="(0, inf)"),
-        "min_th": ModelParameter(
-            "0.1875", "1", "red, ared, gared: share of the buffer above which packets are dropped"
-        ),
-        "max_th": ModelParameter("0.875", "1", "red, ared, gared: share of the buffer at which p_max is reached"),
-        "p_max": ModelParameter("0.1", "1", "red: drop probability there; ared, gared: at the start"),
-        "weight": ModelParameter("2e-4", "1", "red, ared, gared: of a packet in the average queue"),
-        "target": ModelParameter("15 ms", "s", "pie: queueing delay that it holds"),
-    },
-    columns=COLUMNS,
+MODEL = read_model(
+    __file__,
+    choices={"law": LAWS, "queue": QUEUES},
     compute=_table,
-    picture=ModelPicture("time", ("backlog_packets",), ""),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,

@@ -10,9 +10,8 @@ from elephan.errors import InputError
 from elephan.theory.law_responses import SOURCES
 from elephan.theory.laws import response
 from elephan.theory.models.bottleneck import Bottleneck
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction, Values
+from elephan.theory.models.card import Prediction, Values, read_model
 from elephan.theory.models.flows import (
-    LINK,
     few_segments,
     mixed_laws,
     other_signals,
@@ -144,37 +143,10 @@ def _doubts(link: Bottleneck) -> list[str]:
     return lines + other_traffic(link)
 
 
-COLUMNS = {
-    "utilization": ModelColumn("1", "share of the rate that is used, the mean shortfall of the sum taken away"),
-    "utilization_bound": ModelColumn("1", "chance that the sum neither overflows nor leaves the queue empty"),
-    "deviation_packets": ModelColumn("packets", "standard deviation of the sum of the windows"),
-    "effective_flows": ModelColumn("1", "equal flows whose sum deviates as much: 1 / sum of squared shares"),
-    "buffer_for_target_packets": ModelColumn("packets", "smallest buffer whose bound reaches the target"),
-}
-
-MODEL = Model(
-    name="gaussian",
-    title="The Gaussian sum of many independent windows",
-    source="Appenzeller2004",
-    says="Utilization, its lower bound and the smallest buffer for a target when many flows lose independently; flows "
-    "of unequal rates count as fewer.",
-    fails=(
-        "Flows in step, as tens of flows or equal RTTs mostly are, make the sum deviate more: utilization is lower.",
-        "That the mean queue is half the buffer is assumed: without a buffer it still finds the link nearly full.",
-        "That unfair flows break the rule is Spang2021's; their effective number, 1 / sum(share^2), is ours.",
-    ),
-    parameters={
-        "law": ModelParameter("reno", "", "congestion-control law", LAWS),
-        **LINK,
-        "buffer": ModelParameter("15..1500", "packets", "of the link"),
-        "target": ModelParameter("0.99", "1", "utilization that the smallest buffer is for"),
-        "flows": ModelParameter("400", "1", "how many"),
-        "rtt_min": ModelParameter("60 ms", "s", "shortest round-trip time without queueing"),
-        "rtt_max": ModelParameter("180 ms", "s", "longest; the others equally spaced between"),
-    },
-    columns=COLUMNS,
+MODEL = read_model(
+    __file__,
+    choices={"law": LAWS},
     compute=_table,
-    picture=ModelPicture("buffer", ("utilization", "utilization_bound"), "x"),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,

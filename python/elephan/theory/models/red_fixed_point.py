@@ -10,12 +10,10 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.theory.fixed_points import Chain, Delay, FixedPoint, RedThresholds, red_each
 from elephan.theory.models.bottleneck import Bottleneck
-from elephan.theory.models.card import Model, ModelParameter, ModelPicture, Prediction, Values
-from elephan.theory.models.droptail_fixed_point import COLUMNS, columns, doubts, prediction
+from elephan.theory.models.card import Prediction, Values, read_model
+from elephan.theory.models.droptail_fixed_point import columns, doubts, prediction
 from elephan.theory.models.flows import (
     ANSWERING,
-    LINK,
-    SPREAD,
     mixed,
     other_signals,
     packet_rate,
@@ -132,36 +130,10 @@ def _doubts(link: Bottleneck) -> list[str]:
     return lines + doubts(link)
 
 
-MODEL = Model(
-    name="red-fixed-point",
-    title="Flows and a queue of Poisson arrivals agree on a load: RED",
-    source="Barman2004",
-    says="Load, loss, queue and utilization at which N flows of different RTTs offer what RED, with drops as Poisson "
-    "arrivals find them, makes them offer.",
-    fails=(
-        "It takes the instantaneous queue where RED takes an average: of the weight of the average, and of what it "
-        "makes unstable, it predicts nothing.",
-        "When arrivals are Poisson a loss of 1e-5 needs only the tail of the queue above min_th: p_max hardly matters.",
-        "No bursts and no synchronised losses: for ten HighSpeed flows on 1 Gbit/s it says 98.8 % at 10 % of the BDP "
-        "and has no knee.",
-    ),
-    parameters={
-        "law": ModelParameter(
-            "barman", "", "whose throughput at a loss rate; barman is the source's lambda(p)", ANSWERING
-        ),
-        "delay": ModelParameter("accepted", "", "what a segment waits for", get_args(Delay)),
-        "chain": ModelParameter("thinned", "", "whether what is dropped is missing from the queue", get_args(Chain)),
-        "min_th": ModelParameter("0.4", "1", "share of the buffer above which packets are dropped"),
-        "max_th": ModelParameter("1", "1", "share of the buffer at which p_max is reached"),
-        "p_max": ModelParameter("0.1", "1", "drop probability there"),
-        "gentle": ModelParameter("no", "", "whether it rises to 1 at twice max_th, and not at once", ("no", "yes")),
-        **LINK,
-        "buffer": ModelParameter("125..12500:9", "packets", "K, beyond which everything is dropped"),
-        **SPREAD,
-    },
-    columns=COLUMNS,
+MODEL = read_model(
+    __file__,
+    choices={"law": ANSWERING, "delay": get_args(Delay), "chain": get_args(Chain)},
     compute=_table,
-    picture=ModelPicture("buffer", ("utilization",), "x"),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,

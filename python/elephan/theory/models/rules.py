@@ -15,8 +15,7 @@ from elephan.errors import InputError, suggest
 from elephan.network import Network
 from elephan.theory import controls
 from elephan.theory.models import links
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Values
-from elephan.theory.models.flows import LINK
+from elephan.theory.models.card import Values, read_model
 from elephan.theory.rules import RULES, LinkFacts, broken, of_link
 
 # The largest rate that can be formatted.
@@ -88,45 +87,4 @@ def _from_link(network: Network, link: int) -> dict[str, str]:
     }
 
 
-MODEL = Model(
-    name="rules",
-    title="Buffer rules",
-    source="Villamizar1994",
-    says=(
-        "How many packets each published rule gives a link, how long a full buffer of that size makes packets wait, "
-        "and which of the rule's assumptions the link breaks."
-    ),
-    fails=(
-        "No rule says what utilization, loss or delay its buffer brings; `elephan size` does.",
-        "Most assume Reno at a drop-tail queue: ten HighSpeed flows use 92 % of the link of the defaults with a "
-        "twelfth of the bandwidth-delay product.",
-        "An assumption is checked only where a link and its flows decide it: synchronised losses, bursts "
-        "and timeouts are guessed from RTTs, access rates and windows.",
-    ),
-    parameters={
-        "rule": ModelParameter(",".join(RULES), "", "which", tuple(RULES)),
-        **LINK,
-        "rtt_min": ModelParameter("115.5 ms", "s", "smallest base RTT", within="(0, inf)"),
-        "rtt": ModelParameter("120 ms", "s", "mean base RTT", within="(0, inf)"),
-        "rtt_max": ModelParameter("124.5 ms", "s", "largest base RTT", within="(0, inf)"),
-        "delay": ModelParameter("50 ms", "s", "the link's own, one way", within="[0, inf)"),
-        "flows": ModelParameter("10", "1", "how many", within="[1, inf)"),
-        "law": ModelParameter(
-            "highspeed", "", "of long flows; several joined by +, as reno+cubic; none if that is open"
-        ),
-        "queue": ModelParameter("drop-tail", "", "discipline"),
-        "buffer": ModelParameter("0", "packets", "what the link has; 0 if that is open", within="[0, inf)"),
-        "access": ModelParameter("10 Gbit/s", "bit/s", "of the fastest flow", within="(0, inf)"),
-        "other": ModelParameter("no", "", "whether anything but long flows crosses the link", ("no", "yes")),
-    },
-    columns={
-        "packets": ModelColumn("packets", "buffer"),
-        "delay_s": ModelColumn("s", "wait behind a full buffer"),
-        "formula": ModelColumn("", "the rule"),
-        "source": ModelColumn("", "where it is from"),
-        "broken": ModelColumn("", "which of its assumptions do not hold"),
-    },
-    compute=_table,
-    picture=ModelPicture("flows", ("packets",), "xy"),
-    from_link=_from_link,
-)
+MODEL = read_model(__file__, choices={"rule": tuple(RULES)}, compute=_table, from_link=_from_link)

@@ -15,10 +15,8 @@ from elephan.theory.equal_packets import equal_packets
 from elephan.theory.fixed_points import Throughput, droptail_each
 from elephan.theory.law_responses import SOURCES
 from elephan.theory.models.bottleneck import Bottleneck
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction, Values
+from elephan.theory.models.card import Prediction, Values, read_model
 from elephan.theory.models.flows import (
-    LINK,
-    SPREAD,
     bursts,
     mixed,
     other_signals,
@@ -38,7 +36,7 @@ def _solved(
 ) -> dict[str, Floats]:
     small = buffers**2 <= rate * float(np.mean(rtts))
     if not small.all():
-        nothing = {name: np.full(len(buffers), np.nan) for name in COLUMNS}
+        nothing = {name: np.full(len(buffers), np.nan) for name in MODEL.columns}
         if small.any():
             for name, column in _solved(law, rate, buffers[small], rtts, sizes).items():
                 nothing[name][small] = column
@@ -95,39 +93,10 @@ def _doubts(link: Bottleneck) -> list[str]:
 
 EQUAL = "equal"
 
-COLUMNS = {
-    "utilization": ModelColumn("1", "share of the rate that is used"),
-    "load": ModelColumn("1", "offered, in capacities of the link"),
-    "loss_ratio": ModelColumn("1", "dropped over arrived"),
-    "window_segments": ModelColumn("segments", "mean window of the flows"),
-    "backlog_packets": ModelColumn("packets", "mean queue"),
-}
-
-MODEL = Model(
-    name="small-buffer",
-    title="Paced flows and a very small buffer: loss of Poisson packets",
-    source="RainaWischik2005",
-    says="Load, loss and utilization at which many paced flows offer what a buffer of some tens of packets lets pass.",
-    fails=(
-        "It says nothing where the square of the buffer exceeds the BDP: such a queue no longer forgets within a round "
-        "trip.",
-        "Windows sent in bursts lose far more: Enachescu2006 asks for paced senders or slow access links.",
-        "It is the fixed point, stable or not; the model fluid counts the modes that grow. Where windows swing "
-        "together, paced ones too, they overflow any queue this short, and utilization stays some points below.",
-    ),
-    parameters={
-        "law": ModelParameter("reno", "", "congestion-control law", tuple(SOURCES)),
-        **LINK,
-        "buffer": ModelParameter("5..100:14", "packets", "of the link"),
-        "sizes": ModelParameter(
-            EQUAL, "", "of packets: one for all, M/D/1/K, or exponential, loss as load^B", (EQUAL, "exponential")
-        ),
-        **SPREAD,
-        "flows": ModelParameter("1000", "1", "how many"),
-    },
-    columns=COLUMNS,
+MODEL = read_model(
+    __file__,
+    choices={"law": tuple(SOURCES), "sizes": (EQUAL, "exponential")},
     compute=_table,
-    picture=ModelPicture("buffer", ("utilization",), ""),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,

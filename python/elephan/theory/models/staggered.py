@@ -9,10 +9,8 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.theory.law_responses import law_responses
 from elephan.theory.models.bottleneck import Bottleneck
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction, Values
+from elephan.theory.models.card import Prediction, Values, read_model
 from elephan.theory.models.flows import (
-    LINK,
-    SPREAD,
     few_segments,
     mixed_laws,
     no_capacity_left,
@@ -82,34 +80,10 @@ def _doubts(link: Bottleneck) -> list[str]:
     return lines + few_segments(link) + other_traffic(link)
 
 
-COLUMNS = {
-    "utilization": ModelColumn("1", "share of the rate that is used"),
-    "period_s": ModelColumn("s", "between two overflows"),
-    "backlog_packets": ModelColumn("packets", "mean queue"),
-    "loss_ratio": ModelColumn("1", "lost segments per segment sent"),
-    "shortest_over_longest": ModelColumn("1", "rate of the flow with the shortest RTT over that with the longest"),
-}
-
-MODEL = Model(
-    name="staggered",
-    title="The largest window alone cut at every overflow",
-    source="Andrew2005",
-    says="Utilization, period, loss and mean queue of flows with their own RTTs that lose one at a time at a drop-tail "
-    "queue: the most that a buffer can give.",
-    fails=(
-        "Real flows often lose several at a time: it asks for too small a buffer.",
-        "No bursts and no timeouts: with a buffer of a few packets utilization falls far below it.",
-        "The largest window is cut whatever its RTT, which keeps the windows alike; real overflows hit any flow.",
-    ),
-    parameters={
-        "law": ModelParameter("highspeed", "", "congestion-control law", LAWS),
-        **LINK,
-        "buffer": ModelParameter("10..15000", "packets", "of the link", within="[0, inf)"),
-        **SPREAD,
-    },
-    columns=COLUMNS,
+MODEL = read_model(
+    __file__,
+    choices={"law": LAWS},
     compute=_table,
-    picture=ModelPicture("buffer", ("utilization",), "x"),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,
