@@ -64,11 +64,4 @@ def _is_constant(quantity: Mapping[str, Any]) -> bool:
     return quantity["ci95"] is not None and quantity["ci95"] <= ROUNDING * abs(quantity["mean"])
 
 
-RULE = LintRule(
-    "deterministic-replications",
-    "All replications are the same",
-    "Law and Kelton 2000, Simulation modeling and analysis, Section 9.4, on independent replications",
-    "Replications differ by what is drawn: starts, jitter, random traffic, round-trip times, disciplines that drop by "
-    "chance. Where nothing is, a hundred replications are one, and a half-width of zero is no precision.",
-    _check,
-)
+RULE = LintRule.named("deterministic-replications", _check)

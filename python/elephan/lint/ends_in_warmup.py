@@ -62,11 +62,4 @@ def _done_s(group: FlowGroup, traffic: Mapping[str, Any]) -> tuple[float, float]
     return start, start + MARGIN * (8 * size / rate + rounds * group.rtt_s)
 
 
-RULE = LintRule(
-    "ends-in-warm-up",
-    "A group of flows is over before the warm-up is",
-    "Law and Kelton 2000, Simulation modeling and analysis, Section 9.5.1, on what a warm-up leaves out",
-    "What happens before the warm-up ends is simulated and not measured. Flows that stop by then, and transfers that "
-    "are complete, appear in results as groups that got nothing.",
-    _check,
-)
+RULE = LintRule.named("ends-in-warm-up", _check)

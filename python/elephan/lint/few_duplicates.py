@@ -45,12 +45,4 @@ def _overtaking(link: NetworkLink, packet_bytes: float) -> float:
     return _late_s(link.reorder) * link.rate_bps / (8 * packet_bytes)
 
 
-RULE = LintRule(
-    "few-duplicates",
-    "A link reorders packets by more than a recovery waits for",
-    "RFC 4653, Section 1; RFC 8985, Section 1",
-    "A recovery that counts duplicate ACKs takes a segment for lost when three later ones have arrived. Where packets "
-    "overtake each other by more, it sends segments again that only were late, and cuts the window each time. RACK "
-    "waits by time, and Linux undoes a cut that proves spurious.",
-    _check,
-)
+RULE = LintRule.named("few-duplicates", _check)

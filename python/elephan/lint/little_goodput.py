@@ -39,11 +39,4 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
             )
 
 
-RULE = LintRule(
-    "little-goodput",
-    "A link is busy, but little of what it carries is new and in order",
-    "Floyd and Fall 1999, Promoting the use of end-to-end congestion control (congestion collapse, Section 3)",
-    "Utilization counts every packet, retransmissions of what arrived before included. Where senders flood, a link is "
-    "full and nobody gets anything: utilization alone calls that good.",
-    _check,
-)
+RULE = LintRule.named("little-goodput", _check)

@@ -33,11 +33,4 @@ def _place(network: Network, most: str) -> str:
     return {"samples": "record.every", "traces": "record"}.get(most, "replications")
 
 
-RULE = LintRule(
-    "much-memory",
-    "The run needs more memory than there is",
-    "The types of the engine, and peaks of runs: decision 0054",
-    "A run whose memory the system refuses ends without a result. `elephan run`, `sweep`, `size` and `compare` do not "
-    "begin one unless `--force` is given; `elephan estimate` says what needs the memory.",
-    _check,
-)
+RULE = LintRule.named("much-memory", _check)

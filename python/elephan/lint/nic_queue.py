@@ -63,11 +63,4 @@ def _is_alone(group: FlowGroup, beside: Sequence[FlowGroup]) -> bool:
     return min(gaps) > group.rtt_s * math.log2(max(2.0, full / group.tcp["initial_window"]))
 
 
-RULE = LintRule(
-    "nic-queue",
-    "The access link is the bottleneck, with a queue without limit",
-    "ns-2 runs of the papers' dumbbells with access links as fast as the bottleneck: windows of 10^5 to 10^6 packets",
-    "A flow whose access is no faster than the link never fills the link's queue by itself. In slow start, or for "
-    "good, its window then grows in the sender's own queue, and that flow dominates all that come later.",
-    _check,
-)
+RULE = LintRule.named("nic-queue", _check)

@@ -169,12 +169,4 @@ def _finding(where: str, lacking: Sequence[str], instead: str = "") -> LintFindi
     )
 
 
-RULE = LintRule(
-    "no-effect",
-    "Something in the file has no effect, or not the one that it is for",
-    "What the keys, parameters and cards themselves declare that they need",
-    "A law of marks where nothing marks is Reno under another name; a parameter of a scheduler that is not chosen, or "
-    "a link that no flow crosses, changes no number. Whoever varies it finds that it does not matter, and is wrong. "
-    "The reference and the catalogue say after each key and parameter what it needs.",
-    _check,
-)
+RULE = LintRule.named("no-effect", _check)

@@ -64,13 +64,4 @@ def _arriving(network: Network, group: FlowGroup, link: int) -> float:
     return offered
 
 
-RULE = LintRule(
-    "overload",
-    "A link is asked for more than it carries",
-    "Lindley 1952, The theory of queues with a single server: no steady state at a load of 1 or above",
-    "Datagrams and transfers that arrive at a stated rate do not slow down. Where they ask for more than a link "
-    "carries, there is no steady state to measure: the backlog fills whatever buffer there is, TCP gets what is left, "
-    "and open transfers grow in number until places run out. Users who wait for their pages do slow down, but then the "
-    "link decides how many pages there are, and other flows find it full.",
-    _check,
-)
+RULE = LintRule.named("overload", _check)

@@ -60,13 +60,4 @@ def _finding(group: FlowGroup, other: FlowGroup) -> LintFinding:
     )
 
 
-RULE = LintRule(
-    "phase-effects",
-    "Shares of unequal RTTs at a drop-tail queue depend on fractions of a packet's time",
-    "Floyd and Jacobson 1991, Traffic phase effects in packet-switched gateways",
-    "A full drop-tail queue has room for one packet each time it has sent one: whose packet comes next after that is "
-    "decided by the RTTs, to fractions of a packet's time, and it is the same flow again and again. Moving an RTT by a "
-    "tenth of a packet's time gave other shares than the file's, far outside the intervals over seeds. Real senders "
-    "take a random time of their own for each packet.",
-    _check,
-)
+RULE = LintRule.named("phase-effects", _check)

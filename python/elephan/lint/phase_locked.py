@@ -41,11 +41,4 @@ def _finding(group: FlowGroup, other: str, rtt_s: float) -> LintFinding:
     )
 
 
-RULE = LintRule(
-    "phase-locked",
-    "Flows with equal round-trip times keep step at a drop-tail queue",
-    "Floyd and Jacobson 1992, On traffic phase effects in packet-switched gateways",
-    "Packets of a flow that is clocked by its own ACKs arrive at the same phase of the queue's service in each round "
-    "trip. With equal round-trip times the same flow may lose every time, and shares follow the phases, not the laws.",
-    _check,
-)
+RULE = LintRule.named("phase-locked", _check)

@@ -41,12 +41,4 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
         )
 
 
-RULE = LintRule(
-    "receiver-limited",
-    "The receive window holds the flows back, not the link",
-    "RFC 7323 Section 1.1",
-    "A flow never has more in flight than its receive window. If that is less than its share of the bandwidth-delay "
-    "product and of the buffer, the flow does not lose packets for want of buffer, and neither the law nor the "
-    "discipline matters.",
-    _check,
-)
+RULE = LintRule.named("receiver-limited", _check)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any, Protocol
 
 from elephan.catalog import Card
 from elephan.network import FlowGroup, Network
+
+_TEXTS = tomllib.loads(files("elephan.lint").joinpath("rules.toml").read_text(encoding="utf-8"))
+"""Title, source and reason of each rule."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +129,11 @@ class LintRule:
     source: str
     why: str
     check: Callable[[LintSubject], Iterable[LintFinding]]
+
+    @classmethod
+    def named(cls, name: str, check: Callable[[LintSubject], Iterable[LintFinding]]) -> LintRule:
+        """Make a rule of its texts, which are in ``rules.toml``, and of its check."""
+        return cls(name, **_TEXTS[name], check=check)
 
     def card(self) -> Card:
         """Return the rule as a card of `elephan.catalog`.

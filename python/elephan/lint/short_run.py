@@ -40,11 +40,4 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
         )
 
 
-RULE = LintRule(
-    "short-run",
-    "The run is shorter than five sawteeth",
-    "ns-2 runs of HighSpeed and Reno at 2.5 Gbit/s and 200 ms, where 300 s hold one loss of Reno or none",
-    "A window goes from one loss to the next in W/2 round trips under Reno, which is minutes on a long fat path. A run "
-    "that holds fewer than five measures where in its sawtooth a flow happened to be.",
-    _check,
-)
+RULE = LintRule.named("short-run", _check)

@@ -24,11 +24,4 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
     )
 
 
-RULE = LintRule(
-    "short-warmup",
-    "The warm-up is shorter than a sawtooth of the slowest law",
-    "Law and Kelton 2000, Simulation modeling and analysis, Section 9.5.1, on the initial transient",
-    "Flows end slow start with a window that the link did not give them. Until each has lost once and regained its "
-    "window, the mean is that of the start, not of what follows.",
-    _check,
-)
+RULE = LintRule.named("short-warmup", _check)

@@ -30,11 +30,4 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
         )
 
 
-RULE = LintRule(
-    "buffer-under-burst",
-    "The buffer is smaller than one burst",
-    "Enachescu et al. 2006, Routers with very small buffers; RFC 6928 for initial windows",
-    "What a sender may send at once, and one packet of each flow at the same time, must find room, or losses say "
-    "nothing about congestion and flows live on timeouts.",
-    _check,
-)
+RULE = LintRule.named("buffer-under-burst", _check)

@@ -26,11 +26,4 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
             )
 
 
-RULE = LintRule(
-    "unfinished-transfers",
-    "Transfers have not ended when the run does",
-    "none; percentiles of completion times leave out what was not observed to the end",
-    "Completion times are those of transfers that ended. The slowest of a burst, which wait for a timeout, are the "
-    "last to end: if the run is over before, their times are missing and every percentile looks better than it is.",
-    _check,
-)
+RULE = LintRule.named("unfinished-transfers", _check)

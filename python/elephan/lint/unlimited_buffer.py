@@ -74,11 +74,4 @@ def _held_together(bulk: list[FlowGroup], link: NetworkLink) -> bool:
     return wanted <= link.share_bps * link.flows_per_member * link.members
 
 
-RULE = LintRule(
-    "unlimited-buffer",
-    "A queue without limit under flows that grow until they lose",
-    "Gettys and Nichols 2012, Bufferbloat: dark buffers in the Internet",
-    "A law that answers losses alone grows as long as it loses nothing. At a queue without limit that is for ever: the "
-    "delay reaches seconds, then minutes, and every number depends on how long the run was.",
-    _check,
-)
+RULE = LintRule.named("unlimited-buffer", _check)

@@ -60,12 +60,4 @@ def _sends_blocks(group: FlowGroup) -> bool:
     )
 
 
-RULE = LintRule(
-    "unpaced-bursts",
-    "A small buffer under unpaced senders, where pacing changes the answer",
-    "Aggarwal, Savage and Anderson 2000, Understanding the performance of TCP pacing; 31 pairs of runs of the survey",
-    "A sender that does not pace lets its window go as a block. Where a drop-tail buffer holds less than a quarter of "
-    "it, which is what a block of half the window leaves there, flows lose long before their windows fill the link; "
-    "the same flows, paced, used 22 to 67 points more of such links. QUIC stacks, BBR and Linux under fq pace.",
-    _check,
-)
+RULE = LintRule.named("unpaced-bursts", _check)

@@ -43,11 +43,4 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
     )
 
 
-RULE = LintRule(
-    "unsettled",
-    "What is measured changes from its first half to its second",
-    "Law and Kelton 2000, Simulation modeling and analysis, Section 9.5.1, on the initial transient",
-    "Behind a policer, or after the losses of a whole slow start, a window takes many times its sawtooth to return. No "
-    "bound says how long. The halves of the measured time do, if the run has its samples and several replications.",
-    _check,
-)
+RULE = LintRule.named("unsettled", _check)
