@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any, Protocol
+from typing import Any
 
 from elephan.catalog import Card
 from elephan.network import FlowGroup, Network
@@ -154,9 +154,3 @@ class LintRule:
             "without": "",
             "why": self.why,
         }
-
-
-class HasRule(Protocol):
-    """Protocol of the modules of this package that define a rule."""
-
-    RULE: LintRule

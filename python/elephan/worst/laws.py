@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from elephan.errors import InputError, suggest
@@ -16,32 +18,7 @@ from elephan.worst.search import Attack, Harm, SearchState, WorstSearch
 from elephan.worst.sizing import RUNS, check_runs, write_cases
 from elephan.worst.unknowns import Unknowns, read_unknowns
 
-_GROUP = """
-[[flows]]
-name    = "NAME"
-count   = 1
-path    = ["link"]
-rtt     = "50 ms"
-tcp     = "linux"
-control = {{ law = "{law}" }}
-packet  = "1500 B"
-start   = "0 s"
-"""
-
-NETWORK = """
-title        = "Two groups of {law} on 20 Mbit/s"
-duration     = "90 s"
-warmup       = "40 s"
-replications = 1
-seed         = 1
-
-[[links]]
-name   = "link"
-rate   = "20 Mbit/s"
-buffer = "1 bdp"
-queue  = {{ discipline = "drop-tail" }}
-loss   = {{ random = 0.0 }}
-""" + "".join(_GROUP.replace("NAME", name) for name in "ab")
+NETWORK = Template(files("elephan.worst").joinpath("attack.toml").read_text(encoding="utf-8"))
 """The family: one link, two groups of flows. All of them have started well before the warm-up ends."""
 
 RANGES = {
@@ -168,7 +145,7 @@ def attack(
     check_runs(runs)
     try:
         with declared(laws):
-            base = Scenario.from_text(NETWORK.format(law=law), "attack")
+            base = Scenario.from_text(NETWORK.substitute(law=law), "attack")
     except InputError as error:
         message = f"attack {law}: {str(error).removeprefix('attack: ').removeprefix('flows[0].control.law: ')}"
         raise InputError(message) from None
