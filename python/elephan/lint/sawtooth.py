@@ -13,22 +13,12 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from elephan import _native
+from elephan.catalog import catalog
 from elephan.network import FlowGroup
 
-ASKED = (
-    "highspeed",
-    "ghstcp",
-    "nr-hstcp",
-    "constant-rate",
-    "scalable",
-    "htcp",
-    "bic",
-    "cubic",
-    "westwood",
-    "illinois",
-    "hybla",
-    "tabulated",
-)
+_RESPONDING = {card["name"] for card in catalog("laws") if card.get("response")}
+
+ASKED = _RESPONDING - {"reno", "compound"} | {"ghstcp", "illinois", "westwood"}
 """Laws that grow until they lose packets, besides Reno."""
 
 BACK = 0.99
