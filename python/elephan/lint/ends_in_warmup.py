@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.network import FlowGroup
 from elephan.units import format_time, octets, seconds
 
@@ -17,7 +17,7 @@ MARGIN = 4.0
 """Safety factor on the estimated duration of a transfer, which assumes equal shares and no losses."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     network = study.network
     if network.warmup_s <= 0:
         return

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.network import NetworkLink
 from elephan.units import format_time
 
@@ -12,7 +12,7 @@ DEFAULT = 3
 """Duplicates of RFC 5681, where the file gives no `dup_thresh`."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     network = study.network
     for group in network.groups:
         if not group.is_tcp or group.recovery == "rack":

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 
 LEAST = 0.7
 """Minimum goodput as a share of a link's throughput. Recoveries without SACK deliver at most a seventh twice at
@@ -14,7 +12,7 @@ BUSY = 0.2
 """Utilization below which a link is not checked."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     document = study.document
     if document is None:
         return

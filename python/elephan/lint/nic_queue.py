@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.network import FlowGroup
 from elephan.units import format_rate
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     for group in study.network.bulk:
         rate, link = group.access_rate_bps, group.narrowest
         is_bounded = group.access_buffer is not None or group.receive_window is not None

@@ -6,13 +6,13 @@ and of what is named with the catalogue. This rule only asks whether the needs o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from elephan.catalog import KEYS, Card, CardParameter, Need, catalog
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.schema import schema
 
 AUTO = "auto"
@@ -102,7 +102,7 @@ def _tables(name: str) -> dict[str, tuple[str, tuple[Need, ...]]]:
     return {key: (inner(part), tuple(part.get("needs", ()))) for key, part in properties}
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     tables = study.network.tables()
     written, resolved, met = tables.written, tables.resolved, tables.met
     top = _Place("", written, resolved)
@@ -121,7 +121,7 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
     yield from (found for key in ("record",) for found in _keys(top.inside(key, written.get(key)), _tables("")[key][0]))
 
 
-def _keys(place: _Place, table: str) -> Iterator[LintFinding]:
+def _keys(place: _Place, table: str) -> LintFindings:
     """Check the keys of a table of the schema."""
     for key, value in place.written.items():
         inner, needs = _tables(table).get(key, ("", ()))
@@ -135,7 +135,7 @@ def _keys(place: _Place, table: str) -> Iterator[LintFinding]:
             yield from _keys(place.inside(key, value), inner)
 
 
-def _named(place: _Place, key: str) -> Iterator[LintFinding]:
+def _named(place: _Place, key: str) -> LintFindings:
     """Check an entry of the catalogue and its parameters."""
     kind = NAMED[key]
     name = place.resolved.get(KEYS[kind])

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from elephan.costs.traffic import asked_bps
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.network import FlowGroup, Network
 from elephan.units import format_rate
 
@@ -13,7 +11,7 @@ ABOVE = 1 + 1e-9
 """Factor above the capacity of a link from which it is overloaded; it allows for rounding in sums of rates."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     network = study.network
     # Flows that stop before the end overload the link only for a while, which may be the subject of the study.
     stops = [form["stop_ps"] for form in network.tables().resolved["flows"]]

@@ -10,9 +10,7 @@ and Vegas. Inside a group with RTTs that are spread, utilization moved by a poin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.lint.sawtooth import ASKED
 from elephan.network import DROP_TAIL, FlowGroup
 from elephan.units import format_time
@@ -21,7 +19,7 @@ LOSS_BASED = {"reno", "dctcp", *ASKED}
 """Laws whose shares depend on which packets are dropped or marked."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     first: dict[int, FlowGroup] = {}
     found: set[int] = set()
     for group in study.network.bulk:

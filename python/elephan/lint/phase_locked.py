@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.network import DROP_TAIL, FlowGroup
 from elephan.units import format_time
 
@@ -12,7 +10,7 @@ REGULAR = {"bulk", "finite", "cbr"}
 """Deterministic traffic, which keeps the pattern; random traffic breaks it."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     seen: dict[tuple[int, int, float], str] = {}
     for group in study.network.bulk:
         in_step = group.tcp["send_jitter_ps"] == 0 and not group.rtts_are_drawn and not group.is_held_by_access

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 
 FULL = 0.95
 """Mean window, as a share of the receive window, from which a flow is limited by its receiver most of the time."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     for group in study.network.bulk:
         limit = group.receive_window
         if limit is None:

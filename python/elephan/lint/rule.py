@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
@@ -32,6 +32,9 @@ class LintFinding:
     where: str
     message: str
     remedy: str
+
+
+LintFindings = Iterator[LintFinding]
 
 
 @dataclass(frozen=True)
@@ -128,10 +131,10 @@ class LintRule:
     title: str
     source: str
     why: str
-    check: Callable[[LintSubject], Iterable[LintFinding]]
+    check: Callable[[LintSubject], LintFindings]
 
     @classmethod
-    def named(cls, name: str, check: Callable[[LintSubject], Iterable[LintFinding]]) -> LintRule:
+    def named(cls, name: str, check: Callable[[LintSubject], LintFindings]) -> LintRule:
         """Make a rule of its texts, which are in ``rules.toml``, and of its check."""
         return cls(name, **_TEXTS[name], check=check)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.lint.sawtooth import period_s
 from elephan.units import format_time
 
@@ -12,7 +10,7 @@ SAWTEETH = 5
 """Minimum number of sawteeth in a run: with fewer, the mean depends on the phase at its end."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     network = study.network
     for group in network.bulk:
         period = period_s(group)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.units import format_packets, format_time, seconds
 
 COMPARED = ("min_th", "max_th", "ecn_threshold", "threshold", "target")
@@ -16,7 +16,7 @@ CODELS = frozenset({"codel", "fq-codel"})
 """Disciplines with CoDel's target."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     for link in study.network.links:
         limit: float | None = link.buffer_limit_packets
         size = link.packet_bytes

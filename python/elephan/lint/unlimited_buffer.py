@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.lint.sawtooth import ASKED
 from elephan.network import FlowGroup, NetworkLink
 from elephan.units import format_time
@@ -19,7 +19,7 @@ LONG = 10.0
 """Waiting time in a queue without limit that is reported [round trips]: ten times that of a buffer of one BDP."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     network = study.network
     resolved = network.tables().resolved["links"]
     lossy = {i for i, form in enumerate(resolved) if form["loss"] is not None}

@@ -8,9 +8,7 @@ of links of ten flows and more with fewer packets than that, but more than one, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.lint.sawtooth import ASKED
 from elephan.network import DROP_TAIL, FlowGroup
 from elephan.units import format_packets
@@ -28,7 +26,7 @@ FAST_ACCESS = 0.1
 """Rate of an access link over the link's above which a block stays a block: at 0.2 pacing still gained 30 points."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     seen: set[int] = set()
     for group in study.network.bulk:
         link, window = group.narrowest, group.window

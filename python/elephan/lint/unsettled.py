@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.units import format_time
 
 LEAST = 0.05
@@ -14,7 +12,7 @@ SURE = 2.0
 """Half-widths of the 95 % interval that a change exceeds: with five replications one in 200 does so by chance."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     network = study.network
     steady = all(
         group.start_s[1] <= network.warmup_s and (group.stop_s is None or group.stop_s >= network.duration_s)

@@ -31,8 +31,10 @@ if TYPE_CHECKING:
 Values = Mapping[str, Any]
 """Parameters by name: arrays of shape (rows,) of floats in base units, or of text."""
 
-Compute = Callable[[Values], Mapping[str, Any]]
-"""Function of parameters that returns columns, arrays of shape (rows,)."""
+Columns = Mapping[str, Any]
+"""Computed columns by name: arrays of shape (rows,) of floats, or of text."""
+
+Compute = Callable[[Values], Columns]
 
 CI95 = "_ci95"
 """Suffix of the column with half of the 95 % interval of another column."""

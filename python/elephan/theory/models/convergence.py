@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.fairness import LAWS, PAPERS, convergence, law
-from elephan.theory.models.card import Values, read_model
+from elephan.theory.models.card import Columns, Values, read_model
 
 # Numbers of compared rates and RTTs; rates are spaced geometrically, RTTs equally.
 RATES, RTTS = 25, 8
 
 
-def _table(v: Values) -> Mapping[str, Any]:
+def _table(v: Values) -> Columns:
     rows = [_row(*given) for given in zip(*(column.tolist() for column in v.values()), strict=True)]
     return {name: np.array([row[name] for row in rows]) for name in MODEL.columns}
 

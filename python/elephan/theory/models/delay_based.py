@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory import controls
 from elephan.theory.models.bottleneck import Bottleneck
-from elephan.theory.models.card import Prediction, Values, read_model
+from elephan.theory.models.card import Columns, Prediction, Values, read_model
 from elephan.theory.models.flows import mixed_laws, no_capacity_left, other_traffic
 from elephan.theory.response import Floats
 
@@ -72,7 +70,7 @@ def joining(flows: int) -> float:
     return float(met[-1])
 
 
-def _table(v: Values) -> Mapping[str, Floats]:
+def _table(v: Values) -> Columns:
     if not ((v["flows"] >= 1) & (v["flows"] == v["flows"].round()) & (v["flows"] <= MOST_FLOWS)).all():
         raise InputError(f"backlog-target: flows must be a whole number from 1 to {MOST_FLOWS}")
     rate = v["rate"] / 8 / v["packet"]

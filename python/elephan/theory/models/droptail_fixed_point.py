@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import get_args
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.theory.fixed_points import Delay, FixedPoint, droptail_each
 from elephan.theory.models.bottleneck import Bottleneck
-from elephan.theory.models.card import Prediction, Values, read_model
+from elephan.theory.models.card import Columns, Prediction, Values, read_model
 from elephan.theory.models.flows import (
     ANSWERING,
     bursts,
@@ -73,7 +72,7 @@ def prediction(link: Bottleneck, found: list[list[FixedPoint]]) -> Prediction:
 
 
 @vectorized_over("buffer")
-def _table(v: Values) -> Mapping[str, Floats]:
+def _table(v: Values) -> Columns:
     if not (v["buffer"] >= 1).all():
         raise InputError(f"buffer: {v['buffer'].min():g} packets is too small; give at least 1")
     law, chosen = str(v["law"][0]), {name: v[name][0] for name in ("delay", "loss")}

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from elephan.theory.elastic import active_by_balance, engset
-from elephan.theory.models.card import Values, read_model
-from elephan.theory.response import Floats
+from elephan.theory.models.card import Columns, Values, read_model
 
 
-def _table(v: Values) -> Mapping[str, Floats]:
+def _table(v: Values) -> Columns:
     rate = v["rate"] / 8 / v["packet"]
     users = np.round(v["users"])
     given = (users.astype(int).tolist(), v["think"].tolist(), v["session"].tolist(), rate.tolist())

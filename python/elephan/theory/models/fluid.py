@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal, cast
 
@@ -14,7 +13,7 @@ from elephan.theory.fluid_aqm import equilibrium, trajectory, unstable_roots
 from elephan.theory.fluid_queues import Discipline, DropTail, FluidPath, Law, Pie, Red, SmallBuffer, fluid_law
 from elephan.theory.laws import response
 from elephan.theory.models.bottleneck import Bottleneck
-from elephan.theory.models.card import Prediction, Values, read_model
+from elephan.theory.models.card import Columns, Prediction, Values, read_model
 from elephan.theory.models.flows import (
     mixed_laws,
     no_capacity_left,
@@ -48,7 +47,7 @@ def _step(discipline: Discipline, rtt: float) -> float:
 
 
 @vectorized_over("time")
-def _table(v: Values) -> Mapping[str, Floats]:
+def _table(v: Values) -> Columns:
     """Compute one trajectory at some times, and its equilibrium."""
     times, (rtt, flows, start) = v["time"], (float(v[name][0]) for name in ("rtt", "flows", "start"))
     path = FluidPath(packet_rate(v), rtt, flows)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.law_responses import SOURCES
 from elephan.theory.laws import response
 from elephan.theory.models.bottleneck import Bottleneck
-from elephan.theory.models.card import Prediction, Values, read_model
+from elephan.theory.models.card import Columns, Prediction, Values, read_model
 from elephan.theory.models.flows import (
     few_segments,
     mixed_laws,
@@ -89,7 +87,7 @@ def filling(law: Response, rate: float, rtts: Floats, waits: Floats) -> Floats:
 
 
 @vectorized_over("buffer", "target")
-def _table(v: Values) -> Mapping[str, Floats]:
+def _table(v: Values) -> Columns:
     buffers, targets = v["buffer"], v["target"]
     if not ((targets > 0) & (targets < 1)).all():
         raise InputError("target: must lie strictly between 0 and 1")

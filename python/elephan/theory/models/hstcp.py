@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from elephan.theory import hstcp
 from elephan.theory.laws import LOW_P
-from elephan.theory.models.card import Values, read_model
-from elephan.theory.response import Floats
+from elephan.theory.models.card import Columns, Values, read_model
 
 
-def _table(v: Values) -> Mapping[str, Floats]:
+def _table(v: Values) -> Columns:
     closed = hstcp.closed_form(v["p"], v["rtt"])
     # Above p = 1e-3 the window is Reno's; HighSpeed has no equation to integrate there.
     exact = [hstcp.exact(p, rtt).period if p <= LOW_P else None for p, rtt in zip(v["p"], v["rtt"], strict=True)]

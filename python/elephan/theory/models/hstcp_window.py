@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from elephan.theory import hstcp
-from elephan.theory.models.card import Values, read_model
+from elephan.theory.models.card import Columns, Values, read_model
 from elephan.theory.models.flows import vectorized_over
-from elephan.theory.response import Floats
 
 # Number of instants; linear interpolation between them has an error below 1e-6 of the window.
 SAMPLES = 2001
 
 
 @vectorized_over("share")
-def _table(v: Values) -> Mapping[str, Floats]:
+def _table(v: Values) -> Columns:
     p, rtt = float(v["p"][0]), float(v["rtt"][0])
     closed, found = hstcp.closed_form(p, rtt), hstcp.exact(p, rtt, samples=SAMPLES)
     t, exact_t = v["share"] * closed.duration, v["share"] * found.period.duration

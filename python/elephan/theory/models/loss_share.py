@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from elephan.theory.fairness import LAWS, PAPERS, law, share
-from elephan.theory.models.card import Values, read_model
+from elephan.theory.models.card import Columns, Values, read_model
 from elephan.theory.models.flows import vectorized_over
 from elephan.theory.models.recovery_time import METHODS
-from elephan.theory.response import Floats
 
 
 @vectorized_over("period", "rtt", "mss")
-def _table(v: Values) -> Mapping[str, Floats]:
+def _table(v: Values) -> Columns:
     own = law(str(v["law"][0]))
     return {f"{method}_bps": share(own, v["period"], v["rtt"], v["mss"], method) for method in METHODS}
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from elephan.errors import InputError
@@ -12,11 +9,11 @@ from elephan.network import Network
 from elephan.theory.elastic import mixed
 from elephan.theory.models import links
 from elephan.theory.models.bottleneck import bottleneck
-from elephan.theory.models.card import Values, read_model
+from elephan.theory.models.card import Columns, Values, read_model
 from elephan.theory.models.flows import no_capacity_left
 
 
-def _table(v: Values) -> Mapping[str, Any]:
+def _table(v: Values) -> Columns:
     names = ("rate", "packet", "rtt", "background", "offered")
     rows = [
         # Permanent flows are not an offered load.

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from elephan.theory.elastic import drain_time, load_for_loss, loss
-from elephan.theory.models.card import Values, read_model
-from elephan.theory.response import Floats
+from elephan.theory.models.card import Columns, Values, read_model
 
 
-def _table(v: Values) -> Mapping[str, Floats]:
+def _table(v: Values) -> Columns:
     below = v["load"] < 1
     bound = np.where(below, loss(np.where(below, v["load"], 0.0), v["buffer"]), np.nan)
     return {

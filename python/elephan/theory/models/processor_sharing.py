@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from elephan.theory.elastic import in_progress, mean_in_progress, mean_response, more_in_progress
-from elephan.theory.models.card import Values, read_model
-from elephan.theory.response import Floats
+from elephan.theory.models.card import Columns, Values, read_model
 
 
-def _table(v: Values) -> Mapping[str, Floats]:
+def _table(v: Values) -> Columns:
     return {
         "mean_flows": mean_in_progress(v["load"]),
         "chance": in_progress(v["load"], v["flows"]),

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from elephan.network import Network
 from elephan.theory.models import links
-from elephan.theory.models.card import Values, read_model
+from elephan.theory.models.card import Columns, Values, read_model
 from elephan.theory.rules import smallest_queue
 
 
-def _table(v: Values) -> Mapping[str, Any]:
+def _table(v: Values) -> Columns:
     rate = v["rate"] / 8 / v["packet"]
     product = rate * v["rtt_max"]
     given = zip(rate, v["rtt_max"], v["buffer"], strict=True)

@@ -10,7 +10,7 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.theory.fixed_points import Chain, Delay, FixedPoint, RedThresholds, red_each
 from elephan.theory.models.bottleneck import Bottleneck
-from elephan.theory.models.card import Prediction, Values, read_model
+from elephan.theory.models.card import Columns, Prediction, Values, read_model
 from elephan.theory.models.droptail_fixed_point import columns, doubts, prediction
 from elephan.theory.models.flows import (
     ANSWERING,
@@ -37,7 +37,7 @@ _HALVINGS = 8
 
 
 @vectorized_over("buffer", "min_th", "max_th", "p_max", "gentle")
-def _table(v: Values) -> Mapping[str, Floats]:
+def _table(v: Values) -> Columns:
     low, high, buffers = v["min_th"], v["max_th"], v["buffer"]
     if not ((low >= 0) & (low < high)).all():
         raise InputError("min_th, max_th: min_th must lie below max_th, both as shares of the buffer")

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from elephan.theory.models.card import Values, read_model
+from elephan.theory.models.card import Columns, Values, read_model
 from elephan.theory.models.flows import vectorized_over
-from elephan.theory.response import Floats
 from elephan.theory.textbook import RESPONSES, published
 
 
 @vectorized_over("p", "rtt", "window")
-def _table(v: Values) -> Mapping[str, Floats]:
+def _table(v: Values) -> Columns:
     law, rtt = published(str(v["law"][0])), v["rtt"]
     held = law.window(v["p"], rtt)
     unknown = np.full_like(held, np.nan)

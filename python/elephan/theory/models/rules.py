@@ -15,14 +15,14 @@ from elephan.errors import InputError, suggest
 from elephan.network import Network
 from elephan.theory import controls
 from elephan.theory.models import links
-from elephan.theory.models.card import Values, read_model
+from elephan.theory.models.card import Columns, Values, read_model
 from elephan.theory.rules import RULES, LinkFacts, broken, of_link
 
 # The largest rate that can be formatted.
 UNLIMITED_BPS = 1e15
 
 
-def _table(v: Values) -> Mapping[str, Any]:
+def _table(v: Values) -> Columns:
     rows = [dict(zip(v, row, strict=True)) for row in zip(*(column.tolist() for column in v.values()), strict=True)]
     known = [_facts(row) for row in rows]
     packets = np.array([RULES[row["rule"]].packets(link) for row, link in zip(rows, known, strict=True)])

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from elephan.theory.law_responses import SOURCES
 from elephan.theory.laws import response
 from elephan.theory.models.bottleneck import Bottleneck
-from elephan.theory.models.card import Prediction, Values, read_model
+from elephan.theory.models.card import Columns, Prediction, Values, read_model
 from elephan.theory.models.flows import few_segments, mixed_laws, no_capacity_left, other_traffic, vectorized_over
 from elephan.theory.models.senders import sawtooth_inputs
 from elephan.theory.response import Floats
@@ -27,7 +25,7 @@ COLUMNS = {
 
 
 @vectorized_over("rate", "packet", "buffer", "rtt", "flows")
-def _table(v: Values) -> Mapping[str, Floats]:
+def _table(v: Values) -> Columns:
     rate = v["rate"] / 8 / v["packet"]
     found = synchronised(response(str(v["law"][0])), rate, v["buffer"], v["rtt"], v["flows"])
     return {name: getattr(found, field) for name, field in COLUMNS.items()}

@@ -6,7 +6,7 @@ Keilson1966); the power of the load, load^B, is the loss for exponential packet 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from elephan.theory.equal_packets import equal_packets
 from elephan.theory.fixed_points import Throughput, droptail_each
 from elephan.theory.law_responses import SOURCES
 from elephan.theory.models.bottleneck import Bottleneck
-from elephan.theory.models.card import Prediction, Values, read_model
+from elephan.theory.models.card import Columns, Prediction, Values, read_model
 from elephan.theory.models.flows import (
     bursts,
     mixed,
@@ -62,7 +62,7 @@ def _solved(
 
 
 @vectorized_over("buffer")
-def _table(v: Values) -> Mapping[str, Floats]:
+def _table(v: Values) -> Columns:
     if not (v["buffer"] >= 1).all():
         raise InputError(f"buffer: {v['buffer'].min():g} packets is too small; give at least 1")
     return _solved(throughput(str(v["law"][0])), packet_rate(v), v["buffer"], spread(v), str(v["sizes"][0]))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.law_responses import law_responses
 from elephan.theory.models.bottleneck import Bottleneck
-from elephan.theory.models.card import Prediction, Values, read_model
+from elephan.theory.models.card import Columns, Prediction, Values, read_model
 from elephan.theory.models.flows import (
     few_segments,
     mixed_laws,
@@ -40,7 +38,7 @@ def _followed(law: str, rate: float, buffers: Floats, rtts: Floats) -> Sawtooth:
 
 
 @vectorized_over("buffer")
-def _table(v: Values) -> Mapping[str, Floats]:
+def _table(v: Values) -> Columns:
     rtts = spread(v)
     if rtts.size > MOST:
         raise InputError(f"flows: {rtts.size} are too many to follow; give at most {MOST}")
