@@ -184,18 +184,8 @@ def sample_columns(result: RunResult) -> dict[str, Any]:
     links = [link["name"] for link in result.scenario.links]
     groups = [group["name"] for group in result.scenario.groups]
     counters = {name: kind for name, kind in COUNTERS.items() if name in result.outcomes[0].samples}
-    names = (
-        "replication",
-        "time_s",
-        "kind",
-        "name",
-        "index",
-        "cwnd_segments",
-        "srtt_s",
-        *counters,
-        "backlog_packets",
-        "begun_bytes",
-    )
+    about, of_links = ("replication", "time_s", "kind", "name", "index"), ("backlog_packets", "begun_bytes")
+    names = (*about, "cwnd_segments", "srtt_s", *counters, *of_links)
     gauges = sorted({name for outcome in result.outcomes for shown in outcome.queue_gauges for name in shown})
     columns: dict[str, list[Any]] = {name: [] for name in (*names, *(f"queue_{name}" for name in gauges))}
     floats = (*(f"queue_{name}" for name in gauges), "cwnd_segments", "srtt_s")
@@ -223,7 +213,7 @@ def sample_columns(result: RunResult) -> dict[str, Any]:
             values = flow_samples(outcome)
             append(replication, time_s, "flow", named, outcome.flows["index"], values)
         if outcome.samples["backlog_packets"].size:
-            values = {name: outcome.samples[name] for name in ("backlog_packets", "begun_bytes")}
+            values = {name: outcome.samples[name] for name in of_links}
             for name in gauges:
                 absent = np.full(time_s.size, np.nan)
                 rows = [shown.get(name, absent) for shown in outcome.queue_gauges]

@@ -35,6 +35,7 @@ Columns = Mapping[str, Any]
 """Computed columns by name: arrays of shape (rows,) of floats, or of text."""
 
 Compute = Callable[[Values], Columns]
+"""Function of parameters that returns columns."""
 
 CI95 = "_ci95"
 """Suffix of the column with half of the 95 % interval of another column."""
