@@ -268,40 +268,27 @@ def read_outcomes(saved: FolderRun) -> tuple[ReplicationOutcome, ...]:
     """
     scenario = saved.scenario
     kept = {path.stem for path in saved.folder.iterdir() if path.suffix.removeprefix(".") in FORMATS}
-    flows, links = (_columns(saved.read(name)) for name in ("flows", "links"))
-    numbers = np.unique(links["replication"])
-    samples = _columns(saved.read("samples")) if "samples" in kept else None
-    packets = _columns(saved.read("packets")) if "packets" in kept else None
-    traces = _columns(saved.read("traces")) if "traces" in kept else None
-    again = _columns(saved.read("retransmissions")) if "retransmissions" in kept else None
-    return tuple(
-        _outcome(scenario, int(number), flows, links, samples, packets, _traces(traces, again, int(number)))
-        for number in numbers
-    )
+    optional = [name for name in ("samples", "packets", "traces", "retransmissions") if name in kept]
+    tables = {name: _columns(saved.read(name)) for name in ("flows", "links", *optional)}
+    return tuple(_outcome(scenario, int(number), tables) for number in np.unique(tables["links"]["replication"]))
 
 
-def _outcome(
-    scenario: Scenario,
-    number: int,
-    flows: Columns,
-    links: Columns,
-    samples: Columns | None,
-    packets: Columns | None,
-    traced: list[dict[str, Any]],
-) -> ReplicationOutcome:
+def _outcome(scenario: Scenario, number: int, tables: Mapping[str, Columns]) -> ReplicationOutcome:
+    flows, links = tables["flows"], tables["links"]
     derived = (each.name for each in quantities(LINKS) if each.derive is not None)
     of_links = _rows(links, links["replication"] == number, ("replication", "link", *derived))
     of_flows = _rows(flows, flows["replication"] == number, ("replication", "traffic", "law"))
     order = {group["name"]: i for i, group in enumerate(scenario.groups)}
     of_flows["group"] = np.array([order[name] for name in of_flows["group"]], dtype=np.uint32)
     counts = of_flows["index"].size, len(scenario.links)
-    sampled, gauges = _samples(samples, number, *counts)
+    sampled, gauges = _samples(tables.get("samples"), number, *counts)
     empty: list[NDArray[np.uint64]] = [np.zeros(0, dtype=np.uint64)] * counts[1]
     none: list[dict[str, Any] | None] = [None] * len(scenario.groups)
     histograms: dict[str, list[Any]] = dict.fromkeys(("backlog_packets", "drain_ps", "delay_ps"), empty)
     histograms["group_delay_ps"] = [[] for _ in scenario.links]
     histograms["datagram_delay_ps"] = empty[:1] * len(scenario.groups)
-    recorded = [] if packets is None else _packets(scenario, packets, number)
+    recorded = _packets(scenario, tables["packets"], number) if "packets" in tables else []
+    traced = _traces(tables.get("traces"), tables.get("retransmissions"), number)
     return ReplicationOutcome(of_links, of_flows, sampled, histograms, gauges, {}, traced, recorded, none, 0)
 
 
