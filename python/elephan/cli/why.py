@@ -129,15 +129,15 @@ def _columns(found: IdleCauses, shown: list[Charge], others: list[Charge]) -> li
 
 
 WAITS = {
-    "timeout": "senders after a timeout",
-    "recovery": "senders in recovery",
-    "slow_start": "slow start",
-    "window": "congestion avoidance",
-    "receive_window": "senders at their receive window",
-    "application": "the last data of applications",
+    "timeout": "after a timeout",
+    "recovery": "in recovery",
+    "slow_start": "in slow start",
+    "window": "in congestion avoidance",
+    "receive_window": "at their receive window",
+    "application": "before a pause of the application",
     "acks": "ACKs",
 }
-"""Senders of the packets that waited, by what limited them."""
+"""States of the senders of the packets that waited."""
 
 MOST_WAITS = 2
 """Number of causes of waiting times on the screen."""
@@ -151,7 +151,7 @@ def _waits(found: IdleCauses, *, details: bool) -> list[str]:
         return []
     shown = waits if details else waits[:MOST_WAITS]
     parts = [
-        f"{100 * wait / total:.0f} % {f'{group}, ' if group else ''}{WAITS[limit]}" for group, limit, wait in shown
+        f"{100 * wait / total:.0f} % {f'sent by {group} ' if group else ''}{WAITS[limit]}" for group, limit, wait in shown
     ]
     others = total - sum(wait for *_, wait in shown)
     more = f"; others {100 * others / total:.0f} %" if len(shown) < len(waits) else ""
