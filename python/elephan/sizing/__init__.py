@@ -7,24 +7,25 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elephan.errors import ScenarioError
 from elephan.network import NetworkLink
 from elephan.own_laws import LawSource
+from elephan.runs.warmup import settle_warmup
 from elephan.scenario import Scenario
 from elephan.sizing.answer import NoModelError, SizeAnswer
 from elephan.sizing.comparison import SizeComparison, size_variants
+from elephan.sizing.curve import BufferCurve
 from elephan.sizing.inverse import LimitAnswer, size_limit
 from elephan.sizing.limits import SENDERS, LinkLimit, held_by_windows, held_elsewhere, too_short, why_not
 from elephan.sizing.measuring import LinkSimulations, prepared
 from elephan.sizing.pacing import BOTH, check_pacing, with_pacing
+from elephan.sizing.recommend import misses, nearest
+from elephan.sizing.search import Search, SearchProgress
+from elephan.sizing.suggest import PER_FLOW, SMALL, standard_buffers
+from elephan.sizing.suggest import suggest as suggest_buffer
 from elephan.sizing.targets import BufferSample, Target
 from elephan.units import format_packets, format_rate
-
-if TYPE_CHECKING:
-    from elephan.sizing.curve import BufferCurve
-    from elephan.sizing.search import SearchProgress
 
 __all__ = ["LimitAnswer", "SizeAnswer", "SizeComparison", "size", "size_limit", "size_variants"]
 
@@ -122,7 +123,6 @@ def size(
 
 def _answer_by_model(scenario: Scenario, index: int, targets: tuple[Target, ...]) -> SizeAnswer:
     """Implement `size` without simulation, for one setting of pacing."""
-    from elephan.sizing.curve import BufferCurve  # noqa: PLC0415 (NumPy; the command line starts without)
     from elephan.sizing.models import ask, by_model, suggest_by_model, trusted  # noqa: PLC0415 (as above)
 
     begun = time.perf_counter()
@@ -155,10 +155,7 @@ def _answer(
     whole_curve: bool,
 ) -> SizeAnswer:
     """Implement `size` by simulation, for one setting of pacing."""
-    from elephan.runs.warmup import settle_warmup  # noqa: PLC0415 (NumPy; the command line starts without)
     from elephan.sizing.models import ask, expected, trusted  # noqa: PLC0415 (as above)
-    from elephan.sizing.search import Search  # noqa: PLC0415 (as above)
-    from elephan.sizing.suggest import PER_FLOW, SMALL, standard_buffers, suggest  # noqa: PLC0415 (as above)
 
     begun = time.perf_counter()
     facts = _sizable(scenario, index)
@@ -188,10 +185,10 @@ def _answer(
     interval = None if buffer is None else curve.interval(search.floors, buffer)
     # The answer is final; the following measurements only evaluate it.
     search.measure_also({*standard.values(), max(standard[PER_FLOW], buffer or 1)}, STANDARD_REPLICATIONS)
-    suggestion = suggest(curve, targets, buffer, network, index)
+    suggestion = suggest_buffer(curve, targets, buffer, network, index)
     if suggestion.buffer_packets is not None and suggestion.buffer_packets != buffer:
         search.measure_also({suggestion.buffer_packets}, replications)
-        suggestion = suggest(curve, targets, buffer, network, index)
+        suggestion = suggest_buffer(curve, targets, buffer, network, index)
     given = (scenario, index, targets, buffer, interval, note, curve, models, chosen, suggestion)
     return SizeAnswer(*given, simulations.packets, replications, time.perf_counter() - begun, limits=limited)
 
@@ -251,8 +248,6 @@ def _judge(curve: BufferCurve, targets: Sequence[Target], found: int | None) -> 
 
 def _in_between(curve: BufferCurve, targets: Sequence[Target]) -> str:
     """Return a remark if a measured buffer meets all targets but larger ones do not, so that no fit has a crossing."""
-    from elephan.sizing.recommend import misses, nearest  # noqa: PLC0415 (NumPy; the command line starts without)
-
     near = nearest(curve, targets)
     if near is None or misses(curve.samples(near), targets)[0]:
         return ""

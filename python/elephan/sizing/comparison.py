@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.catalog.entry import RegistryEntry
 from elephan.display import ColumnTable
@@ -27,11 +27,10 @@ from elephan.scenario import Scenario
 from elephan.sizing.answer import METRICS, NoModelError, SizeAnswer
 from elephan.sizing.caveats import FULL_FIRST, caveats
 from elephan.sizing.notebook import comparison_page
+from elephan.sizing.recommend import Candidate, Recommendation, nearest, recommend
+from elephan.sizing.suggest import BDP, PER_FLOW, dangers_at, standard_buffers
 from elephan.sizing.targets import BufferSample
 from elephan.units import count, format_packets, format_time, seconds
-
-if TYPE_CHECKING:
-    from elephan.sizing.recommend import Candidate, Recommendation
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,6 @@ class SizedVariant:
 
         None if nothing was simulated.
         """
-        from elephan.sizing.suggest import BDP, PER_FLOW, standard_buffers  # noqa: PLC0415 (NumPy; --help does without)
-
         if not self.answer.is_simulated:
             return None
         standard = standard_buffers(self.answer.scenario.network.links[self.answer.link])
@@ -77,8 +74,6 @@ class SizedVariant:
         there: a buffer that is small enough hides what a discipline does, and fits the flows of the scenario only.
         Otherwise the one suggested; where there is none the smallest, or else the one that comes nearest.
         """
-        from elephan.sizing.recommend import nearest  # noqa: PLC0415 (NumPy; the command line starts without)
-
         answer, ample = self.answer, self.ample_packets
         if self._is_ample:
             return ample
@@ -118,8 +113,6 @@ class SizedVariant:
     @cached_property
     def candidate(self) -> Candidate:
         """The variant in the form that `elephan.sizing.recommend.recommend` takes."""
-        from elephan.sizing.recommend import Candidate  # noqa: PLC0415 (NumPy; the command line starts without)
-
         answer, buffer = self.answer, self.deployed_packets
         samples = () if buffer is None else answer.curve.samples(buffer)
         if buffer is not None and not samples and not answer.is_simulated and answer.buffer_packets is not None:
@@ -136,8 +129,6 @@ class SizedVariant:
     @cached_property
     def dangers(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Dangers at the buffer that is compared, in two lists; see `elephan.sizing.suggest.dangers_at`."""
-        from elephan.sizing.suggest import dangers_at  # noqa: PLC0415 (NumPy; the command line starts without)
-
         answer, buffer = self.answer, self.deployed_packets
         if buffer is None or not answer.is_simulated:
             return (), ()
@@ -195,8 +186,6 @@ class SizeComparison(ResultTables):
     @cached_property
     def recommendation(self) -> Recommendation:
         """The variant to deploy, and the reason; see `elephan.sizing.recommend.recommend` for the rule."""
-        from elephan.sizing.recommend import recommend  # noqa: PLC0415 (NumPy; the command line starts without)
-
         found = recommend([variant.candidate for variant in self.variants], self.variants[0].answer.targets)
         chosen = self.recommended(found)
         grave, other = chosen.dangers

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.display import ColumnTable
 from elephan.errors import InputError
@@ -19,16 +19,15 @@ from elephan.lint import LintWarning, lint
 from elephan.own_laws import LawSource
 from elephan.results.files import TableColumns, write_files
 from elephan.runs.files import identity
+from elephan.runs.warmup import settle_warmup
 from elephan.scenario import Scenario
+from elephan.sizing.curve import BufferCurve
 from elephan.sizing.limit_words import said
 from elephan.sizing.limits import too_short, why_not
 from elephan.sizing.measuring import LinkSimulations, prepared
 from elephan.sizing.quantities import LinkQuantity, drop_tail, quantity
+from elephan.sizing.search import Search, SearchProgress
 from elephan.sizing.targets import GroupSample, Target, targets_json
-
-if TYPE_CHECKING:
-    from elephan.sizing.curve import BufferCurve
-    from elephan.sizing.search import SearchProgress
 
 MEASURED = ("utilization", "loss_ratio", "queueing_delay_s", "queueing_delay_p95_s", "jain")
 """Metrics that are shown for every value of the searched quantity."""
@@ -254,10 +253,6 @@ def size_limit(
     >>> 0.05 < found.amount < 0.5
     True
     """
-    from elephan.runs.warmup import settle_warmup  # noqa: PLC0415 (NumPy; the command line starts without)
-    from elephan.sizing.curve import BufferCurve  # noqa: PLC0415 (as above)
-    from elephan.sizing.search import Search  # noqa: PLC0415 (as above)
-
     begun = time.perf_counter()
     scenario, index, targets = prepared(scenario, target, link, precision, replications, seed, laws)
     deciding = tuple(each for each in targets if each.metric == "utilization")
