@@ -151,7 +151,8 @@ def _waits(found: IdleCauses, *, details: bool) -> list[str]:
         return []
     shown = waits if details else waits[:MOST_WAITS]
     parts = [
-        f"{100 * wait / total:.0f} % {f'sent by {group} ' if group else ''}{WAITS[limit]}" for group, limit, wait in shown
+        f"{100 * wait / total:.0f} % {f'sent by {group} ' if group else ''}{WAITS[limit]}"
+        for group, limit, wait in shown
     ]
     others = total - sum(wait for *_, wait in shown)
     more = f"; others {100 * others / total:.0f} %" if len(shown) < len(waits) else ""
