@@ -12,7 +12,8 @@ from elephan.plots import draw, draw_run, run_figures
 from elephan.plots.style import MOST_LINKS, busiest, house_style, save
 from elephan.runs.pictures import over_time
 from elephan.runs.result import RunResult
-from elephan.runs.sampled import sampled, sampled_run
+from elephan.runs.sampled import sampled
+from elephan.runs.saved import SavedRun
 
 pytestmark = pytest.mark.slow
 
@@ -96,7 +97,7 @@ def test_a_figure_and_a_page_are_drawn_of_one_description() -> None:
 def test_samples_in_memory_are_those_of_the_files(tmp_path: Path) -> None:
     result = run("")
     result.write(tmp_path)
-    own, read = sampled(result), sampled_run(tmp_path / "samples.parquet", result.scenario.facts["warmup_s"])
+    own, read = sampled(result), sampled(SavedRun(tmp_path))
     for name in ("time_s", "flows", "cwnd_segments", "srtt_s", "links", "backlog_packets", "begun_bytes"):
         np.testing.assert_array_equal(getattr(own, name), getattr(read, name), err_msg=name)
     assert own.backlogs.keys() == read.backlogs.keys()

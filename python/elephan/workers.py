@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from elephan.errors import InputError
 
 MOST_WORKERS = 1024
@@ -22,3 +24,20 @@ def check_workers(workers: int | None) -> None:
     raise InputError(
         f"workers: {workers} {many}; give 1 to {MOST_WORKERS}, or leave it out for as many as there are cores"
     )
+
+
+def default_workers() -> int:
+    """Return the number of cores that this process may use.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> default_workers() >= 1
+    True
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1

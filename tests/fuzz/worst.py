@@ -74,7 +74,7 @@ class WorstKind(Kind):
 
     def attempt(self, given: bytes) -> None:
         asked = json.loads(given)
-        network = Scenario.from_text(NETWORK.format(law=asked["law"]))
+        network = Scenario.from_text(NETWORK.substitute(law=asked["law"]))
         base = network.replace(duration=f"{DURATION_S} s", warmup=f"{WARMUP_S} s")
         harm = Harm("gain", check, "1", low_is_worse=True)
         WorstSearch(base, read_unknowns(base, RANGES), harm, 1, asked["seed"]).attack(FEWEST_RUNS)

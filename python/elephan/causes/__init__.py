@@ -8,18 +8,14 @@ What is left without any drops is charged to what limits the senders: slow start
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from elephan import _native
 from elephan.causes.answer import LIMITS, Charge, IdleCauses, Period
 from elephan.causes.sources import check_same, check_scenario, find
+from elephan.runs.saved import ReplicatedRun
 from elephan.runs.threads import monitor_of_thread
 from elephan.scenario import Scenario
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from elephan.runs.saved import ReplicatedRun
 
 __all__ = ["FORKS", "LIMITS", "Charge", "IdleCauses", "Period", "why"]
 

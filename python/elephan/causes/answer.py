@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from elephan.results.files import write_json
+from elephan.scenario import Scenario
 from elephan.units import count, format_time
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from elephan.scenario import Scenario
 
 PS = 10**12
 """Picoseconds in a second."""
@@ -34,6 +31,10 @@ LEAST_NAMED = 0.1
 
 MOST_OF_EVENTS = 0.5
 """Share of the idle time charged to all events from which one event is named alone."""
+
+
+_CHARGED = ("cause", "from_s", "to_s", "drops", "marks", "flows_hit", "flows", "idle_ps", "timeout_ps")
+"""Fields of a `Charge` in the document, in their order."""
 
 
 @dataclass(frozen=True)
@@ -148,19 +149,12 @@ class IdleCauses:
     @cached_property
     def events(self) -> tuple[Charge, ...]:
         """Loss events in the order of time, those of the warm-up too; most of them may have no effect."""
+        counts = ("dropped", "marked", "hit", "flows")
         return tuple(
             Charge(
-                "event",
-                event["idle"],
-                event["timeout"],
-                event["from"] / PS,
-                event["to"] / PS,
-                event["dropped"],
-                event["marked"],
-                event["hit"],
-                event["flows"],
+                "event", one["idle"], one["timeout"], one["from"] / PS, one["to"] / PS, *(one[key] for key in counts)
             )
-            for event in self.found["events"]
+            for one in self.found["events"]
         )
 
     @cached_property
@@ -270,18 +264,7 @@ class IdleCauses:
             "idle_ps": self.idle_ps,
             "idle_fraction": self.idle_fraction,
             "charges": [
-                {
-                    "cause": charge.cause,
-                    "from_s": charge.from_s,
-                    "to_s": charge.to_s,
-                    "drops": charge.drops,
-                    "marks": charge.marks,
-                    "flows_hit": charge.flows_hit,
-                    "flows": charge.flows,
-                    "idle_ps": charge.idle_ps,
-                    "timeout_ps": charge.timeout_ps,
-                    "share": self.share(charge.idle_ps),
-                }
+                {key: getattr(charge, key) for key in _CHARGED} | {"share": self.share(charge.idle_ps)}
                 for charge in self.charges
             ],
             "cut_ps": self.cut_ps,

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
+from elephan.causes.answer import IdleCauses
 from elephan.pictures.figure import COLOURS, Axis, Figure, Series
 from elephan.units import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from elephan.causes.answer import IdleCauses
 
 BINS = 240
 """Maximum number of bins of a picture."""

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elephan.errors import InputError
-from elephan.runs.saved import DOCUMENT, FolderRun, SavedRun
+from elephan.runs.saved import DOCUMENT, FolderRun, ReplicatedRun, SavedRun
 from elephan.scenario import AUTO, Scenario
 from elephan.store import Store
 from elephan.store.errors import StoreError
-
-if TYPE_CHECKING:
-    from elephan.runs.saved import ReplicatedRun
 
 
 def find(run: Scenario | ReplicatedRun | str | Path, store: str | Path | None = None) -> Scenario | ReplicatedRun:
@@ -34,16 +30,14 @@ def find(run: Scenario | ReplicatedRun | str | Path, store: str | Path | None = 
         return run
     path = Path(run)
     if store is not None and path.exists():
-        message = f"--store {store}: holds runs by their ids; {path} is a file or folder"
-        raise InputError(message)
+        raise InputError(f"--store {store}: holds runs by their ids; {path} is a file or folder")
     if path.is_dir():
         if not (path / DOCUMENT).is_file():
             message = f"{path}: has no {DOCUMENT}; give a folder that elephan run --out wrote, or a scenario file"
             raise InputError(message)
         found = SavedRun(path)
         if "testbed" in found.document:
-            message = f"{path}: was measured on a testbed; only simulated runs can be run again"
-            raise InputError(message)
+            raise InputError(f"{path}: was measured on a testbed; only simulated runs can be run again")
         return found
     if path.exists() or path.suffix or len(path.parts) > 1:
         return Scenario.from_file(path)
@@ -54,8 +48,7 @@ def find(run: Scenario | ReplicatedRun | str | Path, store: str | Path | None = 
             _ = stored.scenario, stored.outcomes
             return stored
     except StoreError as error:
-        message = f"{run}: is neither a scenario file nor a folder of a run; {error}"
-        raise InputError(message) from None
+        raise InputError(f"{run}: is neither a scenario file nor a folder of a run; {error}") from None
 
 
 def check_scenario(scenario: Scenario, link: int, replication: int) -> None:
@@ -82,8 +75,7 @@ def check_scenario(scenario: Scenario, link: int, replication: int) -> None:
     elif not 1 <= replication <= scenario.replications:
         problem = f"replication {replication}: there are {scenario.replications}, numbered from 1"
     if problem:
-        message = f"{where}: {problem}"
-        raise InputError(message)
+        raise InputError(f"{where}: {problem}")
 
 
 def check_same(run: ReplicatedRun, link: int, replication: int, counted: tuple[int, int]) -> None:
@@ -104,8 +96,7 @@ def check_same(run: ReplicatedRun, link: int, replication: int, counted: tuple[i
     saved = int(columns["arrived"][link]), dropped
     if saved != counted:
         whose = f"{run.folder}: " if isinstance(run, FolderRun) else ""
-        message = (
+        raise InputError(
             f"{whose}run again, the link has {counted[0]} arrivals and {counted[1]} drops, not {saved[0]} and "
             f"{saved[1]}: another version wrote it; run the scenario again"
         )
-        raise InputError(message)

@@ -165,12 +165,13 @@ def announce_packets(packets: float, points: int, workers: int | None) -> None:
     packets : float
         Expected, over all points.
     """
-    from elephan.costs.machine import cores, ns_per_packet  # noqa: PLC0415 (as above)
+    from elephan.costs.machine import ns_per_packet  # noqa: PLC0415 (as above)
     from elephan.costs.work import SLOW_NS  # noqa: PLC0415 (as above)
+    from elephan.workers import default_workers  # noqa: PLC0415 (as above)
 
     if packets * SLOW_NS * 1e-9 <= LONG_S:
         return
-    cpu_s, at_once = packets * ns_per_packet() * 1e-9, min(workers or cores(), points)
+    cpu_s, at_once = packets * ns_per_packet() * 1e-9, min(workers or default_workers(), points)
     if cpu_s > LONG_S:
         words = f"about {format_number(packets / 1e6, 3)} million packets, {format_long_time(cpu_s)} of processor"
         fewer = "fewer points, a smaller duration or fewer replications (--dry-run says what each takes)"

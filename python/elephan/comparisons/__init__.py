@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 from elephan.comparisons.comparison import ComparedQuantity, ScenarioComparison, compare_scenario
 from elephan.comparisons.sawtooth import SawtoothStatistics, sawtooth_statistics
 from elephan.comparisons.several import PointComparison, SweepComparison, compare_points
-from elephan.own_laws import check_used, declared
+from elephan.own_laws import LawSource, check_used, declared
 from elephan.scenario import Scenario
 from elephan.sweeps.document import Sweep
 from elephan.testbed import ATTEMPTS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from elephan.own_laws import LawSource
 
 __all__ = [
     "ComparedQuantity",

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from elephan import testbed
 from elephan.comparisons.sawtooth import sawtooth_statistics
 from elephan.errors import InputError
+from elephan.network import Network
 from elephan.results import CompareDocument, ComparedQuantityDocument, ResultPart, ResultTables
 from elephan.runs import run
 from elephan.runs.arrays import buffer_packets
+from elephan.runs.result import RunResult
+from elephan.runs.saved import SavedRun
 from elephan.scenario import Scenario
+from elephan.testbed import TestbedResult
 from elephan.theory import controls
 from elephan.theory.law_responses import SOURCES, law_responses
 from elephan.theory.models import MODELS
 from elephan.theory.models.bottleneck import bottleneck
 from elephan.theory.models.senders import PERIOD, ignored_parameters, violated_by_senders
 from elephan.theory.sawtooth import synchronised
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from elephan.network import Network
-    from elephan.runs.result import RunResult
-    from elephan.runs.saved import SavedRun
-    from elephan.testbed import TestbedResult
 
 
 @dataclass(frozen=True)
@@ -116,10 +113,6 @@ class ScenarioComparison(ResultTables):
         """Reason for the model's missing answer, in words; empty if it has an answer."""
         return _silence(self.scenario.network)
 
-    @property
-    def _title(self) -> str:
-        return self.scenario.title
-
     def _said(self, source: str) -> dict[str, float]:
         """Return the quantities known to a source, by name."""
         values = {row.name: getattr(row, source) for row in self.rows}
@@ -202,8 +195,7 @@ def compare_scenario(
     """
     read = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
     if read.facts["every_s"] is None:
-        message = f'{read.origin}: record.every: windows are compared over time; give a time, such as "100 ms"'
-        raise InputError(message)
+        raise InputError(f'{read.origin}: record.every: windows are compared over time; give a time, such as "100 ms"')
     say = progress or (lambda _: None)
     if real:
         testbed.plan(read)  # What a testbed cannot do is said before anything is run.

@@ -34,21 +34,13 @@ def read_comparison(folder: Path | str) -> ScenarioComparison:
     path = Path(folder) / DOCUMENT
     document = read_document(path, ("scenario", "rows", "simulation", "testbed"))
     try:
+        keys = ("name", "unit", "model", "simulation", "testbed", "against")
         rows = tuple(
-            ComparedQuantity(
-                row["name"],
-                row["unit"],
-                row["model"],
-                row["simulation"],
-                row["testbed"],
-                row["gap_is"] == "relative",
-                row["against"],
-            )
+            ComparedQuantity(**{key: row[key] for key in keys}, relative=row["gap_is"] == "relative")
             for row in document["rows"]
         )
     except (KeyError, TypeError) as error:
-        message = f"{path}: rows: have no {error}; write the folder again with this version"
-        raise InputError(message) from None
+        raise InputError(f"{path}: rows: have no {error}; write the folder again with this version") from None
     tested = None if document["testbed"] is None else read_testbed(path.parent / "testbed")
     scenario = Scenario.from_text(document["scenario"], f"{path}: scenario")
     return ScenarioComparison(scenario, rows, SavedRun(path.parent / "simulation"), tested)
@@ -76,8 +68,7 @@ def read_comparisons(folder: Path | str) -> SweepComparison:
     try:
         found = [(dict(point["labels"]), point["folder"]) for point in points]
     except (KeyError, TypeError) as error:
-        message = f"{path}: points: have no {error}; write the folder again with this version"
-        raise InputError(message) from None
+        raise InputError(f"{path}: points: have no {error}; write the folder again with this version") from None
     return SweepComparison(
         tuple(PointComparison(i, labels, read_comparison(path.parent / name)) for i, (labels, name) in enumerate(found))
     )

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.comparisons.comparison import ScenarioComparison, compare_scenario
 from elephan.errors import InputError
 from elephan.results import ResultPart, ResultTables
 from elephan.runs.files import file_names
+from elephan.sweeps.document import Sweep
 from elephan.testbed import ATTEMPTS, plan
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from elephan.sweeps.document import Sweep
 
 SHOWN = ("utilization", "period_s", "cwnd_high_segments", "cwnd_low_segments")
 """Quantities in the table of all points."""
@@ -135,8 +132,7 @@ def compare_points(
         try:
             plan(point.scenario)
         except InputError as error:
-            message = f"{_label_text(point.labels)}: {error}"
-            raise InputError(message) from None
+            raise InputError(f"{_label_text(point.labels)}: {error}") from None
     for point in points:
         if progress is not None:
             progress(f"{point.index + 1} of {len(points)}: {_label_text(point.labels)}")

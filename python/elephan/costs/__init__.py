@@ -6,23 +6,21 @@ The estimate is made of the scenario and of the machine's measured speed; nothin
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from elephan.costs.available import AvailableMemory, available_memory
 from elephan.costs.check import check_memory, memory_of, of_runs, parts_of, too_much
-from elephan.costs.machine import cores, ns_per_packet
+from elephan.costs.machine import ns_per_packet
 from elephan.costs.memory import PROCESS, expected_memory
 from elephan.costs.traffic import ExpectedTraffic, expected_traffic, recorded
 from elephan.costs.work import expected_work
+from elephan.network import Network
 from elephan.scenario import AUTO, Scenario
 from elephan.units import format_bytes, format_long_time, format_number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
-    from elephan.network import Network
+from elephan.workers import default_workers
 
 __all__ = [
     "FACTORS",
@@ -136,7 +134,7 @@ def estimate(
     traffic = expected_traffic(network)
     memory = expected_memory(network, traffic, series=series)
     runs = network.replications + PILOT * (read.warmup_rule == AUTO)
-    at_once = min(workers or cores(), runs)
+    at_once = min(workers or default_workers(), runs)
     cpu_s = runs * expected_work(network, traffic, memory) * ns_per_packet() * 1e-9
     return RunEstimate(
         title=read.title,
@@ -212,7 +210,7 @@ def estimate_points(
     (2, True)
     """
     each = [estimate(scenario, workers=1, series=series) for scenario in scenarios]
-    at_once = max(1, min(workers or cores(), len(each)))
+    at_once = max(1, min(workers or default_workers(), len(each)))
     largest = sorted(each, key=lambda found: -found.memory_bytes)[:at_once]
     parts: dict[str, float] = {}
     for found in largest:
@@ -237,11 +235,7 @@ def estimate_points(
 def _document(found: RunEstimate | SweepEstimate, head: dict[str, Any]) -> dict[str, Any]:
     room = found.available
     return head | {
-        "workers": found.workers,
-        "packets": found.packets,
-        "cpu_s": found.cpu_s,
-        "wall_s": found.wall_s,
-        "memory_bytes": found.memory_bytes,
+        **{key: getattr(found, key) for key in ("workers", "packets", "cpu_s", "wall_s", "memory_bytes")},
         "memory_parts_bytes": dict(found.parts_bytes),
         "written_bytes": found.written_bytes,
         "available_bytes": None if room is None else room.size_bytes,

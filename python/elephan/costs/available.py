@@ -6,15 +6,16 @@ Source: Linux, Documentation/admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst, fi
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path("/")
+
+V1 = ("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+V2 = ("", "memory.max", "memory.current", "inactive_file")
+"""Mount point of cgroups, and their files: limit, usage, and the key of the cache in ``memory.stat``; by version."""
 
 NO_LIMIT = 1 << 60
 """Values from this on mean no limit in cgroups of version 1, which report a number near 2^63 [bytes]."""
@@ -92,15 +93,7 @@ def _of_cgroups(root: Path) -> Iterator[AvailableMemory]:
         _, controllers, path = line.split(":", 2)
         if controllers and "memory" not in controllers.split(","):
             continue
-        if controllers:
-            mount, limit, usage, cache = (
-                "memory",
-                "memory.limit_in_bytes",
-                "memory.usage_in_bytes",
-                "total_inactive_file",
-            )
-        else:
-            mount, limit, usage, cache = "", "memory.max", "memory.current", "inactive_file"
+        mount, limit, usage, cache = V1 if controllers else V2
         top = root / "sys/fs/cgroup" / mount
         folder = top / path.strip("/")
         # In a container the path is that outside, and the group itself is what is mounted.

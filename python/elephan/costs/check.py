@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from elephan.costs.available import AvailableMemory, available_memory
-from elephan.costs.machine import cores
 from elephan.costs.memory import PROCESS, ExpectedMemory, expected_memory
 from elephan.costs.traffic import expected_traffic
 from elephan.errors import InputError
+from elephan.network import Network
+from elephan.scenario import Scenario
 from elephan.units import format_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.network import Network
-    from elephan.scenario import Scenario
+from elephan.workers import default_workers
 
 
 def memory_of(network: Network, *, workers: int | None = None, series: bool = False) -> tuple[float, dict[str, float]]:
@@ -28,7 +24,7 @@ def memory_of(network: Network, *, workers: int | None = None, series: bool = Fa
     True
     """
     memory = expected_memory(network, expected_traffic(network), series=series)
-    at_once = min(workers or cores(), network.replications)
+    at_once = min(workers or default_workers(), network.replications)
     runs = network.replications
     return PROCESS + of_runs(memory, runs, at_once), parts_of(memory, runs, at_once)
 
@@ -60,8 +56,7 @@ def check_memory(
     peak, parts = memory_of(scenario.network, workers=workers, series=series)
     reason = too_much(PROCESS + copies * (peak - PROCESS), available_memory(), parts)
     if reason:
-        message = f"{scenario.origin}: {reason}; --force runs it anyway"
-        raise InputError(message)
+        raise InputError(f"{scenario.origin}: {reason}; --force runs it anyway")
 
 
 def too_much(needed: float, room: AvailableMemory | None, parts: Mapping[str, float]) -> str:

@@ -11,25 +11,12 @@ import os
 import platform
 import time
 from contextlib import suppress
+from importlib.resources import files
 from pathlib import Path
 
 from elephan import _native
 
-PROBE = """
-title    = "The speed of this machine"
-duration = "2 s"
-
-[[links]]
-name   = "core"
-rate   = "1 Gbit/s"
-buffer = "1250 packets"
-
-[[flows]]
-count  = 10
-path   = ["core"]
-rtt    = { from = "20 ms", to = "30 ms" }
-packet = "1000 B"
-"""
+PROBE = files("elephan.costs").joinpath("probe.toml").read_text(encoding="utf-8")
 """Scenario of the measurement: a quarter of a million packets, some hundredths of a second."""
 
 TIMES = 3
@@ -89,16 +76,3 @@ def measure_ns_per_packet() -> float:
 def _folder() -> Path:
     """Folder of the user's caches (XDG Base Directory Specification)."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "elephan"
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use, as `elephan.runs.default_workers` does.
-
-    Examples
-    --------
-    >>> cores() >= 1
-    True
-    """
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, len(os.sched_getaffinity(0)))
-    return os.cpu_count() or 1

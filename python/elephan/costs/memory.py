@@ -9,13 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 from elephan import _native
 from elephan.costs.traffic import ExpectedTraffic, recorded
-
-if TYPE_CHECKING:
-    from elephan.network import FlowGroup, Network, NetworkLink
+from elephan.network import FlowGroup, Network, NetworkLink
 
 GROWTH = 1.5
 """Allocated over used length of vectors, which grow by factors of 1.5 or 2."""

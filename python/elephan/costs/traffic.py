@@ -8,17 +8,13 @@ it: that is a part of the factor within which an estimate was right (`elephan.co
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan import _native
-from elephan.network import HEADER, PS
+from elephan.network import HEADER, PS, FlowGroup, Network, NetworkLink
 from elephan.units import octets, seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from elephan.network import FlowGroup, Network, NetworkLink
 
 MANY_GROUPS = 200
 """Number of groups above which shares are those of the narrowest link: progressive filling has quadratic cost."""

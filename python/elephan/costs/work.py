@@ -7,15 +7,10 @@ recovery, a discipline or many flows cost beside the probe's ten Reno flows at o
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-from elephan.costs.memory import DELIVERIES, EVERY_RTT, FIFO, expected_memory
-from elephan.costs.traffic import expected_traffic
-
-if TYPE_CHECKING:
-    from elephan.costs.memory import ExpectedMemory
-    from elephan.costs.traffic import ExpectedTraffic
-    from elephan.network import FlowGroup, Network
+from elephan.costs.memory import DELIVERIES, EVERY_RTT, FIFO, ExpectedMemory, expected_memory
+from elephan.costs.traffic import ExpectedTraffic, expected_traffic
+from elephan.network import FlowGroup, Network
 
 OWN = "source"
 """Key of a resolved control that marks a law written in Python."""

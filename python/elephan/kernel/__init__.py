@@ -140,6 +140,5 @@ def counters(law: str) -> KernelCounters:
     """
     counted = _native.kernel_counters(law)
     if counted is None:
-        message = f"{law}: does not count what its sockets do, as elephan's own laws do"
-        raise InputError(message)
+        raise InputError(f"{law}: does not count what its sockets do, as elephan's own laws do")
     return KernelCounters(**counted)

@@ -6,64 +6,40 @@ ordinary scenarios do is never one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
 
-from elephan.lint import (
-    deterministic_replications,
-    ends_in_warmup,
-    few_duplicates,
-    little_goodput,
-    much_memory,
-    nic_queue,
-    no_effect,
-    overload,
-    phase_effects,
-    phase_locked,
-    receiver_limited,
-    short_run,
-    short_warmup,
-    small_buffer,
-    thresholds,
-    unfinished,
-    unlimited_buffer,
-    unpaced_bursts,
-    unsettled,
-)
+from elephan.catalog import Card
 from elephan.lint.rule import LintRule, LintSubject, LintWarning
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.catalog import Card
-    from elephan.lint.rule import HasRule
-    from elephan.scenario import Scenario
+from elephan.scenario import Scenario
 
 __all__ = ["RULES", "LintRule", "LintWarning", "cards", "lint"]
 
 
-_MODULES: tuple[HasRule, ...] = (
-    receiver_limited,
-    short_warmup,
-    short_run,
-    unsettled,
-    phase_locked,
-    phase_effects,
-    small_buffer,
-    unfinished,
-    unpaced_bursts,
-    thresholds,
-    nic_queue,
-    deterministic_replications,
-    few_duplicates,
-    little_goodput,
-    no_effect,
-    overload,
-    unlimited_buffer,
-    ends_in_warmup,
-    much_memory,
+_MODULES = (
+    "receiver_limited",
+    "short_warmup",
+    "short_run",
+    "unsettled",
+    "phase_locked",
+    "phase_effects",
+    "small_buffer",
+    "unfinished",
+    "unpaced_bursts",
+    "thresholds",
+    "nic_queue",
+    "deterministic_replications",
+    "few_duplicates",
+    "little_goodput",
+    "no_effect",
+    "overload",
+    "unlimited_buffer",
+    "ends_in_warmup",
+    "much_memory",
 )
 
-RULES: tuple[LintRule, ...] = tuple(module.RULE for module in _MODULES)
+RULES: tuple[LintRule, ...] = tuple(import_module(f"{__name__}.{name}").RULE for name in _MODULES)
 """All rules, in the order in which their warnings are shown."""
 
 

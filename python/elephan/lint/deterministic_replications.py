@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 
 ROUNDING = 1e-9
 """Half-width relative to the mean up to which a difference is only rounding."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     document = study.document
     if document is not None and all_the_same(document):
         yield LintFinding(
@@ -66,11 +64,4 @@ def _is_constant(quantity: Mapping[str, Any]) -> bool:
     return quantity["ci95"] is not None and quantity["ci95"] <= ROUNDING * abs(quantity["mean"])
 
 
-RULE = LintRule(
-    "deterministic-replications",
-    "All replications are the same",
-    "Law and Kelton 2000, Simulation modeling and analysis, Section 9.4, on independent replications",
-    "Replications differ by what is drawn: starts, jitter, random traffic, round-trip times, disciplines that drop by "
-    "chance. Where nothing is, a hundred replications are one, and a half-width of zero is no precision.",
-    _check,
-)
+RULE = LintRule.named("deterministic-replications", _check)

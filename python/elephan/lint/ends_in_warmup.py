@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
+from elephan.network import FlowGroup
 from elephan.units import format_time, octets, seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from elephan.network import FlowGroup
 
 KNOWN = {"bulk", "finite", "replay", "cbr", "poisson", "on-off"}
 """Kinds of traffic for which an equal share is a good estimate."""
@@ -20,7 +17,7 @@ MARGIN = 4.0
 """Safety factor on the estimated duration of a transfer, which assumes equal shares and no losses."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     network = study.network
     if network.warmup_s <= 0:
         return
@@ -65,11 +62,4 @@ def _done_s(group: FlowGroup, traffic: Mapping[str, Any]) -> tuple[float, float]
     return start, start + MARGIN * (8 * size / rate + rounds * group.rtt_s)
 
 
-RULE = LintRule(
-    "ends-in-warm-up",
-    "A group of flows is over before the warm-up is",
-    "Law and Kelton 2000, Simulation modeling and analysis, Section 9.5.1, on what a warm-up leaves out",
-    "What happens before the warm-up ends is simulated and not measured. Flows that stop by then, and transfers that "
-    "are complete, appear in results as groups that got nothing.",
-    _check,
-)
+RULE = LintRule.named("ends-in-warm-up", _check)

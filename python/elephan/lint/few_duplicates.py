@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
+from elephan.network import NetworkLink
 from elephan.units import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from elephan.network import NetworkLink
 
 DEFAULT = 3
 """Duplicates of RFC 5681, where the file gives no `dup_thresh`."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     network = study.network
     for group in network.groups:
         if not group.is_tcp or group.recovery == "rack":
@@ -49,12 +45,4 @@ def _overtaking(link: NetworkLink, packet_bytes: float) -> float:
     return _late_s(link.reorder) * link.rate_bps / (8 * packet_bytes)
 
 
-RULE = LintRule(
-    "few-duplicates",
-    "A link reorders packets by more than a recovery waits for",
-    "RFC 4653, Section 1; RFC 8985, Section 1",
-    "A recovery that counts duplicate ACKs takes a segment for lost when three later ones have arrived. Where packets "
-    "overtake each other by more, it sends segments again that only were late, and cuts the window each time. RACK "
-    "waits by time, and Linux undoes a cut that proves spurious.",
-    _check,
-)
+RULE = LintRule.named("few-duplicates", _check)

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 
 LEAST = 0.7
 """Minimum goodput as a share of a link's throughput. Recoveries without SACK deliver at most a seventh twice at
@@ -17,7 +12,7 @@ BUSY = 0.2
 """Utilization below which a link is not checked."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     document = study.document
     if document is None:
         return
@@ -42,11 +37,4 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
             )
 
 
-RULE = LintRule(
-    "little-goodput",
-    "A link is busy, but little of what it carries is new and in order",
-    "Floyd and Fall 1999, Promoting the use of end-to-end congestion control (congestion collapse, Section 3)",
-    "Utilization counts every packet, retransmissions of what arrived before included. Where senders flood, a link is "
-    "full and nobody gets anything: utilization alone calls that good.",
-    _check,
-)
+RULE = LintRule.named("little-goodput", _check)

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from elephan.costs.available import available_memory
 from elephan.costs.check import memory_of, too_much
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from elephan.network import Network
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
+from elephan.network import Network
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     # A run that has finished had enough memory.
     if study.document is not None:
         return
@@ -37,11 +31,4 @@ def _place(network: Network, most: str) -> str:
     return {"samples": "record.every", "traces": "record"}.get(most, "replications")
 
 
-RULE = LintRule(
-    "much-memory",
-    "The run needs more memory than there is",
-    "The types of the engine, and peaks of runs: decision 0054",
-    "A run whose memory the system refuses ends without a result. `elephan run`, `sweep`, `size` and `compare` do not "
-    "begin one unless `--force` is given; `elephan estimate` says what needs the memory.",
-    _check,
-)
+RULE = LintRule.named("much-memory", _check)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
+from elephan.network import FlowGroup
 from elephan.units import format_rate
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
-    from elephan.network import FlowGroup
-
-
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     for group in study.network.bulk:
         rate, link = group.access_rate_bps, group.narrowest
         is_bounded = group.access_buffer is not None or group.receive_window is not None
@@ -67,11 +63,4 @@ def _is_alone(group: FlowGroup, beside: Sequence[FlowGroup]) -> bool:
     return min(gaps) > group.rtt_s * math.log2(max(2.0, full / group.tcp["initial_window"]))
 
 
-RULE = LintRule(
-    "nic-queue",
-    "The access link is the bottleneck, with a queue without limit",
-    "ns-2 runs of the papers' dumbbells with access links as fast as the bottleneck: windows of 10^5 to 10^6 packets",
-    "A flow whose access is no faster than the link never fills the link's queue by itself. In slow start, or for "
-    "good, its window then grows in the sender's own queue, and that flow dominates all that come later.",
-    _check,
-)
+RULE = LintRule.named("nic-queue", _check)

@@ -6,18 +6,14 @@ and of what is named with the catalogue. This rule only asks whether the needs o
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from elephan.catalog import KEYS, catalog
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.catalog import KEYS, Card, CardParameter, Need, catalog
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.schema import schema
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from elephan.catalog import Card, CardParameter, Need
 
 AUTO = "auto"
 """Value of a key that leaves the choice to elephan."""
@@ -106,7 +102,7 @@ def _tables(name: str) -> dict[str, tuple[str, tuple[Need, ...]]]:
     return {key: (inner(part), tuple(part.get("needs", ()))) for key, part in properties}
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     tables = study.network.tables()
     written, resolved, met = tables.written, tables.resolved, tables.met
     top = _Place("", written, resolved)
@@ -125,7 +121,7 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
     yield from (found for key in ("record",) for found in _keys(top.inside(key, written.get(key)), _tables("")[key][0]))
 
 
-def _keys(place: _Place, table: str) -> Iterator[LintFinding]:
+def _keys(place: _Place, table: str) -> LintFindings:
     """Check the keys of a table of the schema."""
     for key, value in place.written.items():
         inner, needs = _tables(table).get(key, ("", ()))
@@ -139,7 +135,7 @@ def _keys(place: _Place, table: str) -> Iterator[LintFinding]:
             yield from _keys(place.inside(key, value), inner)
 
 
-def _named(place: _Place, key: str) -> Iterator[LintFinding]:
+def _named(place: _Place, key: str) -> LintFindings:
     """Check an entry of the catalogue and its parameters."""
     kind = NAMED[key]
     name = place.resolved.get(KEYS[kind])
@@ -173,12 +169,4 @@ def _finding(where: str, lacking: Sequence[str], instead: str = "") -> LintFindi
     )
 
 
-RULE = LintRule(
-    "no-effect",
-    "Something in the file has no effect, or not the one that it is for",
-    "What the keys, parameters and cards themselves declare that they need",
-    "A law of marks where nothing marks is Reno under another name; a parameter of a scheduler that is not chosen, or "
-    "a link that no flow crosses, changes no number. Whoever varies it finds that it does not matter, and is wrong. "
-    "The reference and the catalogue say after each key and parameter what it needs.",
-    _check,
-)
+RULE = LintRule.named("no-effect", _check)

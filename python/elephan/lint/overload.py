@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from elephan.costs.traffic import asked_bps
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
+from elephan.network import FlowGroup, Network
 from elephan.units import format_rate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from elephan.network import FlowGroup, Network
 
 ABOVE = 1 + 1e-9
 """Factor above the capacity of a link from which it is overloaded; it allows for rounding in sums of rates."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     network = study.network
     # Flows that stop before the end overload the link only for a while, which may be the subject of the study.
     stops = [form["stop_ps"] for form in network.tables().resolved["flows"]]
@@ -68,13 +62,4 @@ def _arriving(network: Network, group: FlowGroup, link: int) -> float:
     return offered
 
 
-RULE = LintRule(
-    "overload",
-    "A link is asked for more than it carries",
-    "Lindley 1952, The theory of queues with a single server: no steady state at a load of 1 or above",
-    "Datagrams and transfers that arrive at a stated rate do not slow down. Where they ask for more than a link "
-    "carries, there is no steady state to measure: the backlog fills whatever buffer there is, TCP gets what is left, "
-    "and open transfers grow in number until places run out. Users who wait for their pages do slow down, but then the "
-    "link decides how many pages there are, and other flows find it full.",
-    _check,
-)
+RULE = LintRule.named("overload", _check)

@@ -10,23 +10,16 @@ and Vegas. Inside a group with RTTs that are spread, utilization moved by a poin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.lint.sawtooth import ASKED
-from elephan.network import DROP_TAIL
+from elephan.network import DROP_TAIL, FlowGroup
 from elephan.units import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from elephan.network import FlowGroup
 
 LOSS_BASED = {"reno", "dctcp", *ASKED}
 """Laws whose shares depend on which packets are dropped or marked."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     first: dict[int, FlowGroup] = {}
     found: set[int] = set()
     for group in study.network.bulk:
@@ -65,13 +58,4 @@ def _finding(group: FlowGroup, other: FlowGroup) -> LintFinding:
     )
 
 
-RULE = LintRule(
-    "phase-effects",
-    "Shares of unequal RTTs at a drop-tail queue depend on fractions of a packet's time",
-    "Floyd and Jacobson 1991, Traffic phase effects in packet-switched gateways",
-    "A full drop-tail queue has room for one packet each time it has sent one: whose packet comes next after that is "
-    "decided by the RTTs, to fractions of a packet's time, and it is the same flow again and again. Moving an RTT by a "
-    "tenth of a packet's time gave other shares than the file's, far outside the intervals over seeds. Real senders "
-    "take a random time of their own for each packet.",
-    _check,
-)
+RULE = LintRule.named("phase-effects", _check)

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
-from elephan.network import DROP_TAIL
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
+from elephan.network import DROP_TAIL, FlowGroup
 from elephan.units import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from elephan.network import FlowGroup
 
 REGULAR = {"bulk", "finite", "cbr"}
 """Deterministic traffic, which keeps the pattern; random traffic breaks it."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     seen: dict[tuple[int, int, float], str] = {}
     for group in study.network.bulk:
         in_step = group.tcp["send_jitter_ps"] == 0 and not group.rtts_are_drawn and not group.is_held_by_access
@@ -46,11 +39,4 @@ def _finding(group: FlowGroup, other: str, rtt_s: float) -> LintFinding:
     )
 
 
-RULE = LintRule(
-    "phase-locked",
-    "Flows with equal round-trip times keep step at a drop-tail queue",
-    "Floyd and Jacobson 1992, On traffic phase effects in packet-switched gateways",
-    "Packets of a flow that is clocked by its own ACKs arrive at the same phase of the queue's service in each round "
-    "trip. With equal round-trip times the same flow may lose every time, and shares follow the phases, not the laws.",
-    _check,
-)
+RULE = LintRule.named("phase-locked", _check)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 
 FULL = 0.95
 """Mean window, as a share of the receive window, from which a flow is limited by its receiver most of the time."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     for group in study.network.bulk:
         limit = group.receive_window
         if limit is None:
@@ -44,12 +40,4 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
         )
 
 
-RULE = LintRule(
-    "receiver-limited",
-    "The receive window holds the flows back, not the link",
-    "RFC 7323 Section 1.1",
-    "A flow never has more in flight than its receive window. If that is less than its share of the bandwidth-delay "
-    "product and of the buffer, the flow does not lose packets for want of buffer, and neither the law nor the "
-    "discipline matters.",
-    _check,
-)
+RULE = LintRule.named("receiver-limited", _check)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from importlib.resources import files
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+from elephan.catalog import Card
+from elephan.network import FlowGroup, Network
 
-    from elephan.catalog import Card
-    from elephan.network import FlowGroup, Network
+_TEXTS = tomllib.loads(files("elephan.lint").joinpath("rules.toml").read_text(encoding="utf-8"))
+"""Title, source and reason of each rule."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,9 @@ class LintFinding:
     where: str
     message: str
     remedy: str
+
+
+LintFindings = Iterator[LintFinding]
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,12 @@ class LintRule:
     title: str
     source: str
     why: str
-    check: Callable[[LintSubject], Iterable[LintFinding]]
+    check: Callable[[LintSubject], LintFindings]
+
+    @classmethod
+    def named(cls, name: str, check: Callable[[LintSubject], LintFindings]) -> LintRule:
+        """Make a rule of its texts, which are in ``rules.toml``, and of its check."""
+        return cls(name, **_TEXTS[name], check=check)
 
     def card(self) -> Card:
         """Return the rule as a card of `elephan.catalog`.
@@ -146,9 +157,3 @@ class LintRule:
             "without": "",
             "why": self.why,
         }
-
-
-class HasRule(Protocol):
-    """Protocol of the modules of this package that define a rule."""
-
-    RULE: LintRule

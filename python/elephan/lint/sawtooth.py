@@ -9,30 +9,16 @@ sawtooth, and no period.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from elephan import _native
+from elephan.catalog import catalog
+from elephan.network import FlowGroup
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+_RESPONDING = {card["name"] for card in catalog("laws") if card.get("response")}
 
-    from elephan.network import FlowGroup
-
-ASKED = (
-    "highspeed",
-    "ghstcp",
-    "nr-hstcp",
-    "constant-rate",
-    "scalable",
-    "htcp",
-    "bic",
-    "cubic",
-    "westwood",
-    "illinois",
-    "hybla",
-    "tabulated",
-)
+ASKED = _RESPONDING - {"reno", "compound"} | {"ghstcp", "illinois", "westwood"}
 """Laws that grow until they lose packets, besides Reno."""
 
 BACK = 0.99

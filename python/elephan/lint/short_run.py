@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.lint.sawtooth import period_s
 from elephan.units import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SAWTEETH = 5
 """Minimum number of sawteeth in a run: with fewer, the mean depends on the phase at its end."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     network = study.network
     for group in network.bulk:
         period = period_s(group)
@@ -43,11 +38,4 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
         )
 
 
-RULE = LintRule(
-    "short-run",
-    "The run is shorter than five sawteeth",
-    "ns-2 runs of HighSpeed and Reno at 2.5 Gbit/s and 200 ms, where 300 s hold one loss of Reno or none",
-    "A window goes from one loss to the next in W/2 round trips under Reno, which is minutes on a long fat path. A run "
-    "that holds fewer than five measures where in its sawtooth a flow happened to be.",
-    _check,
-)
+RULE = LintRule.named("short-run", _check)

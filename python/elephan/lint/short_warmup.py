@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.lint.sawtooth import slowest
 from elephan.units import format_time
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
-
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     warmup_s = study.network.warmup_s
     found = slowest(study.network.bulk)
     # A rule that measured the run itself is better than a bound.
@@ -27,11 +22,4 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
     )
 
 
-RULE = LintRule(
-    "short-warmup",
-    "The warm-up is shorter than a sawtooth of the slowest law",
-    "Law and Kelton 2000, Simulation modeling and analysis, Section 9.5.1, on the initial transient",
-    "Flows end slow start with a window that the link did not give them. Until each has lost once and regained its "
-    "window, the mean is that of the start, not of what follows.",
-    _check,
-)
+RULE = LintRule.named("short-warmup", _check)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.units import format_packets
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
-
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     bulk = study.network.bulk
     for link in {group.narrowest.index: group.narrowest for group in bulk}.values():
         if link.buffer_packets is None:
@@ -33,11 +28,4 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
         )
 
 
-RULE = LintRule(
-    "buffer-under-burst",
-    "The buffer is smaller than one burst",
-    "Enachescu et al. 2006, Routers with very small buffers; RFC 6928 for initial windows",
-    "What a sender may send at once, and one packet of each flow at the same time, must find room, or losses say "
-    "nothing about congestion and flows live on timeouts.",
-    _check,
-)
+RULE = LintRule.named("buffer-under-burst", _check)

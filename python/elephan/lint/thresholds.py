@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.units import format_packets, format_time, seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 COMPARED = ("min_th", "max_th", "ecn_threshold", "threshold", "target")
 """Parameters that are compared with a backlog or a delay, and have no effect above the buffer."""
@@ -18,7 +16,7 @@ CODELS = frozenset({"codel", "fq-codel"})
 """Disciplines with CoDel's target."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     for link in study.network.links:
         limit: float | None = link.buffer_limit_packets
         size = link.packet_bytes
@@ -68,14 +66,4 @@ def _packets(text: str, size: float) -> float | None:
     return {"packets": 1.0, "B": 1 / size}[unit] * float(number) if unit in ("packets", "B") else None
 
 
-RULE = LintRule(
-    "thresholds",
-    "A threshold or target lies above the buffer, or a target below a packet",
-    "Floyd and Jacobson 1993, Random early detection gateways, Section 4; RFC 8289 and RFC 8033 for targets, RFC 8290 "
-    "Section 5.2 for that of slow links",
-    "A discipline that acts above a backlog or a delay which its buffer cannot hold never acts: it is drop-tail under "
-    "another name. (A min_th above max_th, or a backlog to aim at above the buffer, is refused "
-    "when the scenario is read.) A target of CoDel below the time of a packet, as the usual 5 ms are below 2.4 Mbit/s, "
-    "is exceeded by every packet that finds another in service.",
-    _check,
-)
+RULE = LintRule.named("thresholds", _check)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.units import format_time
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
-
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     if study.document is None:
         return
     for group in study.network.groups:
@@ -29,11 +24,4 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
             )
 
 
-RULE = LintRule(
-    "unfinished-transfers",
-    "Transfers have not ended when the run does",
-    "none; percentiles of completion times leave out what was not observed to the end",
-    "Completion times are those of transfers that ended. The slowest of a burst, which wait for a timeout, are the "
-    "last to end: if the run is over before, their times are missing and every percentile looks better than it is.",
-    _check,
-)
+RULE = LintRule.named("unfinished-transfers", _check)

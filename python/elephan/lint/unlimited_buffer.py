@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.lint.sawtooth import ASKED
+from elephan.network import FlowGroup, NetworkLink
 from elephan.units import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from elephan.network import FlowGroup, NetworkLink
 
 GROWING = {"reno", *ASKED}
 """Laws that grow until they lose packets."""
@@ -23,7 +19,7 @@ LONG = 10.0
 """Waiting time in a queue without limit that is reported [round trips]: ten times that of a buffer of one BDP."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     network = study.network
     resolved = network.tables().resolved["links"]
     lossy = {i for i, form in enumerate(resolved) if form["loss"] is not None}
@@ -78,11 +74,4 @@ def _held_together(bulk: list[FlowGroup], link: NetworkLink) -> bool:
     return wanted <= link.share_bps * link.flows_per_member * link.members
 
 
-RULE = LintRule(
-    "unlimited-buffer",
-    "A queue without limit under flows that grow until they lose",
-    "Gettys and Nichols 2012, Bufferbloat: dark buffers in the Internet",
-    "A law that answers losses alone grows as long as it loses nothing. At a queue without limit that is for ever: the "
-    "delay reaches seconds, then minutes, and every number depends on how long the run was.",
-    _check,
-)
+RULE = LintRule.named("unlimited-buffer", _check)

@@ -8,17 +8,10 @@ of links of ten flows and more with fewer packets than that, but more than one, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.lint.sawtooth import ASKED
-from elephan.network import DROP_TAIL
+from elephan.network import DROP_TAIL, FlowGroup
 from elephan.units import format_packets
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from elephan.network import FlowGroup
 
 WINDOW_LAWS = {"reno", *ASKED}
 """Laws that grow until they lose packets."""
@@ -33,7 +26,7 @@ FAST_ACCESS = 0.1
 """Rate of an access link over the link's above which a block stays a block: at 0.2 pacing still gained 30 points."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     seen: set[int] = set()
     for group in study.network.bulk:
         link, window = group.narrowest, group.window
@@ -65,12 +58,4 @@ def _sends_blocks(group: FlowGroup) -> bool:
     )
 
 
-RULE = LintRule(
-    "unpaced-bursts",
-    "A small buffer under unpaced senders, where pacing changes the answer",
-    "Aggarwal, Savage and Anderson 2000, Understanding the performance of TCP pacing; 31 pairs of runs of the survey",
-    "A sender that does not pace lets its window go as a block. Where a drop-tail buffer holds less than a quarter of "
-    "it, which is what a block of half the window leaves there, flows lose long before their windows fill the link; "
-    "the same flows, paced, used 22 to 67 points more of such links. QUIC stacks, BBR and Linux under fq pace.",
-    _check,
-)
+RULE = LintRule.named("unpaced-bursts", _check)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.units import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LEAST = 0.05
 """Change of a group's rate, relative to its mean, below which it does not matter to a study."""
@@ -17,7 +12,7 @@ SURE = 2.0
 """Half-widths of the 95 % interval that a change exceeds: with five replications one in 200 does so by chance."""
 
 
-def _check(study: LintSubject) -> Iterator[LintFinding]:
+def _check(study: LintSubject) -> LintFindings:
     network = study.network
     steady = all(
         group.start_s[1] <= network.warmup_s and (group.stop_s is None or group.stop_s >= network.duration_s)
@@ -46,11 +41,4 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
     )
 
 
-RULE = LintRule(
-    "unsettled",
-    "What is measured changes from its first half to its second",
-    "Law and Kelton 2000, Simulation modeling and analysis, Section 9.5.1, on the initial transient",
-    "Behind a policer, or after the losses of a whole slow start, a window takes many times its sawtooth to return. No "
-    "bound says how long. The halves of the measured time do, if the run has its samples and several replications.",
-    _check,
-)
+RULE = LintRule.named("unsettled", _check)

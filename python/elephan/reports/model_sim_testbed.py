@@ -15,8 +15,8 @@ from elephan.reports.sources import origin, set_up, why_warmup
 from elephan.reports.testbed_section import parts as testbed_parts
 from elephan.reports.testbed_section import verdict
 from elephan.results.formats import table_path
-from elephan.runs.sampled import sampled_run
-from elephan.runs.saved import read_document
+from elephan.runs.sampled import sampled
+from elephan.runs.saved import SavedRun, read_document
 from elephan.scenario import Scenario
 from elephan.units import format_time
 
@@ -245,13 +245,12 @@ def _when(run: Document) -> str:
 
 def _seen(document: Document, folder: Path, name: str) -> SampledRun | None:
     """Return the samples of one of the runs, if they are in the folder."""
-    path = table_path(folder / name, "samples")
-    if not path.exists():
+    if not table_path(folder / name, "samples").exists():
         return None
     if read_document(folder / name / "run.json").get("run") != document[name]["run"]:
         message = f"{folder / name}: is of another run than {folder / 'compare.json'}; compare again"
         raise InputError(message)
-    return sampled_run(path)
+    return sampled(SavedRun(folder / name))
 
 
 def _details(document: Document) -> tuple[Table, ...]:

@@ -20,8 +20,8 @@ from elephan.reports.testbed_section import parts as testbed_parts
 from elephan.reports.testbed_section import verdict
 from elephan.results.formats import table_path
 from elephan.runs.pictures import MOST_LINKS, busiest, over_time
-from elephan.runs.sampled import SampledRun, sampled_run
-from elephan.runs.saved import read_document
+from elephan.runs.sampled import SampledRun, sampled
+from elephan.runs.saved import SavedRun, read_document
 from elephan.units import count, format_rate, format_time
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def page(folder: Path) -> ReportPage:
     # Packets of real stacks may be late; those of a simulation cannot.
     tested = document.get("testbed")
     parts = [] if tested is None else testbed_parts(tested)
-    if (samples := table_path(folder, "samples")).exists():
-        seen = sampled_run(samples, run["warmup_s"])
+    if table_path(folder, "samples").exists():
+        seen = sampled(SavedRun(folder))
         parts.append(PageSection("Over time", (_when(document),), over_time(document, scenario, seen)))
         spread = _distributions(document, seen)
         if spread:

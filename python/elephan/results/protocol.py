@@ -29,8 +29,8 @@ class ResultTables(ABC):
 
     @property
     def _title(self) -> str:
-        """Title of the result."""
-        return ""
+        """Title of the result: that of its scenario."""
+        return str(self.scenario.title) if hasattr(self, "scenario") else ""
 
     @property
     def links(self) -> ColumnTable:

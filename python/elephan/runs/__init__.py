@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elephan.errors import InputError
-from elephan.own_laws import check_used, declared
-from elephan.runs.outcome import simulate_several
+from elephan.own_laws import LawSource, check_used, declared
+from elephan.runs.outcome import ReplicationOutcome, simulate_several
 from elephan.runs.parallel import ReplicationJob, default_workers, simulate_all
 from elephan.scenario import AUTO, Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from elephan.own_laws import LawSource
-    from elephan.runs.outcome import ReplicationOutcome
     from elephan.runs.precision import PrecisionTarget
     from elephan.runs.result import RunResult
 

@@ -271,16 +271,12 @@ def check_recorded(scenario: Scenario, name: str) -> None:
         if not record.get("packets"):
             link = scenario.links[scenario.link_index(None)]["name"]
             example = f'{{ link = "{link}", from = "0 s", to = "1 s" }}'
-            message = f"--also pcapng: no packet is recorded; give --set 'record.packets=[{example}]'"
-            raise InputError(message)
+            raise InputError(f"--also pcapng: no packet is recorded; give --set 'record.packets=[{example}]'")
     elif name == "qlog":
         if not record.get("trace"):
             first = scenario.groups[0]["name"]
-            message = f"--also qlog: no flow is recorded ACK by ACK; give --set 'record.trace=[\"{first}[0]\"]'"
-            raise InputError(message)
+            raise InputError(f"--also qlog: no flow is recorded ACK by ACK; give --set 'record.trace=[\"{first}[0]\"]'")
     elif all(group["law"] is None for group in scenario.groups):
-        message = f"--also {name}: no flow has TCP"
-        raise InputError(message)
+        raise InputError(f"--also {name}: no flow has TCP")
     elif not record.get("every_ps"):
-        message = f"--also {name}: nothing is sampled; give --set 'record.every=100 ms'"
-        raise InputError(message)
+        raise InputError(f"--also {name}: nothing is sampled; give --set 'record.every=100 ms'")

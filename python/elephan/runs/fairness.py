@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.metrics import maxmin_shares
 from elephan.metrics.values import FairnessValues
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from elephan.runs.outcome import ReplicationOutcome
-    from elephan.scenario import Scenario
+from elephan.runs.outcome import ReplicationOutcome
+from elephan.scenario import Scenario
 
 _shares = lru_cache(maxsize=16)(maxmin_shares)
 """Cached `maxmin_shares`: most points of a sweep have the same shares."""

@@ -17,7 +17,7 @@ from elephan.results.files import write_json as write_json
 from elephan.results.files import write_text as write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -130,33 +130,32 @@ def _flows(result: RunResult) -> dict[str, Any]:
     """Return one row per replication and flow."""
     groups = result.scenario.groups
     names = {key: np.array([g[fact] for g in groups], dtype=object) for key, fact in _OF_GROUPS.items()}
-    columns: dict[str, list[Any]] = {"replication": [], "group": [], "traffic": [], "law": []}
+    parts = []
     for replication, outcome in enumerate(result.outcomes):
         group = outcome.flows["group"]
-        columns["replication"].append(np.full(group.size, replication, dtype=np.uint32))
-        for key, of_groups in names.items():
-            columns[key].append(of_groups[group] if group.size else np.array([], dtype=object))
-        for name, column in outcome.flows.items():
-            if name != "group":
-                columns.setdefault(name, []).append(column)
-    return _joined(columns)
+        own = {key: of[group] if group.size else np.array([], dtype=object) for key, of in names.items()}
+        parts.append((group.size, {"replication": replication, **outcome.flows, **own}))
+    return _joined(parts, ("replication", *_OF_GROUPS))
 
 
 def _links(result: RunResult) -> dict[str, Any]:
     """Return one row per replication and link."""
     names = np.array([link["name"] for link in result.scenario.links], dtype=object)
-    columns: dict[str, list[Any]] = {"replication": [], "link": []}
-    for replication, outcome in enumerate(result.outcomes):
-        columns["replication"].append(np.full(names.size, replication, dtype=np.uint32))
-        columns["link"].append(names)
-        for name, column in (outcome.derived | outcome.links).items():
-            columns.setdefault(name, []).append(column)
-    return _joined(columns)
+    return _joined(
+        (names.size, {"replication": replication, "link": names, **outcome.derived, **outcome.links})
+        for replication, outcome in enumerate(result.outcomes)
+    )
 
 
-def _joined(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
-    """Concatenate the columns of the replications."""
-    return {name: parts[0] if len(parts) == 1 else np.concatenate(parts) for name, parts in columns.items()}
+def _joined(parts: Iterable[tuple[int, Mapping[str, Any]]], first: Sequence[str] = ()) -> dict[str, Any]:
+    """Concatenate columns of so many rows; a number or a name is the same in all rows. Some columns come first."""
+    columns: dict[str, list[Any]] = {name: [] for name in first}
+    for rows, part in parts:
+        for name, value in part.items():
+            if isinstance(value, int | str):
+                value = np.full(rows, value, dtype=object if isinstance(value, str) else np.uint32)
+            columns.setdefault(name, []).append(value)
+    return {name: found[0] if len(found) == 1 else np.concatenate(found) for name, found in columns.items()}
 
 
 COUNTERS = {
@@ -186,18 +185,8 @@ def sample_columns(result: RunResult) -> dict[str, Any]:
     links = [link["name"] for link in result.scenario.links]
     groups = [group["name"] for group in result.scenario.groups]
     counters = {name: kind for name, kind in COUNTERS.items() if name in result.outcomes[0].samples}
-    names = (
-        "replication",
-        "time_s",
-        "kind",
-        "name",
-        "index",
-        "cwnd_segments",
-        "srtt_s",
-        *counters,
-        "backlog_packets",
-        "begun_bytes",
-    )
+    about, of_links = ("replication", "time_s", "kind", "name", "index"), ("backlog_packets", "begun_bytes")
+    names = (*about, "cwnd_segments", "srtt_s", *counters, *of_links)
     gauges = sorted({name for outcome in result.outcomes for shown in outcome.queue_gauges for name in shown})
     columns: dict[str, list[Any]] = {name: [] for name in (*names, *(f"queue_{name}" for name in gauges))}
     floats = (*(f"queue_{name}" for name in gauges), "cwnd_segments", "srtt_s")
@@ -225,7 +214,7 @@ def sample_columns(result: RunResult) -> dict[str, Any]:
             values = flow_samples(outcome)
             append(replication, time_s, "flow", named, outcome.flows["index"], values)
         if outcome.samples["backlog_packets"].size:
-            values = {name: outcome.samples[name] for name in ("backlog_packets", "begun_bytes")}
+            values = {name: outcome.samples[name] for name in of_links}
             for name in gauges:
                 absent = np.full(time_s.size, np.nan)
                 rows = [shown.get(name, absent) for shown in outcome.queue_gauges]
@@ -269,35 +258,26 @@ def flow_samples(outcome: ReplicationOutcome) -> dict[str, NDArray[Any]]:
 
 def _transfers(result: RunResult, rows: str) -> dict[str, Any]:
     """Return one row per replication and completed transfer or page; empty if there are none."""
-    columns: dict[str, list[Any]] = {"replication": [], "group": []}
-    for replication, outcome in enumerate(result.outcomes):
-        for fact, transfers in zip(result.scenario.groups, outcome.transfers, strict=True):
-            if transfers is None or not transfers[rows]["flow"].size:
-                continue
-            size = transfers[rows]["flow"].size
-            columns["replication"].append(np.full(size, replication, dtype=np.uint32))
-            columns["group"].append(np.full(size, fact["name"], dtype=object))
-            for name, column in transfers[rows].items():
-                columns.setdefault(name, []).append(column)
-    return _joined({name: parts for name, parts in columns.items() if parts})
+    return _joined(
+        (transfers[rows]["flow"].size, {"replication": replication, "group": fact["name"], **transfers[rows]})
+        for replication, outcome in enumerate(result.outcomes)
+        for fact, transfers in zip(result.scenario.groups, outcome.transfers, strict=True)
+        if transfers is not None and transfers[rows]["flow"].size
+    )
 
 
 def _traces(result: RunResult) -> dict[str, Any]:
     """Return one row per ACK or timeout of the traced flows; ``law_*`` are the law's gauges."""
-    columns: dict[str, list[Any]] = {"replication": [], "flow": []}
     gauges = sorted({name for outcome in result.outcomes for trace in outcome.traces for name in trace["gauges"]})
+    parts = []
     for replication, outcome in enumerate(result.outcomes):
         for trace in outcome.traces:
             rows = trace["time_s"].size
-            absent = np.full(rows, np.nan)
-            for name in gauges:
-                columns.setdefault(f"law_{name}", []).append(trace["gauges"].get(name, absent))
-            columns["replication"].append(np.full(rows, replication, dtype=np.uint32))
-            columns["flow"].append(np.full(rows, trace["flow"], dtype=np.uint32))
-            for name, column in trace.items():
-                if name not in {"flow", "gauges", "events"} and not name.startswith(("drop_", "retransmit_", "sack_")):
-                    columns.setdefault(name, []).append(column)
-    return _joined(columns)
+            laws = {f"law_{name}": trace["gauges"].get(name, np.full(rows, np.nan)) for name in gauges}
+            known = (name for name in trace if not name.startswith(("drop_", "retransmit_", "sack_")))
+            own = {name: trace[name] for name in known if name not in ("flow", "gauges", "events")}
+            parts.append((rows, {"replication": replication, "flow": int(trace["flow"]), **laws, **own}))
+    return _joined(parts)
 
 
 def _events(result: RunResult) -> dict[str, Any]:
@@ -325,13 +305,10 @@ def _retransmissions(result: RunResult) -> dict[str, Any]:
 
 def _packets(result: RunResult) -> dict[str, Any]:
     """Return one row per data packet recorded at a link."""
-    columns: dict[str, list[Any]] = {"replication": [], "link": []}
+    parts = []
     for replication, outcome in enumerate(result.outcomes):
         for trace in outcome.packets:
-            rows = trace["time_s"].size
-            columns["replication"].append(np.full(rows, replication, dtype=np.uint32))
-            columns["link"].append(np.full(rows, link_name(result.scenario.links, trace), dtype=object))
-            for name, column in trace.items():
-                if name not in {"link", "member"}:
-                    columns.setdefault(name, []).append(column)
-    return _joined(columns)
+            own = {name: column for name, column in trace.items() if name != "member"}
+            name = link_name(result.scenario.links, trace)
+            parts.append((trace["time_s"].size, {"replication": replication, **own, "link": name}))
+    return _joined(parts, ("replication", "link"))

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
+from elephan.runs.outcome import ReplicationOutcome
+from elephan.scenario import Scenario
 from elephan.stats import estimate
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from elephan.runs.outcome import ReplicationOutcome
-    from elephan.scenario import Scenario
 
 SAMPLES = 20
 """Minimum number of samples of the measured time, so that its middle is between two of them within 5 %."""

@@ -124,18 +124,16 @@ def parse_metrics(asked: str | Iterable[str]) -> tuple[AskedMetric, ...]:
 def _parse(text: str) -> AskedMetric:
     match = _ASKED.fullmatch(text)
     if match is None:
-        message = f'metric: "{text}" cannot be read; write for example jain or convergence_time(delta=0.2)'
-        raise InputError(message)
+        raise InputError(f'metric: "{text}" cannot be read; write for example jain or convergence_time(delta=0.2)')
     name = match["name"].replace("-", "_")
     if name not in METRICS and name not in counts():
         known = [*METRICS, *counts()]
         message = f'metric: there is no "{match["name"]}"; {suggest(name, known, "elephan list metrics shows all")}'
         raise InputError(message)
     if name not in numbers():
-        message = (
+        raise InputError(
             f"metric: {name}: is a curve, not a number; elephan.metrics.{METRICS[name].function.__name__} computes it"
         )
-        raise InputError(message)
     options = [_option(name, part) for part in (match["options"] or "").replace(",", ";").split(";") if part.strip()]
     return AskedMetric(name, tuple(sorted(dict(options).items())))
 
@@ -222,8 +220,7 @@ def check_metrics(asked: Iterable[AskedMetric], scenario: Scenario) -> None:
     """
     for metric in asked:
         if why := absent(metric, scenario):
-            message = f"metric: {metric.name}: {why}"
-            raise InputError(message)
+            raise InputError(f"metric: {metric.name}: {why}")
 
 
 def absent(metric: AskedMetric, scenario: Scenario) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from elephan import display
 from elephan.metrics.quantity import GROUPS, LINKS, shown
 from elephan.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 def page(document: Mapping[str, Any]) -> str:

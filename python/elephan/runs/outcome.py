@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
 
 from elephan import _native
 from elephan.errors import ScenarioError
@@ -12,15 +15,10 @@ from elephan.metrics.link_quantities import CAUSES as CAUSES
 from elephan.metrics.quantity import derived
 from elephan.own_laws import check_state, class_state
 from elephan.runs.threads import monitor_of_thread
-from elephan.scenario import AUTO
+from elephan.scenario import AUTO, Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
-    from numpy.typing import NDArray
-
-    from elephan.scenario import Scenario
 
 
 @dataclass(frozen=True)

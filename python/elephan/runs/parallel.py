@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from elephan.runs.outcome import ReplicationOutcome, simulate
+from elephan.runs.threads import SimulationThreads
+from elephan.scenario import Scenario
 from elephan.workers import check_workers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from elephan.scenario import Scenario
+from elephan.workers import default_workers as default_workers
 
 
 class ReplicationJob(NamedTuple):
@@ -20,23 +18,6 @@ class ReplicationJob(NamedTuple):
 
     scenario: Scenario
     replication: int
-
-
-def default_workers() -> int:
-    """Return the number of cores that this process may use.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> default_workers() >= 1
-    True
-    """
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, len(os.sched_getaffinity(0)))
-    return os.cpu_count() or 1
 
 
 def simulate_all(
@@ -92,7 +73,6 @@ def simulate_all(
     if (workers == 1 or len(jobs) == 1) and not watched:
         threads = 1 if len(jobs) > 1 else workers or default_workers()
         return _collected(jobs, (work(*job, threads=threads) for job in jobs), on_done, on_outcome)
-    from elephan.runs.threads import SimulationThreads  # noqa: PLC0415 (loads logging; one worker and start-up do without)
 
     with SimulationThreads(workers or default_workers()) as pool:
         futures = [pool.submit(work, *job) for job in jobs]

@@ -7,25 +7,21 @@ whatever the number of workers, so the result is that of a run with as many repl
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.errors import InputError, UnitError, suggest
 from elephan.metrics.quantity import GROUPS, LINKS, tabled
 from elephan.metrics.values import GroupValues
+from elephan.network import Network
+from elephan.runs.outcome import ReplicationOutcome
+from elephan.scenario import Scenario
 from elephan.stats import estimate, finite, is_precise
 from elephan.units import share
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from elephan.network import Network
-    from elephan.runs.outcome import ReplicationOutcome
-    from elephan.scenario import Scenario
 
 FIRST, STEP = 5, 5
 """Number of replications to begin with, unless the file has more, and in each further batch."""
@@ -98,10 +94,6 @@ class PrecisionReached:
             metrics.append({"metric": wanted.name, "wanted": wanted.relative, "reached": reached, "met": met})
         return {"met": self.is_met, "metrics": metrics}
 
-    def missed(self) -> str:
-        """Describe the metrics that are not precise enough, and by how much."""
-        return missed(self.to_json())
-
 
 def missed(document: Mapping[str, Any]) -> str:
     """Describe the metrics that are not precise enough, and by how much.
@@ -157,8 +149,7 @@ def parse_precision(asked: str | Iterable[str], scenario: Scenario) -> tuple[Pre
                 shown = f"{metric}[{name}]"
                 found[shown] = PrecisionTarget(metric, index, shown, relative)
     if not found:
-        message = 'precision: none given; write for example "1%"'
-        raise InputError(message)
+        raise InputError('precision: none given; write for example "1%"')
     return tuple(found.values())
 
 
@@ -166,11 +157,9 @@ def _relative(text: str, written: str) -> float:
     try:
         relative = share(written)
     except UnitError as error:
-        message = f"precision: {error}"
-        raise InputError(message) from None
+        raise InputError(f"precision: {error}") from None
     if not 0 < relative < 1:
-        message = f'precision: "{text}" is out of range; it lies above 0% and below 100%'
-        raise InputError(message)
+        raise InputError(f'precision: "{text}" is out of range; it lies above 0% and below 100%')
     return relative
 
 
@@ -182,12 +171,10 @@ def _places(metric: str, name: str | None, network: Network) -> Sequence[tuple[i
     elif metric in OF_GROUPS:
         places = [(group.index, group.name) for group in network.groups]
     else:
-        message = f'precision: there is no "{metric}"; {suggest(metric, (*OF_LINKS, *OF_GROUPS))}'
-        raise InputError(message)
+        raise InputError(f'precision: there is no "{metric}"; {suggest(metric, (*OF_LINKS, *OF_GROUPS))}')
     chosen = [place for place in places if name is None or place[1] == name]
     if not chosen:
         known = [place[1] for place in places]
         hint = suggest(str(name), known, f"known: {', '.join(known)}")
-        message = f"precision: {metric}[{name}]: there is none of this name; {hint}"
-        raise InputError(message)
+        raise InputError(f"precision: {metric}[{name}]: there is none of this name; {hint}")
     return chosen

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan import _native
-from elephan.display import cell
-from elephan.lint import lint
+from elephan.display import ColumnTable, cell
+from elephan.lint import LintWarning, lint
 from elephan.metrics.quantity import FAIRNESS, GROUPS, LINKS, TRANSFERS, quantities, report
 from elephan.metrics.values import GroupValues, LinkValues, TransferValues, histogram_percentiles
 from elephan.results import ResultPart, ResultTables, RunDocument
@@ -19,23 +21,17 @@ from elephan.runs import notebook
 from elephan.runs.arrays import buffer_packets as buffer_packets
 from elephan.runs.arrays import run_arrays
 from elephan.runs.fairness import fairness_values
+from elephan.runs.files import run_files
 from elephan.runs.halves import changes
-from elephan.runs.measures import as_table, check_metrics, measure, parse_metrics
+from elephan.runs.measures import AskedMetric, as_table, check_metrics, measure, parse_metrics
 from elephan.runs.outcome import ReplicationOutcome
 from elephan.runs.pools import pool_documents, share_document
+from elephan.scenario import Scenario
 from elephan.stats import estimates, t_quantile
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from elephan.display import ColumnTable
-    from elephan.lint import LintWarning
-    from elephan.runs.measures import AskedMetric
     from elephan.runs.precision import PrecisionReached
-    from elephan.scenario import Scenario
 
 DELAYS = {"cbr": "delay", "ping": "rtt"}
 """Kinds of traffic with timed datagrams, and prefix of their delay columns: one way, or round trip."""
@@ -161,10 +157,6 @@ class RunResult(ResultTables):
         check_metrics(asked, self.scenario)
         return as_table(measure(asked, self.scenario, lambda: self.outcomes, self._document))
 
-    @property
-    def _title(self) -> str:
-        return self.scenario.title
-
     def __repr__(self) -> str:
         used = ", ".join(f"{row['name']} {cell(row['utilization'])}" for row in self._document["links"][:3])
         return f"<Result of {self.scenario.title!r}: {count(len(self.outcomes), 'replication')}, utilization {used}>"
@@ -174,8 +166,6 @@ class RunResult(ResultTables):
 
     def files(self) -> Iterator[tuple[str, Any]]:
         """Yield ``flows``, ``links`` and, if kept, ``samples`` and more, ``scenario.toml`` and ``run.json``."""
-        from elephan.runs.files import run_files  # noqa: PLC0415 (Arrow is slow to import)
-
         return run_files(self, self.to_json())
 
     def _links(self, over: _Estimates) -> Iterator[dict[str, Any]]:

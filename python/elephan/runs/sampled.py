@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.results.formats import read_table
-
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
     from elephan.runs.saved import ReplicatedRun
@@ -57,52 +53,6 @@ class SampledRun:
         return values, np.cumsum(counts) / max(1, counts.sum())
 
 
-def sampled_run(path: Path, warmup_s: float = 0.0) -> SampledRun:
-    """Read the samples of a run from a file.
-
-    Parameters
-    ----------
-    path : Path
-        ``samples.parquet``.
-    warmup_s : float [s]
-        Left out of the distribution.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
-    """
-    import pyarrow.compute as pc  # noqa: PLC0415 (Arrow is slow to import)
-
-    columns = ["replication", "time_s", "kind", "name", "index", "cwnd_segments", "srtt_s", "backlog_packets"]
-    table = read_table(path, [*columns, "begun_bytes"])
-    is_link = pc.equal(table["kind"], "link")
-    late = table.filter(pc.and_(is_link, pc.greater_equal(table["time_s"], warmup_s)))
-    first = table.filter(pc.equal(table["replication"], 0))
-    flows = first.filter(pc.equal(first["kind"], "flow"))
-    links = first.filter(pc.equal(first["kind"], "link"))
-    time_s = np.unique(_numbers(first["time_s"]))
-    named = np.array(late["name"].to_pylist(), dtype=object)
-    backlog = _numbers(late["backlog_packets"])
-
-    def grid(rows: Any, column: str) -> NDArray[np.float64]:
-        return _numbers(rows[column]).reshape(-1, time_s.size) if rows.num_rows else np.empty((0, time_s.size))
-
-    def heads(rows: Any) -> list[str]:
-        return list(rows["name"].take(list(range(0, rows.num_rows, time_s.size))).to_pylist()) if rows.num_rows else []
-
-    return SampledRun(
-        time_s,
-        np.array(heads(flows), dtype=object),
-        grid(flows, "cwnd_segments"),
-        grid(flows, "srtt_s"),
-        heads(links),
-        grid(links, "backlog_packets"),
-        grid(links, "begun_bytes"),
-        {str(name): backlog[named == name] for name in dict.fromkeys(named)},
-    )
-
-
 def sampled(run: ReplicatedRun) -> SampledRun:
     """Return the samples of a run in memory.
 
@@ -138,7 +88,3 @@ def sampled(run: ReplicatedRun) -> SampledRun:
         series["begun_bytes"],
         {name: np.concatenate([backlog[i, late] for backlog in every]) for i, name in enumerate(names) if every},
     )
-
-
-def _numbers(column: Any) -> NDArray[np.float64]:
-    return np.asarray(column.to_numpy(), dtype=float)

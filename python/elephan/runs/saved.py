@@ -4,35 +4,30 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
+from elephan.display import ColumnTable
 from elephan.errors import InputError
 from elephan.formats import unstamped
 from elephan.lint import LintWarning
 from elephan.metrics.quantity import LINKS, quantities
-from elephan.results import ResultPart, ResultTables, RunDocument
+from elephan.results import ResultPart, ResultTables, RunArrays, RunDocument
 from elephan.results.formats import FORMATS, read_table, table_path
 from elephan.runs.arrays import run_arrays
 from elephan.runs.files import COUNTERS
-from elephan.runs.measures import as_table, check_metrics, measure, parse_metrics
+from elephan.runs.measures import AskedMetric, as_table, check_metrics, measure, parse_metrics
 from elephan.runs.notebook import page
 from elephan.runs.outcome import ReplicationOutcome
 from elephan.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from elephan.display import ColumnTable
-    from elephan.results import RunArrays
-    from elephan.runs.measures import AskedMetric
-
     Columns = dict[str, NDArray[Any]]
 
 DOCUMENT, SCENARIO = "run.json", "scenario.toml"
@@ -209,8 +204,7 @@ class SavedRun(FolderRun):
         file = table_path(self.folder, name)
         if not file.is_file():
             remedy = "with record.packets in its scenario" if name == "packets" else "with series=True, or with --out"
-            message = f"{self.folder}: has no {file.name}; run it again {remedy}"
-            raise InputError(message)
+            raise InputError(f"{self.folder}: has no {file.name}; run it again {remedy}")
         return read_table(file)
 
     def files(self) -> Iterator[tuple[str, Any]]:
@@ -248,18 +242,14 @@ def read_document(path: Path, keys: Sequence[str] = ()) -> dict[str, Any]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        message = f"{path}: {(error.strerror or 'cannot be read').lower()}"
-        raise InputError(message) from None
+        raise InputError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
     except ValueError as error:
-        message = f"{path}: not JSON: {error}; write the folder again"
-        raise InputError(message) from None
+        raise InputError(f"{path}: not JSON: {error}; write the folder again") from None
     if not isinstance(document, dict):
-        message = f"{path}: not a document of elephan, which is a JSON object"
-        raise InputError(message)
+        raise InputError(f"{path}: not a document of elephan, which is a JSON object")
     document = unstamped(document, str(path))
     if missing := [key for key in keys if key not in document]:
-        message = f'{path}: has no "{missing[0]}"; write the folder again with this version'
-        raise InputError(message)
+        raise InputError(f'{path}: has no "{missing[0]}"; write the folder again with this version')
     return document
 
 
@@ -282,41 +272,27 @@ def read_outcomes(saved: FolderRun) -> tuple[ReplicationOutcome, ...]:
     """
     scenario = saved.scenario
     kept = {path.stem for path in saved.folder.iterdir() if path.suffix.removeprefix(".") in FORMATS}
-    flows, links = (_columns(saved.read(name)) for name in ("flows", "links"))
-    numbers = np.unique(links["replication"])
-    samples = _columns(saved.read("samples")) if "samples" in kept else None
-    packets = _columns(saved.read("packets")) if "packets" in kept else None
-    tables = {
-        name: _columns(saved.read(name)) if name in kept else None for name in ("traces", "retransmissions", "events")
-    }
-    return tuple(
-        _outcome(scenario, int(number), flows, links, samples, packets, _traces(tables, int(number)))
-        for number in numbers
-    )
+    optional = [name for name in ("samples", "packets", "traces", "retransmissions", "events") if name in kept]
+    tables = {name: _columns(saved.read(name)) for name in ("flows", "links", *optional)}
+    return tuple(_outcome(scenario, int(number), tables) for number in np.unique(tables["links"]["replication"]))
 
 
-def _outcome(
-    scenario: Scenario,
-    number: int,
-    flows: Columns,
-    links: Columns,
-    samples: Columns | None,
-    packets: Columns | None,
-    traced: list[dict[str, Any]],
-) -> ReplicationOutcome:
+def _outcome(scenario: Scenario, number: int, tables: Mapping[str, Columns]) -> ReplicationOutcome:
+    flows, links = tables["flows"], tables["links"]
     derived = (each.name for each in quantities(LINKS) if each.derive is not None)
     of_links = _rows(links, links["replication"] == number, ("replication", "link", *derived))
     of_flows = _rows(flows, flows["replication"] == number, ("replication", "traffic", "law"))
     order = {group["name"]: i for i, group in enumerate(scenario.groups)}
     of_flows["group"] = np.array([order[name] for name in of_flows["group"]], dtype=np.uint32)
     counts = of_flows["index"].size, len(scenario.links)
-    sampled, gauges = _samples(samples, number, *counts)
+    sampled, gauges = _samples(tables.get("samples"), number, *counts)
     empty: list[NDArray[np.uint64]] = [np.zeros(0, dtype=np.uint64)] * counts[1]
     none: list[dict[str, Any] | None] = [None] * len(scenario.groups)
     histograms: dict[str, list[Any]] = dict.fromkeys(("backlog_packets", "drain_ps", "delay_ps"), empty)
     histograms["group_delay_ps"] = [[] for _ in scenario.links]
     histograms["datagram_delay_ps"] = empty[:1] * len(scenario.groups)
-    recorded = [] if packets is None else _packets(scenario, packets, number)
+    recorded = _packets(scenario, tables["packets"], number) if "packets" in tables else []
+    traced = _traces(tables, number)
     return ReplicationOutcome(of_links, of_flows, sampled, histograms, gauges, {}, traced, recorded, none, 0)
 
 
@@ -379,10 +355,10 @@ def _packets(scenario: Scenario, packets: Columns, number: int) -> list[dict[str
     return found
 
 
-def _traces(tables: Mapping[str, Columns | None], number: int) -> list[dict[str, Any]]:
+def _traces(tables: Mapping[str, Columns], number: int) -> list[dict[str, Any]]:
     """Return the traced flows of a replication, without the gauges of their laws, drops and SACK blocks."""
     found: list[dict[str, Any]] = []
-    traces, again, events = (tables[name] for name in ("traces", "retransmissions", "events"))
+    traces, again, events = (tables.get(name) for name in ("traces", "retransmissions", "events"))
     if traces is None:
         return found
     mine = traces["replication"] == number

@@ -86,10 +86,9 @@ def named_runs(runs: Mapping[str, ReplicatedRun]) -> tuple[NamedRun, ...]:
         If there are fewer than two or more than `MOST_RUNS`.
     """
     if not 2 <= len(runs) <= MOST_RUNS:
-        message = (
+        raise InputError(
             f"runs over each other: {count(len(runs), 'run')}; give 2 to {MOST_RUNS}, which a picture can tell apart"
         )
-        raise InputError(message)
     return tuple(_named(name, run) for name, run in runs.items())
 
 

@@ -9,23 +9,17 @@ whose series never vary say nothing.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.errors import ScenarioError
+from elephan.runs.outcome import ReplicationOutcome
 from elephan.runs.parallel import ReplicationJob, simulate_all
-from elephan.scenario import AUTO
+from elephan.scenario import AUTO, Scenario
 from elephan.stats import mser5
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from elephan.runs.outcome import ReplicationOutcome
-    from elephan.scenario import Scenario
 
 PILOT = 5
 """Replications of the pilot: the first ones of the run itself, so that the result depends on nothing else."""
@@ -78,11 +72,10 @@ def settle_warmup(
     every_s = scenario.facts["every_s"]
     duration_s = scenario.network.duration_s
     if every_s is None or duration_s / every_s < SAMPLES:
-        message = (
+        raise ScenarioError(
             f'{scenario.origin}: warmup: "auto" needs {SAMPLES} samples or more; '
             f'give record.every = "{duration_s / (4 * SAMPLES):.2g} s" or less, or a time'
         )
-        raise ScenarioError(message)
     pilot = scenario.replace({"warmup": "0 s"})
     outcomes = simulate_all(
         [ReplicationJob(pilot, replication) for replication in range(PILOT)],
@@ -94,11 +87,10 @@ def settle_warmup(
     for name, series in _series(pilot, outcomes):
         found = mser5(series)
         if found is None:
-            message = (
+            raise ScenarioError(
                 f'{scenario.origin}: warmup: "auto" found none: by MSER-5 the {name} does not settle in the first half '
                 f"of {duration_s:g} s; give a longer duration, or a time"
             )
-            raise ScenarioError(message)
         cut = max(cut, found)
     warmup_s = _round_up(cut * every_s, duration_s)
     settled = scenario.replace({"warmup": f"{warmup_s:.12g} s"})

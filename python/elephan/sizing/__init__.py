@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
 
-from elephan.errors import InputError, ScenarioError
-from elephan.own_laws import check_used, declared
+from elephan.errors import ScenarioError
+from elephan.network import NetworkLink
+from elephan.own_laws import LawSource
+from elephan.runs.warmup import settle_warmup
 from elephan.scenario import Scenario
 from elephan.sizing.answer import NoModelError, SizeAnswer
 from elephan.sizing.comparison import SizeComparison, size_variants
+from elephan.sizing.curve import BufferCurve
 from elephan.sizing.inverse import LimitAnswer, size_limit
 from elephan.sizing.limits import SENDERS, LinkLimit, held_by_windows, held_elsewhere, too_short, why_not
-from elephan.sizing.measuring import LinkSimulations
+from elephan.sizing.measuring import LinkSimulations, prepared
 from elephan.sizing.pacing import BOTH, check_pacing, with_pacing
-from elephan.sizing.targets import check_targets, parse_targets
+from elephan.sizing.recommend import misses, nearest
+from elephan.sizing.search import Search, SearchProgress
+from elephan.sizing.suggest import PER_FLOW, SMALL, standard_buffers
+from elephan.sizing.suggest import suggest as suggest_buffer
+from elephan.sizing.targets import BufferSample, Target
 from elephan.units import format_packets, format_rate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from elephan.network import NetworkLink
-    from elephan.own_laws import LawSource
-    from elephan.sizing.curve import BufferCurve
-    from elephan.sizing.search import SearchProgress
-    from elephan.sizing.targets import BufferSample, Target
 
 __all__ = ["LimitAnswer", "SizeAnswer", "SizeComparison", "size", "size_limit", "size_variants"]
 
@@ -112,54 +110,91 @@ def size(
     'core'
     """
     check_pacing(pacing)
-    with declared(laws):
-        read = Scenario.from_any(scenario)
-    check_used(laws or (), [read.own_laws])
-    options: dict[str, Any] = {
-        "link": link,
-        "precision": precision,
-        "replications": replications,
-        "seed": seed,
-        "workers": workers,
-        "progress": progress,
-        "on_sample": on_sample,
-        "whole_curve": whole_curve,
-        "model_only": model_only,
-    }
-    if pacing == BOTH:
-        answer = _size(read, target, **options)
-        return replace(answer, paced=_size(with_pacing(read, "linux"), target, **options))
-    return _size(read if pacing is None else with_pacing(read, pacing), target, **options)
+    read, index, targets = prepared(scenario, target, link, precision, replications, seed, laws)
+    own = read if pacing in (None, BOTH) else with_pacing(read, pacing)
+    answers = [
+        _answer_by_model(each, index, targets)
+        if model_only
+        else _answer(each, index, targets, precision, workers, progress, on_sample, whole_curve=whole_curve)
+        for each in ([own, with_pacing(read, "linux")] if pacing == BOTH else [own])
+    ]
+    return replace(answers[0], paced=answers[1]) if pacing == BOTH else answers[0]
 
 
-def _size(
+def _answer_by_model(scenario: Scenario, index: int, targets: tuple[Target, ...]) -> SizeAnswer:
+    """Implement `size` without simulation, for one setting of pacing."""
+    from elephan.sizing.models import ask, by_model, suggest_by_model, trusted  # noqa: PLC0415 (as above)
+
+    begun = time.perf_counter()
+    facts = _sizable(scenario, index)
+    models = ask(scenario.network, index, targets)
+    chosen = trusted(models)
+    buffer, note = by_model(models, chosen, targets)
+    limited = held_elsewhere(scenario.network, index)
+    if limited:
+        buffer, note = None, limited[0].text
+    suggestion = suggest_by_model(models, chosen, buffer, facts)
+    wall_s, curve = time.perf_counter() - begun, BufferCurve()
+    answer = SizeAnswer(
+        scenario, index, targets, buffer, None, note, curve, models, chosen, suggestion, 0, 0, wall_s, limits=limited
+    )
+    if chosen is None:
+        raise NoModelError(f"{scenario.origin}: {note}", answer)
+    return answer
+
+
+def _answer(
     scenario: Scenario,
-    target: str | Iterable[str] | Mapping[str, float | str],
-    *,
-    link: str | None,
+    index: int,
+    targets: tuple[Target, ...],
     precision: float,
-    replications: int | None,
-    seed: int | None,
     workers: int | None,
     progress: Callable[[SearchProgress], None] | None,
     on_sample: Callable[[int, int, BufferSample], None] | None,
+    *,
     whole_curve: bool,
-    model_only: bool,
 ) -> SizeAnswer:
-    """Implement `size` for one setting of pacing."""
-    from elephan.runs.warmup import settle_warmup  # noqa: PLC0415 (NumPy; the command line starts without)
-    from elephan.sizing.curve import BufferCurve  # noqa: PLC0415 (as above)
-    from elephan.sizing.models import ask, by_model, expected, suggest_by_model, trusted  # noqa: PLC0415 (as above)
-    from elephan.sizing.search import Search  # noqa: PLC0415 (as above)
-    from elephan.sizing.suggest import PER_FLOW, SMALL, standard_buffers, suggest  # noqa: PLC0415 (as above)
+    """Implement `size` by simulation, for one setting of pacing."""
+    from elephan.sizing.models import ask, expected, trusted  # noqa: PLC0415 (as above)
 
     begun = time.perf_counter()
-    scenario = scenario.replace(replications=replications, seed=seed)
-    targets = parse_targets(target)
-    if not 0.001 <= precision <= 1:
-        message = f"precision: {precision:g} is out of range; it lies between 0.1% and 100%"
-        raise InputError(message)
-    index = scenario.link_index(link)
+    facts = _sizable(scenario, index)
+    low, high, largest = (max(1, round(share * facts.bdp_packets)) for share in (*GRID_BDP, LARGEST_BDP))
+    grid = (max(1, min(low, round(facts.bdp_packets / math.sqrt(facts.flows) / 8))), max(high, 4))
+    models = ask(scenario.network, index, targets)
+    chosen = trusted(models)
+    scenario = settle_warmup(scenario, workers)
+    network, replications = scenario.network, scenario.replications
+    simulations = LinkSimulations(scenario, index, workers, watched=progress is not None, on_sample=on_sample)
+    standard = standard_buffers(facts)
+    start = None if whole_curve else float(standard[SMALL]) if chosen is None else expected(models[chosen], targets)
+    through = standard.values()
+    search = Search(
+        simulations, targets, replications, precision, grid, max(largest, 16), progress, start=start, through=through
+    )
+    found = search.smallest()
+    if found is None or any(not target.meets(search.mean(found, target)) for target in search.ceilings):
+        # The explanation of a conflict needs the whole curve.
+        search.complete()
+    curve = search.curve
+    buffer, note = _judge(curve, targets, found)
+    limited = held_elsewhere(network, index) or held_by_windows(network, index)
+    if found is None:
+        limited = why_not(network, index, _missed(curve, targets)) or too_short(network) or _idle(curve, facts)
+        note = f"{limited[0].text}; {note}" if limited else note
+    interval = None if buffer is None else curve.interval(search.floors, buffer)
+    # The answer is final; the following measurements only evaluate it.
+    search.measure_also({*standard.values(), max(standard[PER_FLOW], buffer or 1)}, STANDARD_REPLICATIONS)
+    suggestion = suggest_buffer(curve, targets, buffer, network, index)
+    if suggestion.buffer_packets is not None and suggestion.buffer_packets != buffer:
+        search.measure_also({suggestion.buffer_packets}, replications)
+        suggestion = suggest_buffer(curve, targets, buffer, network, index)
+    given = (scenario, index, targets, buffer, interval, note, curve, models, chosen, suggestion)
+    return SizeAnswer(*given, simulations.packets, replications, time.perf_counter() - begun, limits=limited)
+
+
+def _sizable(scenario: Scenario, index: int) -> NetworkLink:
+    """Return the link that is sized; refuse one without flows, and an array."""
     facts = scenario.network.links[index]
     if not facts.flows:
         message = f"{scenario.origin}: no flow sends data over link {facts.name}, so its buffer decides nothing"
@@ -167,87 +202,7 @@ def _size(
     if facts.members > 1:
         message = f"{scenario.origin}: {facts.name} are {facts.members} links; only a single link can be sized"
         raise ScenarioError(message)
-    check_targets(targets, scenario.network, index)
-    low, high, largest = (max(1, round(share * facts.bdp_packets)) for share in (*GRID_BDP, LARGEST_BDP))
-    grid = (max(1, min(low, round(facts.bdp_packets / math.sqrt(facts.flows) / 8))), max(high, 4))
-    models = ask(scenario.network, index, targets)
-    chosen = trusted(models)
-    if model_only:
-        buffer, note = by_model(models, chosen, targets)
-        limited = held_elsewhere(scenario.network, index)
-        if limited:
-            buffer, note = None, limited[0].text
-        suggestion = suggest_by_model(models, chosen, buffer, facts)
-        wall_s = time.perf_counter() - begun
-        curve = BufferCurve()
-        answer = SizeAnswer(
-            scenario,
-            index,
-            targets,
-            buffer,
-            None,
-            note,
-            curve,
-            models,
-            chosen,
-            suggestion,
-            0,
-            0,
-            wall_s,
-            limits=limited,
-        )
-        if chosen is None:
-            message = f"{scenario.origin}: {note}"
-            raise NoModelError(message, answer)
-        return answer
-    scenario = settle_warmup(scenario, workers)
-    simulations = LinkSimulations(scenario, index, workers, watched=progress is not None, on_sample=on_sample)
-    standard = standard_buffers(facts)
-    start = None if whole_curve else float(standard[SMALL]) if chosen is None else expected(models[chosen], targets)
-    search = Search(
-        simulations,
-        targets,
-        scenario.replications,
-        precision,
-        grid,
-        max(largest, 16),
-        progress,
-        start=start,
-        through=standard.values(),
-    )
-    found = search.smallest()
-    if found is None or any(not target.meets(search.mean(found, target)) for target in search.ceilings):
-        # The explanation of a conflict needs the whole curve.
-        search.complete()
-    buffer, note = _judge(search.curve, targets, found)
-    limited = held_elsewhere(scenario.network, index) or held_by_windows(scenario.network, index)
-    if found is None:
-        limited = why_not(scenario.network, index, _missed(search.curve, targets))
-        limited = limited or too_short(scenario.network) or _idle(search.curve, facts)
-        note = f"{limited[0].text}; {note}" if limited else note
-    interval = None if buffer is None else search.curve.interval(search.floors, buffer)
-    # The answer is final; the following measurements only evaluate it.
-    search.measure_also({*standard.values(), max(standard[PER_FLOW], buffer or 1)}, STANDARD_REPLICATIONS)
-    suggestion = suggest(search.curve, targets, buffer, scenario.network, index)
-    if suggestion.buffer_packets is not None and suggestion.buffer_packets != buffer:
-        search.measure_also({suggestion.buffer_packets}, scenario.replications)
-        suggestion = suggest(search.curve, targets, buffer, scenario.network, index)
-    return SizeAnswer(
-        scenario,
-        index,
-        targets,
-        buffer,
-        interval,
-        note,
-        search.curve,
-        models,
-        chosen,
-        suggestion,
-        simulations.packets,
-        scenario.replications,
-        time.perf_counter() - begun,
-        limits=limited,
-    )
+    return facts
 
 
 def _idle(curve: BufferCurve, link: NetworkLink) -> tuple[LinkLimit, ...]:
@@ -293,8 +248,6 @@ def _judge(curve: BufferCurve, targets: Sequence[Target], found: int | None) -> 
 
 def _in_between(curve: BufferCurve, targets: Sequence[Target]) -> str:
     """Return a remark if a measured buffer meets all targets but larger ones do not, so that no fit has a crossing."""
-    from elephan.sizing.recommend import misses, nearest  # noqa: PLC0415 (NumPy; the command line starts without)
-
     near = nearest(curve, targets)
     if near is None or misses(curve.samples(near), targets)[0]:
         return ""

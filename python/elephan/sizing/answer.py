@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from elephan.display import ColumnTable
 from elephan.errors import InputError
-from elephan.lint import lint
+from elephan.lint import LintWarning, lint
 from elephan.results import ResultPart, ResultTables
 from elephan.results.files import TableColumns
 from elephan.results.parts import RunArrays
+from elephan.runs.files import identity
+from elephan.scenario import Scenario
+from elephan.sizing.limits import LinkLimit
 from elephan.sizing.notebook import answer_page, sentence
 from elephan.sizing.rules import broken, rules
-from elephan.sizing.targets import GroupSample, targets_json
+from elephan.sizing.targets import GroupSample, Target, targets_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from elephan.lint import LintWarning
     from elephan.pictures.figure import Figure
-    from elephan.scenario import Scenario
     from elephan.sizing.curve import BufferCurve
-    from elephan.sizing.limits import LinkLimit
     from elephan.sizing.models import ModelPrediction
     from elephan.sizing.suggest import BufferSuggestion
-    from elephan.sizing.targets import Target
 
 PREDICTED = ("utilization", "loss_ratio", "queueing_delay_s")
 METRICS = (*PREDICTED, "jain")
@@ -298,16 +298,23 @@ class SizeAnswer(ResultTables):
 
     def _model_columns(self) -> dict[str, list[Any]]:
         """Return the curves of all applicable models, concatenated, and where each was accurate enough."""
-        import numpy as np  # noqa: PLC0415 (the command line starts without)
-
-        columns: dict[str, list[Any]] = {key: [] for key in ("model", "buffer_packets", *PREDICTED, "held")}
-        for name, prediction in self.models.items():
-            columns["model"] += [name] * len(prediction.buffers)
-            columns["buffer_packets"] += prediction.buffers.tolist()
-            for metric in PREDICTED:
-                columns[metric] += getattr(prediction.curve, metric).tolist()
-            columns["held"] += np.asarray(prediction.held, dtype=float).tolist()
+        columns: dict[str, list[Any]] = {"model": []}
+        for name, curves in self._model_curves().items():
+            columns["model"] += [name] * len(curves["held"])
+            for key, values in curves.items():
+                columns.setdefault(key, []).extend(values.tolist())
         return columns
+
+    def _model_curves(self) -> dict[str, dict[str, Any]]:
+        """Return the curves of the models, arrays by model and name."""
+        return {
+            name: {
+                "buffer_packets": prediction.buffers,
+                **{metric: getattr(prediction.curve, metric) for metric in PREDICTED},
+                "held": prediction.held.astype(float),
+            }
+            for name, prediction in self.models.items()
+        }
 
     def pictures(self) -> tuple[Figure, ...]:
         """Describe the pictures of utilization, delay and loss against the buffer.
@@ -316,16 +323,9 @@ class SizeAnswer(ResultTables):
         -------
         tuple of Figure
         """
-        import numpy as np  # noqa: PLC0415 (the command line starts without)
+        from elephan.sizing.pictures import answer_pictures  # noqa: PLC0415 (NumPy; the command line starts without)
 
-        from elephan.sizing.pictures import answer_pictures  # noqa: PLC0415 (as above)
-
-        names = np.array((columns := self._model_columns()).pop("model"), dtype=object)
-        every = {key: np.array(values, dtype=float) for key, values in columns.items()}
-        models = {
-            str(name): {key: column[names == name] for key, column in every.items()} for name in dict.fromkeys(names)
-        }
-        return answer_pictures(self.to_json(), self.facts, models)
+        return answer_pictures(self.to_json(), self.facts, self._model_curves())
 
     def table(self) -> ColumnTable:
         """Return everything that was measured, a row per buffer.
@@ -334,19 +334,8 @@ class SizeAnswer(ResultTables):
         -------
         ColumnTable
         """
-        columns: dict[str, list[Any]] = {"buffer_packets": [], "replications": []}
-        for buffer in self.curve.buffers:
-            columns["buffer_packets"].append(buffer)
-            columns["replications"].append(self.curve.replications(buffer))
-            for metric in MEASURED:
-                mean, ci95 = self.curve.estimate(buffer, metric)
-                columns.setdefault(metric, []).append(mean)
-                columns.setdefault(f"{metric}_ci95", []).append(ci95)
-            for i, group in enumerate(self.scenario.network.crossing(self.link)):
-                for quantity in GroupSample._fields:
-                    mean, ci95 = self.curve.group(buffer, i, quantity)
-                    columns.setdefault(f"{quantity}[{group.name}]", []).append(mean)
-                    columns.setdefault(f"{quantity}[{group.name}]_ci95", []).append(ci95)
+        groups = [group.name for group in self.scenario.network.crossing(self.link)]
+        columns = {"buffer_packets": self.curve.buffers, **self.curve.columns(MEASURED, groups)}
         return ColumnTable(columns, f"{self.scenario.title}: what was measured of {self.facts['name']}")
 
     @property
@@ -354,18 +343,12 @@ class SizeAnswer(ResultTables):
         """One part for each measured buffer, in rising order; empty if nothing was simulated."""
         return tuple(self._part(buffer) for buffer in self.curve.buffers)
 
-    @property
-    def _title(self) -> str:
-        return self.scenario.title
-
     def _part(self, buffer: int) -> ResultPart:
         document = row_document(self.scenario, self.link, buffer, self.row(buffer))
         return ResultPart({"buffer": f"{buffer} packets"}, document, lambda: self._arrays(buffer))
 
     def _arrays(self, buffer: int) -> RunArrays:
         """Return the link's measurements, one per replication; of flows, a sizing keeps only means per group."""
-        import numpy as np  # noqa: PLC0415 (the command line starts without)
-
         samples = self.curve.samples(buffer)
         columns = {name: np.array([[getattr(sample, name)] for sample in samples]) for name in MEASURED}
         none = np.empty(0)
@@ -389,8 +372,6 @@ class SizeAnswer(ResultTables):
 
     def files(self) -> Iterator[tuple[str, Any]]:
         """Yield ``curve``, ``models``, ``scenario.toml`` and ``size.json``; `plots` draws the picture."""
-        from elephan.runs.files import identity  # noqa: PLC0415 (NumPy; --help does without)
-
         who = identity(self.scenario)
         yield "curve", TableColumns(self.table(), who)
         yield "models", TableColumns(self._model_columns(), who)

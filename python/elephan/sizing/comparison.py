@@ -4,39 +4,33 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.catalog.entry import RegistryEntry
 from elephan.display import ColumnTable
 from elephan.errors import InputError, ScenarioError
-from elephan.lint import lint
+from elephan.lint import LintWarning, lint
 from elephan.lint.thresholds import CODELS
 from elephan.lint.thresholds import RULE as THRESHOLDS
-from elephan.own_laws import check_used, declared
+from elephan.network import NetworkLink
+from elephan.own_laws import LawSource, check_used, declared
 from elephan.profiles import profiled_queues
 from elephan.results import ResultPart, ResultTables
 from elephan.results.files import TableColumns
-from elephan.runs.files import file_names
+from elephan.runs.files import file_names, identity
 from elephan.scenario import Scenario
-from elephan.sizing.answer import METRICS, NoModelError
+from elephan.sizing.answer import METRICS, NoModelError, SizeAnswer
 from elephan.sizing.caveats import FULL_FIRST, caveats
 from elephan.sizing.notebook import comparison_page
+from elephan.sizing.recommend import Candidate, Recommendation, nearest, recommend
+from elephan.sizing.suggest import BDP, PER_FLOW, dangers_at, standard_buffers
 from elephan.sizing.targets import BufferSample
 from elephan.units import count, format_packets, format_time, seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from elephan.lint import LintWarning
-    from elephan.network import NetworkLink
-    from elephan.own_laws import LawSource
-    from elephan.sizing.answer import SizeAnswer
-    from elephan.sizing.recommend import Candidate, Recommendation
 
 
 @dataclass(frozen=True)
@@ -67,8 +61,6 @@ class SizedVariant:
 
         None if nothing was simulated.
         """
-        from elephan.sizing.suggest import BDP, PER_FLOW, standard_buffers  # noqa: PLC0415 (NumPy; --help does without)
-
         if not self.answer.is_simulated:
             return None
         standard = standard_buffers(self.answer.scenario.network.links[self.answer.link])
@@ -82,8 +74,6 @@ class SizedVariant:
         there: a buffer that is small enough hides what a discipline does, and fits the flows of the scenario only.
         Otherwise the one suggested; where there is none the smallest, or else the one that comes nearest.
         """
-        from elephan.sizing.recommend import nearest  # noqa: PLC0415 (NumPy; the command line starts without)
-
         answer, ample = self.answer, self.ample_packets
         if self._is_ample:
             return ample
@@ -123,8 +113,6 @@ class SizedVariant:
     @cached_property
     def candidate(self) -> Candidate:
         """The variant in the form that `elephan.sizing.recommend.recommend` takes."""
-        from elephan.sizing.recommend import Candidate  # noqa: PLC0415 (NumPy; the command line starts without)
-
         answer, buffer = self.answer, self.deployed_packets
         samples = () if buffer is None else answer.curve.samples(buffer)
         if buffer is not None and not samples and not answer.is_simulated and answer.buffer_packets is not None:
@@ -141,8 +129,6 @@ class SizedVariant:
     @cached_property
     def dangers(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Dangers at the buffer that is compared, in two lists; see `elephan.sizing.suggest.dangers_at`."""
-        from elephan.sizing.suggest import dangers_at  # noqa: PLC0415 (NumPy; the command line starts without)
-
         answer, buffer = self.answer, self.deployed_packets
         if buffer is None or not answer.is_simulated:
             return (), ()
@@ -200,8 +186,6 @@ class SizeComparison(ResultTables):
     @cached_property
     def recommendation(self) -> Recommendation:
         """The variant to deploy, and the reason; see `elephan.sizing.recommend.recommend` for the rule."""
-        from elephan.sizing.recommend import recommend  # noqa: PLC0415 (NumPy; the command line starts without)
-
         found = recommend([variant.candidate for variant in self.variants], self.variants[0].answer.targets)
         chosen = self.recommended(found)
         grave, other = chosen.dangers
@@ -290,10 +274,6 @@ class SizeComparison(ResultTables):
             for part in variant.answer.parts
         )
 
-    @property
-    def _title(self) -> str:
-        return self.scenario.title
-
     def __repr__(self) -> str:
         found = self.recommendation
         text = f"recommended: {self.recommended().label}" if found.meets else "none meets the targets"
@@ -319,8 +299,6 @@ class SizeComparison(ResultTables):
 
     def files(self) -> Iterator[tuple[str, Any]]:
         """Yield ``comparison`` and ``comparison.json``."""
-        from elephan.runs.files import identity  # noqa: PLC0415 (NumPy; --help does without)
-
         yield "comparison", TableColumns(self.table(), identity(self.scenario))
         yield "comparison.json", self.to_json()
 
@@ -423,8 +401,7 @@ def size_variants(
     begun = time.perf_counter()
     given: object = laws
     if not isinstance(given, Mapping | None):
-        message = "laws: must be {NAME: CLASS}, your own laws; those to compare are controls=[NAME, …]"
-        raise InputError(message)
+        raise InputError("laws: must be {NAME: CLASS}, your own laws; those to compare are controls=[NAME, …]")
     with declared(laws):
         scenario = Scenario.from_any(scenario)
     make_answer: Any = target if callable(target) else partial(size, **{"target": target, "link": link, **options})
@@ -435,8 +412,7 @@ def size_variants(
         changed = _changed(scenario, group, index, law, queue)
         key = (str(changed.groups[group]["law"]), str(changed.links[index]["discipline"]))
         if key in made:
-            message = f"{key[0]} with {key[1]} is given twice; give each law and each queue once"
-            raise ScenarioError(message)
+            raise ScenarioError(f"{key[0]} with {key[1]} is given twice; give each law and each queue once")
         made[key] = changed
     check_used(laws or (), [scenario.own_laws, *(each.own_laws for each in made.values())])
     disciplines = {queue for _, queue in made}
@@ -456,8 +432,7 @@ def size_variants(
             unknown.append(error)
             variants.append(SizedVariant(law_name, queue_name, error.answer))
         except InputError as error:
-            message = f"{error} (variant {label})"
-            raise type(error)(message) from None
+            raise type(error)(f"{error} (variant {label})") from None
     if len(unknown) == len(variants):
         raise unknown[0]
     return SizeComparison(scenario, index, group, tuple(variants), time.perf_counter() - begun)
@@ -485,8 +460,7 @@ def _changed(scenario: Scenario, group: int, link: int, law: str | None, queue: 
         return changed if target is None else changed.replace({f"links[{link}].queue.target": target})
     except ScenarioError as error:
         text = " with ".join(name for name in (law, queue) if name is not None)
-        message = f"{error} (variant {text})"
-        raise ScenarioError(message) from None
+        raise ScenarioError(f"{error} (variant {text})") from None
 
 
 def _slow_target(link: NetworkLink) -> str | None:

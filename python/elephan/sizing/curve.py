@@ -6,19 +6,14 @@ Source: isotonic regression, Ayer1955; intervals by inverting a test, Fieller195
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from elephan.sizing.targets import BufferSample, GroupSample, Target
 from elephan.stats import Estimate, estimate, isotonic, t_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from elephan.sizing.targets import BufferSample, Target
-
 
 APART = 4.0
 """Maximum ratio of two neighbouring measured buffers between which the curve is interpolated and drawn."""
@@ -64,8 +59,7 @@ class BufferCurve:
         """
         row = self._samples.setdefault(buffer, [])
         if replication != len(row):
-            message = f"replication {replication} of buffer {buffer} came after {len(row)} others"
-            raise ValueError(message)
+            raise ValueError(f"replication {replication} of buffer {buffer} came after {len(row)} others")
         row.append(sample)
 
     @property
@@ -200,6 +194,31 @@ class BufferCurve:
                 return None
         means = [self.estimate(b, metric).mean for b in self.buffers]
         return float(np.interp(math.log(buffer), np.log(self.buffers), means))
+
+    def columns(self, metrics: Sequence[str], groups: Sequence[str] = ()) -> dict[str, list[Any]]:
+        """Return everything that was measured, with an entry for each buffer.
+
+        Parameters
+        ----------
+        metrics : sequence of str
+            As `Target.metric`.
+        groups : sequence of str
+            Names of the groups whose quantities follow.
+
+        Returns
+        -------
+        dict of str to list
+            ``replications``, and means and half-widths of intervals.
+        """
+        found: dict[str, list[Any]] = {"replications": [self.replications(buffer) for buffer in self.buffers]}
+        of_groups = [(i, name, quantity) for i, name in enumerate(groups) for quantity in GroupSample._fields]
+        for buffer in self.buffers:
+            rows = {metric: self.estimate(buffer, metric) for metric in metrics}
+            rows |= {f"{quantity}[{name}]": self.group(buffer, i, quantity) for i, name, quantity in of_groups}
+            for name, (mean, ci95) in rows.items():
+                found.setdefault(name, []).append(mean)
+                found.setdefault(f"{name}_ci95", []).append(ci95)
+        return found
 
     def fit(self, target: Target, shift: float = 0.0) -> NDArray[np.float64]:
         """Fit the means, moved by some half-widths of their intervals, by a monotone curve.

@@ -7,32 +7,27 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.display import ColumnTable
 from elephan.errors import InputError
-from elephan.lint import lint
-from elephan.own_laws import check_used, declared
+from elephan.lint import LintWarning, lint
+from elephan.own_laws import LawSource
 from elephan.results.files import TableColumns, write_files
+from elephan.runs.files import identity
+from elephan.runs.warmup import settle_warmup
 from elephan.scenario import Scenario
+from elephan.sizing.curve import BufferCurve
 from elephan.sizing.limit_words import said
 from elephan.sizing.limits import too_short, why_not
-from elephan.sizing.measuring import LinkSimulations
-from elephan.sizing.quantities import drop_tail, quantity
-from elephan.sizing.targets import GroupSample, check_targets, parse_targets, targets_json
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from elephan.lint import LintWarning
-    from elephan.own_laws import LawSource
-    from elephan.sizing.curve import BufferCurve
-    from elephan.sizing.quantities import LinkQuantity
-    from elephan.sizing.search import SearchProgress
-    from elephan.sizing.targets import Target
+from elephan.sizing.measuring import LinkSimulations, prepared
+from elephan.sizing.quantities import LinkQuantity, drop_tail, quantity
+from elephan.sizing.search import Search, SearchProgress
+from elephan.sizing.targets import GroupSample, Target, targets_json
 
 MEASURED = ("utilization", "loss_ratio", "queueing_delay_s", "queueing_delay_p95_s", "jain")
 """Metrics that are shown for every value of the searched quantity."""
@@ -184,14 +179,8 @@ class LimitAnswer:
 
     def table(self) -> ColumnTable:
         """Return everything that was measured, a row per value of the searched quantity."""
-        columns: dict[str, list[Any]] = {self.quantity.name: [], "replications": []}
-        for count in self.curve.buffers:
-            columns[self.quantity.name].append(self.quantity.amount(count))
-            columns["replications"].append(self.curve.replications(count))
-            for metric in MEASURED:
-                mean, ci95 = self.curve.estimate(count, metric)
-                columns.setdefault(metric, []).append(mean)
-                columns.setdefault(f"{metric}_ci95", []).append(ci95)
+        amounts = [self.quantity.amount(count) for count in self.curve.buffers]
+        columns = {self.quantity.name: amounts, **self.curve.columns(MEASURED)}
         return ColumnTable(columns, f"{self.scenario.title}: {self.quantity.name}")
 
     def __repr__(self) -> str:
@@ -200,8 +189,6 @@ class LimitAnswer:
 
     def files(self) -> Iterator[tuple[str, Any]]:
         """Yield ``limit``, ``scenario.toml`` (the scenario with the value found) and ``limit.json``."""
-        from elephan.runs.files import identity  # noqa: PLC0415 (NumPy; --help does without)
-
         yield "limit", TableColumns(self.table(), identity(self.scenario))
         yield "scenario.toml", self.at.text
         yield "limit.json", self.to_json()
@@ -266,44 +253,20 @@ def size_limit(
     >>> 0.05 < found.amount < 0.5
     True
     """
-    from elephan.runs.warmup import settle_warmup  # noqa: PLC0415 (NumPy; the command line starts without)
-    from elephan.sizing.curve import BufferCurve  # noqa: PLC0415 (as above)
-    from elephan.sizing.search import Search  # noqa: PLC0415 (as above)
-
     begun = time.perf_counter()
-    with declared(laws):
-        scenario = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
-    check_used(laws or (), [scenario.own_laws])
-    targets = parse_targets(target)
-    if not 0.001 <= precision <= 1:
-        message = f"precision: {precision:g} is out of range; it lies between 0.1% and 100%"
-        raise InputError(message)
+    scenario, index, targets = prepared(scenario, target, link, precision, replications, seed, laws)
     deciding = tuple(each for each in targets if each.metric == "utilization")
     if not deciding:
-        message = "target: --find needs utilization, which decides; the others are checked where it is met"
-        raise InputError(message)
-    index = scenario.link_index(link)
-    check_targets(targets, scenario.network, index)
+        raise InputError("target: --find needs utilization, which decides; the others are checked where it is met")
     found = quantity(find, scenario, index)
-    simulations = LinkSimulations(
-        scenario,
-        index,
-        workers,
-        watched=progress is not None,
-        make=lambda count: settle_warmup(found.make(count), workers),
-    )
+
+    def make(count: int) -> Scenario:
+        return settle_warmup(found.make(count), workers)
+
+    simulations = LinkSimulations(scenario, index, workers, watched=progress is not None, make=make)
     grid = (max(found.least, found.own // 4), min(found.most, max(4 * found.own, found.own + 2)))
-    search = Search(
-        simulations,
-        deciding,
-        scenario.replications,
-        precision,
-        grid,
-        found.most,
-        progress,
-        start=float(found.own),
-        least=found.least,
-    )
+    given = (deciding, scenario.replications, precision, grid, found.most, progress)
+    search = Search(simulations, *given, start=float(found.own), least=found.least)
     count = search.smallest()
     beside, packets = None, simulations.packets
     if found.name == "red":
@@ -313,7 +276,8 @@ def size_limit(
         for replication, measured in enumerate(plain(tried, lambda: None)):
             beside.add(0, replication, measured)
         packets += plain.packets
-    note, interval = "", None
+    note = ""
+    interval: tuple[float, float] | None = None
     if count is None:
         best = search.curve.buffers[-1]
         used = search.curve.estimate(best, "utilization").mean
@@ -324,7 +288,8 @@ def size_limit(
     else:
         ends = search.curve.interval(list(deciding), count)
         if ends is not None:
-            interval = tuple(sorted(found.amount(end) if math.isfinite(end) else math.inf for end in ends))
+            low, high = sorted(found.amount(end) if math.isfinite(end) else math.inf for end in ends)
+            interval = low, high
         search.measure_also({min(found.most, count * factor) for factor in BEYOND}, scenario.replications)
         missed = [c for c in search.curve.buffers if c > count and not _meets(search.curve, deciding, c)]
         note = _rest(search.curve, targets, count)
@@ -335,19 +300,9 @@ def size_limit(
             note = f"{note}; " * bool(note) + wrong
         if count == search.curve.buffers[0] and count == found.least:
             note = f"{note}; " * bool(note) + f"the search ends at {_said(found, count)}"
+    wall_s, curve = time.perf_counter() - begun, search.curve
     return LimitAnswer(
-        scenario,
-        index,
-        targets,
-        found,
-        count,
-        None if interval is None else (interval[0], interval[1]),
-        note,
-        search.curve,
-        beside,
-        packets,
-        scenario.replications,
-        time.perf_counter() - begun,
+        scenario, index, targets, found, count, interval, note, curve, beside, packets, scenario.replications, wall_s
     )
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from elephan.units import count, format_bytes, format_packets, format_rate, format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def limit_sentence(document: Mapping[str, Any]) -> str:

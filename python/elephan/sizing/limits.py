@@ -8,17 +8,17 @@ Section 5.1, for CUBIC.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.errors import InputError
+from elephan.lint import short_run, short_warmup
+from elephan.lint.rule import LintSubject
+from elephan.lint.sawtooth import slowest
+from elephan.network import FlowGroup, Network
+from elephan.sizing.targets import Target
 from elephan.units import format_rate, format_time, octets
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from elephan.network import FlowGroup, Network
-    from elephan.sizing.targets import Target
 
 POLICER, OTHER_LINK, ACCESS, WINDOW = "policer", "other-link", "access", "receive-window"
 OFFERED, LOSS, START_UP, SEVERAL, SENDERS = "offered-load", "random-loss", "start-up", "several", "senders"
@@ -345,10 +345,6 @@ def too_short(network: Network) -> tuple[LinkLimit, ...]:
     ----------
     network : Network
     """
-    from elephan.lint import short_run, short_warmup  # noqa: PLC0415 (NumPy; --help does without)
-    from elephan.lint.rule import LintSubject  # noqa: PLC0415 (as above)
-    from elephan.lint.sawtooth import slowest  # noqa: PLC0415 (as above)
-
     findings = [found for module in (short_run, short_warmup) for found in module.RULE.check(LintSubject(network))]
     if not findings:
         return ()

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.metrics import jain, percentile
+from elephan.network import FlowGroup
+from elephan.own_laws import LawSource, check_used, declared
 from elephan.runs import ReplicationJob, simulate_all
+from elephan.runs.outcome import ReplicationOutcome
 from elephan.runs.result import DELAYS
-from elephan.sizing.targets import BufferSample, GroupSample
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from elephan.network import FlowGroup
-    from elephan.runs.outcome import ReplicationOutcome
-    from elephan.scenario import Scenario
+from elephan.scenario import Scenario
+from elephan.sizing.targets import BufferSample, GroupSample, Target, check_targets, parse_targets
 
 TAIL = 0.95
 """Share of the packets that wait at most `BufferSample.queueing_delay_p95_s`."""
@@ -74,6 +76,38 @@ class LinkSimulations:
         return self.variants[buffer]
 
 
+def prepared(
+    scenario: Scenario | str | Path,
+    target: str | Iterable[str] | Mapping[str, float | str],
+    link: str | None,
+    precision: float,
+    replications: int | None,
+    seed: int | None,
+    laws: Mapping[str, LawSource] | None,
+) -> tuple[Scenario, int, tuple[Target, ...]]:
+    """Read what a sizing is given, as `elephan.sizing.size` takes it.
+
+    Returns
+    -------
+    tuple of Scenario, int and tuple of Target
+        The scenario, the index of the link, and the targets.
+
+    Raises
+    ------
+    InputError
+        If any of it cannot be used.
+    """
+    with declared(laws):
+        read = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
+    check_used(laws or (), [read.own_laws])
+    targets = parse_targets(target)
+    if not 0.001 <= precision <= 1:
+        raise InputError(f"precision: {precision:g} is out of range; it lies between 0.1% and 100%")
+    index = read.link_index(link)
+    check_targets(targets, read.network, index)
+    return read, index, targets
+
+
 def sample(scenario: Scenario, link: int, outcome: ReplicationOutcome) -> BufferSample:
     """Read the sample of a link from one replication; Jain's index is over the flows that `Network.counted` names.
 
@@ -85,10 +119,6 @@ def sample(scenario: Scenario, link: int, outcome: ReplicationOutcome) -> Buffer
     -------
     BufferSample
     """
-    import numpy as np  # noqa: PLC0415 (the command line starts without)
-
-    from elephan.metrics import jain, percentile  # noqa: PLC0415 (as above)
-
     flows, network = outcome.flows, scenario.network
     mine = np.array(network.counted(link))[flows["group"]]
     count = len(network.groups)

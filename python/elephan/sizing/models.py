@@ -6,32 +6,28 @@ A model predicts only where it applies (`unsuited`); its assumptions that are vi
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from elephan.accuracy import largest_error, level, nearby
+from elephan.accuracy import NearbyErrors, largest_error, level, nearby
 from elephan.errors import InputError
+from elephan.network import Network, NetworkLink
 from elephan.sizing.suggest import ANSWER, PER_FLOW, SUGGESTED, BufferSuggestion, less_than_one_each
+from elephan.sizing.targets import Target
 from elephan.theory.models import MODELS, bottleneck
-from elephan.theory.models.card import Prediction
+from elephan.theory.models.bottleneck import Bottleneck
+from elephan.theory.models.card import Model, Prediction
 from elephan.theory.models.senders import doubts
+from elephan.theory.response import Floats
 from elephan.units import count, format_packets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from elephan.accuracy import NearbyErrors
-    from elephan.network import Network, NetworkLink
     from elephan.sizing.curve import BufferCurve
-    from elephan.sizing.targets import Target
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.models.card import Model
-    from elephan.theory.response import Floats
 
 POINTS = 41
 """Number of buffers at which a model is evaluated; neighbours differ by a third on a long fat path."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.errors import InputError, unknown
-
-if TYPE_CHECKING:
-    from elephan.scenario import Scenario
+from elephan.scenario import Scenario
 
 BOTH = "both"
 WAYS = ("none", "linux", "quic")
@@ -57,5 +55,4 @@ def check_pacing(pacing: str | None) -> None:
         If the pacing is unknown; the message lists the valid ones.
     """
     if pacing is not None and pacing not in (*WAYS, BOTH):
-        message = f"pacing: {unknown('way to pace', pacing, (*WAYS, BOTH))}"
-        raise InputError(message)
+        raise InputError(f"pacing: {unknown('way to pace', pacing, (*WAYS, BOTH))}")

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.pictures.figure import COLOURS, Axis, Figure, Mark, Series, colour
 from elephan.pictures.numbers import span
 from elephan.pictures.words import number
+from elephan.results import ResultPart
 from elephan.sizing.curve import APART
 from elephan.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from elephan.results import ResultPart
 
 Document = dict[str, Any]
 

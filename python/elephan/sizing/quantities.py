@@ -6,16 +6,13 @@ parts of `PARTS` of the file's own, of which more parts are a shorter path and a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.errors import InputError, ScenarioError, UnitError, unknown
+from elephan.scenario import Scenario
 from elephan.units import count, seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from elephan.scenario import Scenario
 
 PARTS = 4096
 """Count that stands for the scenario's own path or rate: at 64 times that, a step of the search is 1.6 %."""
@@ -40,8 +37,6 @@ class LinkQuantity:
     name : str
         Name of the quantity, as given by the user.
     unit : str
-    is_largest : bool
-        Whether the answer is the largest value that meets the targets, or the smallest.
     own : int
         Count of the file's own amount.
     least, most : int
@@ -54,7 +49,6 @@ class LinkQuantity:
 
     name: str
     unit: str
-    is_largest: bool
     own: int
     least: int
     most: int
@@ -84,8 +78,7 @@ def quantity(name: str, scenario: Scenario, link: int) -> LinkQuantity:
     (0.08, 0.16)
     """
     if name not in QUANTITIES:
-        message = f"--find: {unknown('quantity', name, list(QUANTITIES))}"
-        raise InputError(message)
+        raise InputError(f"--find: {unknown('quantity', name, list(QUANTITIES))}")
     return QUANTITIES[name](scenario, link)
 
 
@@ -95,8 +88,7 @@ def _fixed(scenario: Scenario, link: int) -> Scenario:
         return scenario
     packets = scenario.network.links[link].buffer_packets
     if packets is None:
-        message = f"{scenario.origin}: links[{link}].buffer: is unlimited; give the buffer that you have"
-        raise InputError(message)
+        raise InputError(f"{scenario.origin}: links[{link}].buffer: is unlimited; give the buffer that you have")
     return scenario.with_buffer(link, max(1, round(packets)))
 
 
@@ -107,7 +99,7 @@ def _path(scenario: Scenario, link: int) -> LinkQuantity:
     def make(count: int) -> Scenario:
         return fixed.replace(_stretched(fixed, PARTS / count))
 
-    return LinkQuantity("rtt", "s", True, PARTS, PARTS // FAR, PARTS * FAR, lambda count: own_s * PARTS / count, make)
+    return LinkQuantity("rtt", "s", PARTS, PARTS // FAR, PARTS * FAR, lambda count: own_s * PARTS / count, make)
 
 
 def _stretched(scenario: Scenario, factor: float) -> dict[str, object]:
@@ -126,8 +118,7 @@ def _times(value: Any, factor: float, where: str) -> Any:
         try:
             return f"{round(seconds(value) * factor * 1e9)} ns"
         except UnitError as error:
-            message = f"{where}: {error}"
-            raise ScenarioError(message) from None
+            raise ScenarioError(f"{where}: {error}") from None
     if isinstance(value, list):
         return [_times(one, factor, where) for one in value]
     if isinstance(value, dict):
@@ -142,9 +133,7 @@ def _rate(scenario: Scenario, link: int) -> LinkQuantity:
     def make(count: int) -> Scenario:
         return fixed.replace({f"links[{link}].rate": f"{round(own_bps * PARTS / count)} bit/s"})
 
-    return LinkQuantity(
-        "rate", "bit/s", True, PARTS, PARTS // FAR, PARTS * FAR, lambda count: own_bps * PARTS / count, make
-    )
+    return LinkQuantity("rate", "bit/s", PARTS, PARTS // FAR, PARTS * FAR, lambda count: own_bps * PARTS / count, make)
 
 
 def _flows(scenario: Scenario, link: int) -> LinkQuantity:
@@ -152,8 +141,7 @@ def _flows(scenario: Scenario, link: int) -> LinkQuantity:
     groups = [group for group in scenario.network.bulk if link in group.path]
     own = sum(group.flows for group in groups)
     if not own:
-        message = f"{scenario.origin}: no long-lived TCP flow crosses links[{link}]; --find flows counts these"
-        raise InputError(message)
+        raise InputError(f"{scenario.origin}: no long-lived TCP flow crosses links[{link}]; --find flows counts these")
 
     def make(count: int) -> Scenario:
         counts = [max(1, round(group.flows * count / own)) for group in groups]
@@ -162,7 +150,7 @@ def _flows(scenario: Scenario, link: int) -> LinkQuantity:
         counts[largest] = max(1, counts[largest] + count - sum(counts))
         return fixed.replace({f"flows[{g.index}].count": n for g, n in zip(groups, counts, strict=True)})
 
-    return LinkQuantity("flows", "flows", False, own, len(groups), FAR * own, float, make)
+    return LinkQuantity("flows", "flows", own, len(groups), FAR * own, float, make)
 
 
 def _red(scenario: Scenario, link: int) -> LinkQuantity:
@@ -180,14 +168,13 @@ def _red(scenario: Scenario, link: int) -> LinkQuantity:
         return fixed.replace({f"links[{link}].queue": {**kept, **thresholds}})
 
     own = max(1, most // 4)
-    return LinkQuantity("red", "packets", False, own, 1, most, float, make)
+    return LinkQuantity("red", "packets", own, 1, most, float, make)
 
 
 def _pool_of(find: str, scenario: Scenario, link: int) -> int:
     index = scenario.links[link]["pool"]
     if index is None:
-        message = f"{scenario.origin}: links[{link}] draws on no pool; --find {find} is for links with one"
-        raise InputError(message)
+        raise InputError(f"{scenario.origin}: links[{link}] draws on no pool; --find {find} is for links with one")
     return int(index)
 
 
@@ -200,18 +187,17 @@ def _pool(scenario: Scenario, link: int) -> LinkQuantity:
     def make(count: int) -> Scenario:
         return scenario.replace({f"pools[{index}].size": f"{count * packet} B"})
 
-    return LinkQuantity("pool", "B", False, max(1, own), 1, FAR * max(1, own), lambda count: packet * count, make)
+    return LinkQuantity("pool", "B", max(1, own), 1, FAR * max(1, own), lambda count: packet * count, make)
 
 
 def _alpha(scenario: Scenario, link: int) -> LinkQuantity:
     index = _pool_of("alpha", scenario, link)
     facts = scenario.pools[index]
     if facts["alpha"] is None:
-        message = (
+        raise InputError(
             f'{scenario.origin}: pools[{index}].sharing: is {facts["sharing"]}; --find alpha is for "dynamic", as only '
             "its thresholds have one"
         )
-        raise InputError(message)
     place = f"links[{link}].alpha" if "alpha" in scenario.source["links"][link] else f"pools[{index}].alpha"
     own = float(scenario.source["links"][link].get("alpha", facts["alpha"]))
 
@@ -219,7 +205,7 @@ def _alpha(scenario: Scenario, link: int) -> LinkQuantity:
         return own * count / PARTS
 
     return LinkQuantity(
-        "alpha", "", False, PARTS, PARTS // FAR, PARTS * FAR, amount, lambda n: scenario.replace({place: amount(n)})
+        "alpha", "", PARTS, PARTS // FAR, PARTS * FAR, amount, lambda n: scenario.replace({place: amount(n)})
     )
 
 

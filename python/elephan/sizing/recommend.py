@@ -36,12 +36,7 @@ CRITERIA = ("queueing_delay_s", "loss_ratio", "jain", BUFFER)
 
 _COUNTS = {"queueing_delay_s": "delay", "loss_ratio": "loss", "jain": "fairness", BUFFER: "buffer"}
 _BETTER = {"queueing_delay_s": "less delay", "loss_ratio": "less loss", "jain": "fairer shares", BUFFER: "less buffer"}
-_WORSE = {
-    "queueing_delay_s": "more delay",
-    "loss_ratio": "more loss",
-    "jain": "fairness",
-    BUFFER: "more buffer",
-}
+_WORSE = {"queueing_delay_s": "more delay", "loss_ratio": "more loss", "jain": "fairness", BUFFER: "more buffer"}
 
 
 @dataclass(frozen=True)

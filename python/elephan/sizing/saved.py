@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from elephan.sizing.answer import row_document
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from elephan.pictures.figure import Figure
@@ -38,6 +36,11 @@ class SavedSizing(ResultTables):
     """
 
     folder: Path
+    _file: ClassVar[str]
+    _keys: ClassVar[tuple[str, ...]]
+    """Keys that the document must have."""
+    _table_name: ClassVar[str]
+    """Name of the table with the measurements."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the document as it was written."""
@@ -76,22 +79,10 @@ class SavedSizing(ResultTables):
 
         return measured_pictures(self.parts, self._document)
 
-    @property
-    @abstractmethod
+    @cached_property
     def _document(self) -> dict[str, Any]:
         """The document in the folder."""
-
-    @property
-    @abstractmethod
-    def _table_name(self) -> str:
-        """Name of the table with the measurements."""
-
-    @property
-    def _title(self) -> str:
-        return self.scenario.title
-
-    def _read(self, name: str, keys: Sequence[str]) -> dict[str, Any]:
-        return read_document(self.folder / name, keys)
+        return read_document(self.folder / self._file, self._keys)
 
     def _part(self, labels: dict[str, Any], link: str, buffer: int | None, row: dict[str, Any]) -> ResultPart:
         index = self.scenario.link_index(link)
@@ -114,6 +105,9 @@ class SavedSize(SavedSizing):
     ...     (saved.buffer_packets, saved.links["utilization"]) == (answer.buffer_packets, answer.links["utilization"])
     True
     """
+
+    _file, _table_name = SIZE, "curve"
+    _keys = ("target", "met", "link", "buffer_packets", "curve", "models")
 
     @property
     def buffer_packets(self) -> int | None:
@@ -147,14 +141,6 @@ class SavedSize(SavedSizing):
         facts = self.scenario.links[self.scenario.link_index(self._document["link"])]
         return answer_pictures(self._document, facts, read_models(table_path(self.folder, "models")))
 
-    @cached_property
-    def _document(self) -> dict[str, Any]:
-        return self._read(SIZE, ("target", "met", "link", "buffer_packets", "curve", "models"))
-
-    @property
-    def _table_name(self) -> str:
-        return "curve"
-
     def _whole(self, key: str) -> int | None:
         found = self._document.get(key)
         return None if found is None else int(found)
@@ -166,6 +152,9 @@ class SavedSize(SavedSizing):
 @dataclass(frozen=True, repr=False)
 class SavedSizeComparison(SavedSizing):
     """Laws and queues sized beside each other, as `elephan.sizing.comparison.SizeComparison.write` wrote them."""
+
+    _file, _table_name = VARIANTS, "comparison"
+    _keys = ("variants", "recommendation")
 
     @cached_property
     def variants(self) -> dict[tuple[str, str], SavedSize]:
@@ -198,14 +187,6 @@ class SavedSizeComparison(SavedSizing):
             for part in saved.parts
         )
 
-    @cached_property
-    def _document(self) -> dict[str, Any]:
-        return self._read(VARIANTS, ("variants", "recommendation"))
-
-    @property
-    def _table_name(self) -> str:
-        return "comparison"
-
     def __repr__(self) -> str:
         law, queue = self.recommended
         return f"<Comparison of {count(len(self.variants), 'variant')} in {self.folder}: {law} with {queue}>"
@@ -214,6 +195,9 @@ class SavedSizeComparison(SavedSizing):
 @dataclass(frozen=True, repr=False)
 class SavedLimit(SavedSizing):
     """Inverse sizing, as `elephan.sizing.inverse.LimitAnswer.write` wrote it."""
+
+    _file, _table_name = LIMIT, "limit"
+    _keys = ("find", "unit", "target", "met", "link", "amount", "rows")
 
     @property
     def amount(self) -> float | None:
@@ -239,14 +223,6 @@ class SavedLimit(SavedSizing):
             self._part({document["find"]: row["amount"]}, document["link"], document["buffer_packets"], row)
             for row in document["rows"]
         )
-
-    @cached_property
-    def _document(self) -> dict[str, Any]:
-        return self._read(LIMIT, ("find", "unit", "target", "met", "link", "amount", "rows"))
-
-    @property
-    def _table_name(self) -> str:
-        return "limit"
 
     def __repr__(self) -> str:
         found = "none" if self.amount is None else f"{self.amount:.6g} {self.unit}"

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from elephan.errors import InputError, TargetError, UnitError, suggest
+from elephan.network import Network
+from elephan.runs.result import DELAYS
 from elephan.units import seconds, share
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from elephan.network import Network
 
 FORMS = "utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9, delay_p95=20ms, rtt_p95[ping]=50ms"
 
@@ -201,15 +198,12 @@ def parse_targets(given: str | Iterable[str] | Mapping[str, float | str]) -> tup
     for name, value in _pairs(given):
         kind = _kind(name)
         if kind.metric in targets:
-            message = f"target: {name} is given twice"
-            raise TargetError(message)
+            raise TargetError(f"target: {name} is given twice")
         targets[kind.metric] = Target(kind.metric, _level(name, kind, value), kind.at_least, kind.rises)
     if not targets:
-        message = f"target: none given; write for example {FORMS}"
-        raise TargetError(message)
+        raise TargetError(f"target: none given; write for example {FORMS}")
     if "jain" in targets and not any(target.is_floor for target in targets.values()):
-        message = "target: fairness decides no buffer, it is checked at the one found; add utilization or loss"
-        raise TargetError(message)
+        raise TargetError("target: fairness decides no buffer, it is checked at the one found; add utilization or loss")
     return tuple(targets.values())
 
 
@@ -243,8 +237,6 @@ def check_targets(targets: Iterable[Target], network: Network, link: int) -> Non
     InputError
         If there is one.
     """
-    from elephan.runs.result import DELAYS  # noqa: PLC0415 (NumPy; --help does without)
-
     groups = {group.name: group for group in network.crossing(link)}
     timed = {name: f"{DELAYS[g.traffic]}_p95[{name}]" for name, g in groups.items() if g.traffic in DELAYS}
     for target in targets:
@@ -258,8 +250,7 @@ def check_targets(targets: Iterable[Target], network: Network, link: int) -> Non
             why = "pings have an rtt_p95, there and back, and cbr has a delay_p95, one way"
         else:
             why = f"only datagrams of ping and cbr are timed, and {group} sends {groups[group].traffic}"
-        message = f"target: {target.name}: {why}; {known}"
-        raise InputError(message)
+        raise InputError(f"target: {target.name}: {why}; {known}")
 
 
 def _kind(name: str) -> _Kind:
@@ -269,15 +260,13 @@ def _kind(name: str) -> _Kind:
         key = f"{_OF_GROUPS[base]}[{group}"
         return _Kind(key, key, at_least=False, rises=True)
     if base in _OF_GROUPS and base not in _KINDS:
-        message = f"target: {name}: is of a group of pings; write for example {base}[ping]=50ms"
-        raise TargetError(message)
+        raise TargetError(f"target: {name}: is of a group of pings; write for example {base}[ping]=50ms")
     if base.removesuffix("_p95") in _SWEPT:
         column = f"{base}[{group.removesuffix(']') or 'web'}]"
-        message = (
+        raise TargetError(
             f"target: {name}: is not searched for, as it may rise and fall with the buffer; compare buffers: elephan "
             f"sweep FILE --over 'links[0].buffer=0.1,0.5,1 bdp' --columns utilization,{column}"
         )
-        raise TargetError(message)
     if name not in _KINDS:
         # One spelling of two, so that the beginning of both means it.
         known = [kind for kind in (*_KINDS, "rtt_p95[ping]") if kind != "utilisation"]
@@ -297,8 +286,7 @@ def _pairs(given: str | Iterable[str] | Mapping[str, float | str]) -> list[tuple
             continue
         name, equals, value = item.partition("=")
         if not equals:
-            message = f'target: "{item.strip()}" has no value; write for example {FORMS}'
-            raise TargetError(message)
+            raise TargetError(f'target: "{item.strip()}" has no value; write for example {FORMS}')
         base, bracket, group = name.strip().partition("[")
         pairs.append((f"{base.lower()}{bracket}{group}", value.strip()))
     return pairs
@@ -309,14 +297,12 @@ def _level(name: str, kind: _Kind, value: float | str) -> float:
     try:
         level = float(value) if not isinstance(value, str) else seconds(value) if is_delay else share(value)
     except UnitError as error:
-        message = f"target: {name}: {error}"
-        raise TargetError(message) from None
+        raise TargetError(f"target: {name}: {error}") from None
     if not level > 0 or (not is_delay and level >= 1):
         range_ = "above 0 s" if is_delay else "above 0 and below 1"
         if not is_delay and (LEAST_PERCENT if kind.at_least else 1) <= level < 100:
             range_ += f", or below 100 %: write {level:g}%"
         elif not is_delay and level >= 1:
             range_ += f"; write for example {name}={'0.95 or 95%' if kind.at_least else '0.001 or 0.1%'}"
-        message = f"target: {name}: {value} is out of range; it lies {range_}"
-        raise TargetError(message)
+        raise TargetError(f"target: {name}: {value} is out of range; it lies {range_}")
     return level

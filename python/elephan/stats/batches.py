@@ -8,16 +8,14 @@ correlated, the interval is too short, or too long if they alternate, and `Batch
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from elephan.errors import InputError
 from elephan.stats.correlation import autocorrelation
 from elephan.stats.interval import Estimate, estimate
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 BATCHES = (30, 20, 10)
 """Numbers of batches to try, the largest first."""

@@ -5,12 +5,8 @@ Source: the sum of autocorrelations is cut where neighbouring pairs of them ceas
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 
 def autocorrelation(x: ArrayLike, lags: int | None = None) -> NDArray[np.float64]:

@@ -6,12 +6,10 @@ Technometrics 29(3), 1987: probability-weighted moments, which small samples bea
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 TAIL = 0.25
 """Share of the sample that is its tail."""

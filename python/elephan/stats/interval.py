@@ -6,12 +6,10 @@ Source: Student's t interval, Student1908.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 CONFIDENCE = 0.95
 """Confidence of every interval that elephan reports."""

@@ -5,12 +5,8 @@ Source: pooling adjacent violators, Ayer1955; SciPy's `isotonic_regression`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 
 def isotonic(y: ArrayLike, weights: ArrayLike, *, increasing: bool = True) -> NDArray[np.float64]:

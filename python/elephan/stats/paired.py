@@ -6,15 +6,13 @@ replication, so what both feel alike cancels in the difference.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from elephan.errors import InputError
 from elephan.stats.interval import Estimate, estimate
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 class PairedDifference(NamedTuple):
@@ -61,8 +59,7 @@ def paired(first: ArrayLike, second: ArrayLike) -> PairedDifference:
     """
     x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if x.shape != y.shape or x.ndim != 1:
-        message = f"paired: {x.size} and {y.size} replications cannot be paired; both need the same ones"
-        raise InputError(message)
+        raise InputError(f"paired: {x.size} and {y.size} replications cannot be paired; both need the same ones")
     known = np.isfinite(x) & np.isfinite(y)
     x, y = x[known], y[known]
     difference = estimate(x - y)

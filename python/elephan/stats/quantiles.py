@@ -6,18 +6,15 @@ out: it needs a jackknife, which fails for percentiles.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from elephan.errors import InputError
 from elephan.stats.interval import CONFIDENCE
 from elephan.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
 
 RESAMPLES = 2000
 """Resamples of a bootstrap: the ends of its interval then wander by about a twentieth of its half-width."""
@@ -158,10 +155,9 @@ def bootstrap_quantile(
     """
     units = [np.atleast_1d(np.asarray(unit, dtype=float)) for unit in x]  # type: ignore[union-attr]
     if len(units) < 2 or not 0 < q < 1:
-        message = (
+        raise InputError(
             f"bootstrap: {count(len(units), 'value')} at q = {q:g}; needs two values or more and q between 0 and 1"
         )
-        raise InputError(message)
     together = np.concatenate(units)
     order = np.argsort(together, kind="stable")
     ranked = together[order]

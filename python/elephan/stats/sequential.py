@@ -10,17 +10,13 @@ two only 88. Nothing here corrects for it.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from elephan.errors import InputError
 from elephan.stats.interval import Estimate, estimate, t_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
 
 
 def is_precise(found: Estimate, *, relative: float = 0.0, absolute: float = 0.0) -> bool:

@@ -8,12 +8,8 @@ may be equal by chance, which makes their standard error small.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike
 
 BATCH = 5
 """Number of values per batch."""

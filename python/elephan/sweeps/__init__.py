@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan.own_laws import check_used, declared
+from elephan.own_laws import LawSource, check_used, declared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Executor
-    from pathlib import Path
 
-    from elephan.own_laws import LawSource
     from elephan.scenario import Scenario
     from elephan.store import Store
     from elephan.sweeps.document import Sweep
@@ -50,8 +49,7 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
@@ -141,7 +139,7 @@ def sweep(
     [('5 packets', 5), ('0.5 bdp', 50)]
     """
     from elephan.runs.measures import needs_series, parse_metrics  # noqa: PLC0415 (as below)
-    from elephan.sweeps.running import asked_of, parse_shard, run_sweep  # noqa: PLC0415 (need NumPy)
+    from elephan.sweeps.running import asked_of, parse_shard, run_sweeps  # noqa: PLC0415 (need NumPy)
 
     with declared(laws):
         asked = asked_of(sweep_or_base).extended(over, zip, cases)
@@ -151,5 +149,5 @@ def sweep(
     part = parse_shard(shard) if isinstance(shard, str) else shard
     chosen = parse_metrics(metrics)
     series = series or needs_series(chosen)
-    swept = run_sweep(asked, store, executor, workers, part, series=series, progress=progress, force=force)
+    [swept] = run_sweeps([(asked, series)], store, executor, workers, part, progress=progress, force=force)
     return replace(swept, metrics=chosen) if chosen else swept

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.assignments import usual_place
 from elephan.errors import InputError, suggest
 from elephan.store.labels import Labels, as_labels
 from elephan.sweeps.lists import Value, read_list
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 KEYS = ("over", "zip", "cases")
 """Keys of axes in a sweep file, at its top and in each case."""
@@ -215,22 +213,19 @@ def read_axes(
         parts["cases"] = [_cases(mapping["cases"], f"{where}cases", seen)]
     axes = tuple(axis for key in mapping if key in parts for axis in parts[key])
     if (points := size(axes)) > MOST_POINTS:
-        message = f"{where}over: the lists multiply to {points} points; give no more than {MOST_POINTS}"
-        raise InputError(message)
+        raise InputError(f"{where}over: the lists multiply to {points} points; give no more than {MOST_POINTS}")
     return axes
 
 
 def _check_new(place: str, where: str, seen: list[str]) -> None:
     if place in seen:
-        message = f'{where}: "{place}" varies twice; give it one list'
-        raise InputError(message)
+        raise InputError(f'{where}: "{place}" varies twice; give it one list')
     seen.append(place)
 
 
 def _over(given: object, where: str) -> list[SweepAxis]:
     if not isinstance(given, dict):
-        message = f'{where}: must be a table of lists, such as "links[0].buffer" = ["0.1 bdp", "1 bdp"]'
-        raise InputError(message)
+        raise InputError(f'{where}: must be a table of lists, such as "links[0].buffer" = ["0.1 bdp", "1 bdp"]')
     lists = [(place, read_list(f'{where}."{place}"', values)) for place, values in _flat(given)]
     for place, values in lists:
         _check_once(f'{where}."{place}"', values)
@@ -244,8 +239,7 @@ def _check_once(where: str, values: Sequence[Value | tuple[Value, ...]]) -> None
         written = repr(value)
         if written in seen:
             what = ", ".join(map(str, value)) if isinstance(value, tuple) else value
-            message = f"{where}: has {what} twice; give each value once"
-            raise InputError(message)
+            raise InputError(f"{where}: has {what} twice; give each value once")
         seen.add(written)
 
 
@@ -261,20 +255,17 @@ def _flat(given: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any
 def _zips(given: object, where: str) -> list[SweepAxis]:
     tables = [given] if isinstance(given, dict) else given
     if not isinstance(tables, list | tuple) or not all(isinstance(table, dict) for table in tables):
-        message = f"{where}: must be tables [[{where}]] of lists that go together"
-        raise InputError(message)
+        raise InputError(f"{where}: must be tables [[{where}]] of lists that go together")
     return [_zip(table, where if len(tables) == 1 else f"{where}[{i}]") for i, table in enumerate(tables)]
 
 
 def _zip(table: Mapping[str, Any], where: str) -> SweepAxis:
     lists = {place: read_list(f'{where}."{place}"', values) for place, values in _flat(table)}
     if not lists:
-        message = f"{where}: has no lists; give two or more of one length"
-        raise InputError(message)
+        raise InputError(f"{where}: has no lists; give two or more of one length")
     if len({len(values) for values in lists.values()}) > 1:
         lengths = ", ".join(f'"{place}" {len(values)}' for place, values in lists.items())
-        message = f"{where}: lists that go together have one length; here {lengths}"
-        raise InputError(message)
+        raise InputError(f"{where}: lists that go together have one length; here {lengths}")
     rows = tuple(zip(*lists.values(), strict=True))
     _check_once(where, rows)
     return SweepAxis(tuple(lists), rows, where)
@@ -288,8 +279,7 @@ def _cases(given: object, where: str, taken: Sequence[str]) -> SweepCases:
     names = [case.name for case in cases]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        message = f'{where}: two are called "{twice}"; names tell cases apart'
-        raise InputError(message)
+        raise InputError(f'{where}: two are called "{twice}"; names tell cases apart')
     return SweepCases(cases)
 
 
@@ -297,12 +287,10 @@ def _case(given: Mapping[str, Any], where: str, taken: Sequence[str]) -> SweepCa
     check_keys(given, ("name", "set", *KEYS), where)
     name = given.get("name")
     if not isinstance(name, str) or not name:
-        message = f'{where}.name: must be text such as "small"; it is the label of the case'
-        raise InputError(message)
+        raise InputError(f'{where}.name: must be text such as "small"; it is the label of the case')
     changes = given.get("set", {})
     if not isinstance(changes, dict):
-        message = f'{where}.set: must be a table such as {{ "links[0].buffer" = "1 bdp" }}'
-        raise InputError(message)
+        raise InputError(f'{where}.set: must be a table such as {{ "links[0].buffer" = "1 bdp" }}')
     seen = list(taken)
     changes = {usual_place(place): value for place, value in changes.items()}
     for place in changes:
@@ -332,5 +320,4 @@ def check_keys(given: Mapping[str, Any], known: Sequence[str], where: str) -> No
     for key in given:
         if key not in known:
             hint = suggest(key, known, f"known: {', '.join(known)}", "`")
-            message = f"{where}: unknown key `{key}`; {hint}"
-            raise InputError(message)
+            raise InputError(f"{where}: unknown key `{key}`; {hint}")

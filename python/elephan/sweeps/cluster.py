@@ -45,6 +45,5 @@ def connected(where: str) -> Iterator[Executor]:
         raise InputError(message) from None
     with client:
         if not client.nthreads():
-            message = f"--scheduler {where}: has no workers; start one with: dask worker {where}"
-            raise InputError(message)
+            raise InputError(f"--scheduler {where}: has no workers; start one with: dask worker {where}")
         yield client.get_executor()

@@ -7,24 +7,21 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elephan.errors import InputError, suggest
-from elephan.metrics.quantity import ALWAYS, FAIRNESS, GROUPS, LINKS, TRANSFERS, quantities
+from elephan.metrics.quantity import ALWAYS, FAIRNESS, GROUPS, LINKS, TRANSFERS, Quantity, quantities
 from elephan.metrics.values import FairnessValues, GroupValues
-from elephan.runs.measures import row_name
+from elephan.network import Network
+from elephan.runs.measures import AskedMetric, row_name
 from elephan.stats import estimate, paired
 from elephan.units import resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from elephan.metrics.quantity import Quantity
-    from elephan.network import Network
-    from elephan.runs.measures import AskedMetric
     from elephan.sweeps.result import PointResult
 
 Measured = dict[str, float | None]
@@ -305,8 +302,7 @@ def parse_columns(text: str, network: Network) -> list[SweepColumn]:
         if match is None or match["name"] not in NAMES:
             asked = match["name"] if match else word
             there = "elephan list columns says which there are"
-            message = f'--columns: there is no "{asked}"; {suggest(asked, NAMES, there)}'
-            raise InputError(message)
+            raise InputError(f'--columns: there is no "{asked}"; {suggest(asked, NAMES, there)}')
         found.append(_column(match["name"], match["of"], network))
     return found
 
@@ -315,8 +311,7 @@ def _column(name: str, of: str | None, network: Network) -> SweepColumn:
     links, groups = [link.name for link in network.links], [group.name for group in network.groups]
     if name in _ALL_FLOWS:
         if of is not None:
-            message = f"--columns: {name} is of all flows; leave out [{of}]"
-            raise InputError(message)
+            raise InputError(f"--columns: {name} is of all flows; leave out [{of}]")
         fair = tuple(i for i, counts in enumerate(network.counted()) if counts)
         return SweepColumn(name, None, None, "", fair if name != "total" else tuple(range(len(groups))))
     if of is not None and name in _ALL_LINKS and of in links:
@@ -329,8 +324,7 @@ def _column(name: str, of: str | None, network: Network) -> SweepColumn:
         return SweepColumn(name, None, 0, groups[0])
     known = [*(links if name in _ALL_LINKS else []), *(groups if name in _ALL_GROUPS else [])]
     wrong = f'there is no "{of}"' if of is not None else "of which group"
-    message = f"--columns: {name}: {wrong}; write {' or '.join(f'{name}[{each}]' for each in known)}"
-    raise InputError(message)
+    raise InputError(f"--columns: {name}: {wrong}; write {' or '.join(f'{name}[{each}]' for each in known)}")
 
 
 def varied_link(network: Network, places: Iterable[str]) -> int:

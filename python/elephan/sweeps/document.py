@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan import flow_files
 from elephan.errors import InputError, ScenarioError
@@ -26,9 +27,6 @@ from elephan.sweeps.axes import (
 )
 from elephan.sweeps.points import SweepPoint, plan
 from elephan.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _SETTINGS = ("replications", "seed")
 _KEYS = ("format", "base", "set", "title", *_SETTINGS, "precision", "max_replications", *KEYS)
@@ -89,8 +87,7 @@ class Sweep:
             mapping = parse_toml(text)
         except tomllib.TOMLDecodeError as error:
             hint = '; places stand in quotes: "links[0].buffer" = ["0.1 bdp", "1 bdp"]' if "[over" in text else ""
-            message = f"{path}: not TOML: {error}{hint}"
-            raise InputError(message) from None
+            raise InputError(f"{path}: not TOML: {error}{hint}") from None
         if "links" in mapping and "base" not in mapping and not any(key in mapping for key in KEYS):
             return cls.of(Scenario.from_file(path))
         return cls.from_mapping(mapping, str(path), path.parent)
@@ -129,28 +126,23 @@ class Sweep:
         base = _base(mapping.get("base"), origin, Path(folder))
         settings = mapping.get("set", {})
         if not isinstance(settings, dict):
-            message = f'{origin}: set: must be a table such as {{ "links[0].buffer" = "1 bdp" }}'
-            raise InputError(message)
+            raise InputError(f'{origin}: set: must be a table such as {{ "links[0].buffer" = "1 bdp" }}')
         settings = {**settings, **{key: mapping[key] for key in _SETTINGS if key in mapping}}
         if settings:
             base = replace(base, origin=origin).replace(settings)
         title = mapping.get("title", base.title)
         if not isinstance(title, str):
-            message = f"{origin}: title: must be text"
-            raise InputError(message)
+            raise InputError(f"{origin}: title: must be text")
         try:
             axes = read_axes(mapping)
         except InputError as error:
-            message = f"{origin}: {error}"
-            raise InputError(message) from None
+            raise InputError(f"{origin}: {error}") from None
         precision, most = mapping.get("precision", []), mapping.get("max_replications", MOST)
         asked = [precision] if isinstance(precision, str) else precision
         if not isinstance(asked, list | tuple) or not all(isinstance(text, str) for text in asked):
-            message = f'{origin}: precision: must be text such as "1%" or "goodput=2%", or a list of such'
-            raise InputError(message)
+            raise InputError(f'{origin}: precision: must be text such as "1%" or "goodput=2%", or a list of such')
         if isinstance(most, bool) or not isinstance(most, int) or most < 2:
-            message = f"{origin}: max_replications: must be a whole number, 2 or more"
-            raise InputError(message)
+            raise InputError(f"{origin}: max_replications: must be a whole number, 2 or more")
         return cls(base, axes, title, origin, tuple(asked), most)
 
     @classmethod
@@ -339,10 +331,8 @@ def _base(given: object, origin: str, folder: Path) -> Scenario:
         try:
             return Scenario.from_file(folder / given)
         except ScenarioError as error:
-            message = f"{origin}: base: {error}"
-            raise ScenarioError(message) from None
+            raise ScenarioError(f"{origin}: base: {error}") from None
     if isinstance(given, dict):
         return Scenario.from_text(flow_files.dumps(given), f"{origin}: base", folder)
     what = "missing" if given is None else "must be a file or a table"
-    message = f'{origin}: base: {what}; write base = "scenario.toml", or a table [base]'
-    raise InputError(message)
+    raise InputError(f'{origin}: base: {what}; write base = "scenario.toml", or a table [base]')

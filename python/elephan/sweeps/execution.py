@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.errors import InputError
 from elephan.runs import default_workers
-from elephan.sweeps.tasks import PointReply, run_points, task
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from elephan.sweeps.points import SweepPoint
-    from elephan.sweeps.tasks import SweepSettings
+from elephan.sweeps.points import SweepPoint
+from elephan.sweeps.tasks import PointReply, SweepSettings, run_points, task
 
 TASK = 2_000_000
 """Maximum packets of a task of several points: about a tenth of a second, so that the cost of sending it is small."""

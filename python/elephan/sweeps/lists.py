@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from elephan.catalog.registries import plain
 from elephan.errors import InputError, UnitError
 from elephan.input_files import parse_toml
-from elephan.units import bits_per_second, number_and_unit, octets, read_range, seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from elephan.units import ParsedRange
+from elephan.units import ParsedRange, bits_per_second, number_and_unit, octets, read_range, seconds
 
 Value = object
 """A value of a scenario file."""
@@ -57,11 +53,9 @@ def read_list(place: str, given: object) -> list[Value]:
         values = _expanded(place, given)
     else:
         written = f'["{given}"]' if isinstance(given, str) else f"[{given}]"
-        message = f"{place}: must be a list or a range; write {written}, or for example 100..1500 packets:5log"
-        raise InputError(message)
+        raise InputError(f"{place}: must be a list or a range; write {written}, or for example 100..1500 packets:5log")
     if not values:
-        message = f"{place}: the list is empty; give one value or more"
-        raise InputError(message)
+        raise InputError(f"{place}: the list is empty; give one value or more")
     return values
 
 
@@ -103,8 +97,7 @@ def read_words(place: str, text: str) -> list[Value]:
     items = [item.strip() for item in _BETWEEN_TABLES.split(text) if item.strip()]
     wrong = next((item for item in items if "{" in item and not isinstance(_toml(item), dict)), None)
     if wrong is not None:
-        message = f'{place}: {wrong} is not a table in TOML; write for example {{ discipline = "red" }}'
-        raise InputError(message)
+        raise InputError(f'{place}: {wrong} is not a table in TOML; write for example {{ discipline = "red" }}')
     return read_list(place, [item if (value := _toml(item)) is None else value for item in _with_unit(items)])
 
 
@@ -183,8 +176,7 @@ def read_ends(place: str, item: str) -> RangeEnds | None:
             return None
         low, high = number_and_unit(written.low), number_and_unit(written.high)
         if low is None or high is None:
-            message = f'"{item}" is not a range; write for example 100..1500 packets:5log'
-            raise InputError(message)
+            raise InputError(f'"{item}" is not a range; write for example 100..1500 packets:5log')
         (first, other), (last, unit) = low, high
         if other != unit:
             first = _converted(item, written.low, unit)
@@ -193,8 +185,7 @@ def read_ends(place: str, item: str) -> RangeEnds | None:
             message = f'"{item}" is not a range: there are only whole {unit}; write for example 1..100 {unit}:5log'
             raise InputError(message)
     except InputError as error:
-        message = f"{place}: {error}"
-        raise InputError(message) from None
+        raise InputError(f"{place}: {error}") from None
     return RangeEnds(first, last, unit, whole, written)
 
 
@@ -206,8 +197,7 @@ def _expanded(place: str, item: Value) -> list[Value]:
     try:
         numbers = ends.written.values(ends.first, ends.last)
     except InputError as error:
-        message = f"{place}: {error}"
-        raise InputError(message) from None
+        raise InputError(f"{place}: {error}") from None
     outer = (numbers[0], numbers[-1])
     made = (write_number(x, ends.unit, 12 if x in outer else DIGITS, whole=ends.whole) for x in numbers)
     return list(dict.fromkeys(made))
@@ -220,8 +210,7 @@ def _converted(item: str, quantity: str, unit: str) -> float:
             return reader(quantity) / reader(f"1 {unit}")
         except UnitError:
             continue
-    message = f'"{item}" is not a range: its ends have units that do not go together'
-    raise InputError(message)
+    raise InputError(f'"{item}" is not a range: its ends have units that do not go together')
 
 
 def write_number(number: float, unit: str, digits: int, *, whole: bool) -> Value:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from elephan import _native, display
-from elephan.results import ResultPart, ResultTables
+from elephan.display import ColumnTable
+from elephan.results import MetricDocument, ResultPart, ResultTables, SweepDocument, SweepPointDocument
 from elephan.results.files import TableColumns
-from elephan.runs.measures import as_table, parse_metrics
+from elephan.runs.measures import AskedMetric, as_table, parse_metrics
 from elephan.store import StoredRun, StoreTable, folders
+from elephan.store.labels import Labels
 from elephan.store.provenance import here
 from elephan.store.query import as_column
 from elephan.store.summary import RUN, shown_as, summarize
@@ -18,15 +22,13 @@ from elephan.store.upkeep import SHARDS
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from elephan.display import ColumnTable
-    from elephan.results import MetricDocument, SweepDocument, SweepPointDocument
-    from elephan.runs.measures import AskedMetric
-    from elephan.store.labels import Labels
     from elephan.sweeps.document import Sweep
     from elephan.sweeps.points import SweepPoint
+
+
+OF_RUN = ("seed", "replications", "duration_s", "warmup_s", "warmup_rule")
+PARTS = ("pools", "links", "groups", "fairness", "precision")
+"""Keys of the part ``run`` of a run's document, and parts of it, that a point's document has."""
 
 
 @dataclass(frozen=True)
@@ -104,12 +106,8 @@ class PointResult(ResultTables):
         """Return the point in the form of the sweep's document."""
         document = self.document
         run = document["run"]
-        about: dict[str, Any] = {
-            key: run[key] for key in ("seed", "replications", "duration_s", "warmup_s", "warmup_rule")
-        }
-        parts: dict[str, Any] = {
-            key: document[key] for key in ("pools", "links", "groups", "fairness", "precision") if key in document
-        }
+        about: dict[str, Any] = {key: run[key] for key in OF_RUN}
+        parts: dict[str, Any] = {key: document[key] for key in PARTS if key in document}
         return cast("SweepPointDocument", {"labels": self.labels, "run": self.run, **about, **parts})
 
 

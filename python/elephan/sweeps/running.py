@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.costs.check import check_memory
@@ -21,18 +22,14 @@ from elephan.store.upkeep import SHARDS
 from elephan.sweeps.claims import PointClaims
 from elephan.sweeps.document import Sweep
 from elephan.sweeps.execution import PointJob, execute, jobs_of, share_of, workers_of
-from elephan.sweeps.progress import ProgressCounter
+from elephan.sweeps.points import SweepPoint
+from elephan.sweeps.progress import ProgressCounter, SweepProgress
 from elephan.sweeps.result import PointResult, SweepResult
 from elephan.sweeps.tasks import SweepSettings
 from elephan.workers import check_workers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Executor
-    from pathlib import Path
-
-    from elephan.sweeps.points import SweepPoint
-    from elephan.sweeps.progress import SweepProgress
 
 MOST_CHECKED = 100
 """Maximum number of points whose memory is estimated before the sweep starts."""
@@ -42,28 +39,6 @@ MOST_SHARDS = 100_000
 
 LOOK_S = 0.2
 """Interval between looks for points finished by other processes [s]."""
-
-
-def run_sweep(
-    asked: Sweep,
-    store: Store | str | Path | None,
-    executor: Executor | None,
-    workers: int | None,
-    part: tuple[int, int] | None,
-    *,
-    series: bool,
-    progress: Callable[[SweepProgress], None] | None,
-    force: bool = False,
-) -> SweepResult:
-    """Run every point of a sweep that is not in the store yet; see `elephan.sweeps.sweep`.
-
-    Parameters
-    ----------
-    store, executor, workers, part, series, progress, force
-        As for `elephan.sweeps.sweep`; `part` is the shard.
-    """
-    [swept] = run_sweeps([(asked, series)], store, executor, workers, part, progress=progress, force=force)
-    return swept
 
 
 def run_sweeps(
@@ -160,8 +135,7 @@ def parse_shard(text: str) -> tuple[int, int]:
     """
     number, _, of = (part.strip() for part in text.partition("/"))
     if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of) <= MOST_SHARDS):
-        message = f'shard: "{text}" is not a part; write i/n with i from 1 to n, such as 1/4'
-        raise InputError(message)
+        raise InputError(f'shard: "{text}" is not a part; write i/n with i from 1 to n, such as 1/4')
     return int(number), int(of)
 
 
@@ -224,16 +198,18 @@ def _opened(store: Store | str | Path | None, part: tuple[int, int] | None) -> I
         yield opened
 
 
-def _reuse(store: Store, jobs: Sequence[PointJob], tally: ProgressCounter) -> tuple[dict[str, Path], list[PointJob]]:
-    """Label the points that the store has; return their keys and folders, and the missing jobs."""
+def _reuse(
+    store: Store, jobs: Sequence[PointJob], tally: ProgressCounter, *, label: bool = True
+) -> tuple[dict[str, Path], list[PointJob]]:
+    """Return the folders of jobs that the store has, and the missing jobs; label the former, or require the labels."""
     reused: dict[str, Path] = {}
     missing = []
     for job in jobs:
         found = store.find(job.key, series=job.settings.series)
-        if found is None:
+        if found is None or not (label or all(as_labels(point.labels) in found.labels for point in job.points)):
             missing.append(job)
             continue
-        for point in job.points:
+        for point in job.points if label else ():
             store.label(found, point.labels)
         reused[job.key] = store.folder
         tally.reused(job)
@@ -246,17 +222,8 @@ def _reuse_whole(
     """Look up a shard's missing points in the store around it, only reading it; they must have their labels there."""
     if not (folder / FILE).exists():
         return {}, list(jobs)
-    reused: dict[str, Path] = {}
-    missing = []
     with Store(folder, readonly=True) as store:
-        for job in jobs:
-            found = store.find(job.key, series=job.settings.series)
-            if found is None or not all(as_labels(point.labels) in found.labels for point in job.points):
-                missing.append(job)
-                continue
-            reused[job.key] = folder
-            tally.reused(job)
-    return reused, missing
+        return _reuse(store, jobs, tally, label=False)
 
 
 def _fail(store: Store, job: PointJob, error: str | None) -> str:

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from elephan.errors import InputError
+from elephan.results import SweepDocument
 from elephan.runs.saved import read_document
 from elephan.scenario import Scenario
 from elephan.store.labels import as_value
+from elephan.store.stored import StoredRun
 from elephan.sweeps.axes import SweepAxis, SweepCase, SweepCases
 from elephan.sweeps.document import Sweep
 from elephan.sweeps.points import SweepPoint
-from elephan.sweeps.result import PointResult, SweepResult
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from elephan.results import SweepDocument
-    from elephan.store.stored import StoredRun
+from elephan.sweeps.result import OF_RUN, PARTS, PointResult, SweepResult
 
 DOCUMENT = "sweep.json"
-
-_PARTS = ("pools", "links", "groups", "fairness", "precision")
-_OF_RUN = ("seed", "replications", "duration_s", "warmup_s", "warmup_rule")
-"""Keys that a point shares with its run's document."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +40,8 @@ class SavedPoint(PointResult):
     @property
     def document(self) -> dict[str, Any]:
         """Part of the sweep's document about this point, in the form of a run's document, without warnings."""
-        parts = {name: self.saved[name] for name in _PARTS if name in self.saved}
-        run = {"id": self.run, "scenario": self.title} | {name: self.saved[name] for name in _OF_RUN}
+        parts = {name: self.saved[name] for name in PARTS if name in self.saved}
+        run = {"id": self.run, "scenario": self.title} | {name: self.saved[name] for name in OF_RUN}
         return {"run": run, **parts, "warnings": []}
 
     @property
@@ -61,11 +54,10 @@ class SavedPoint(PointResult):
             If the store is not where it was.
         """
         if not self.folder.is_dir():
-            message = (
+            raise InputError(
                 f"{self.store}: does not hold run {self.run[:12]} of the sweep, whose columns and samples are needed; "
                 "put the store back, or load the store itself from where it is now"
             )
-            raise InputError(message)
         return super().stored
 
 
@@ -129,8 +121,7 @@ def read_sweep(folder: Path | str) -> SweepResult:
     try:
         return _sweep(document, path)
     except (KeyError, TypeError) as error:
-        message = f"{path}: has no {error}; write the folder again with this version"
-        raise InputError(message) from None
+        raise InputError(f"{path}: has no {error}; write the folder again with this version") from None
 
 
 def _sweep(document: Mapping[str, Any], path: Path) -> SweepResult:

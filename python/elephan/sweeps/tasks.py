@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from elephan import _native
 from elephan.errors import InputError
+from elephan.own_laws import AnyOwnLaw
 from elephan.runs import run, run_several
 from elephan.scenario import Scenario
 from elephan.store import PackedRun, pack
-from elephan.sweeps.points import change
+from elephan.sweeps.points import SweepPoint, change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from elephan.own_laws import AnyOwnLaw
     from elephan.runs.result import RunResult
     from elephan.sweeps.document import Sweep
     from elephan.sweeps.lists import Value
-    from elephan.sweeps.points import SweepPoint
 
 
 Made = TypeVar("Made")
@@ -98,11 +96,10 @@ def run_points(given: PointBatch) -> list[PointReply]:
     """
     settings = given.settings
     if settings.version != _native.version():
-        message = (
+        raise InputError(
             f"sweep: a worker has elephan {_native.version()}, who asks has {settings.version}; "
             "install the same version everywhere"
         )
-        raise InputError(message)
     base = settings.base.scenario()
     scenarios = [_tried(lambda point=point: _scenario(base, point)) for point in given.points]  # type: ignore[misc]
     results = {} if settings.precision else _together(settings, [s for s in scenarios if isinstance(s, Scenario)])

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from elephan import _native
+from elephan.display import ColumnTable
 from elephan.errors import InputError
 from elephan.results import ResultPart, ResultTables, TestbedDocument
 from elephan.runs.files import run_files
+from elephan.runs.outcome import ReplicationOutcome
 from elephan.runs.result import RunResult
 from elephan.runs.saved import SavedRun
 from elephan.scenario import Scenario
 from elephan.testbed.hosts import lacking
 from elephan.testbed.plan import PROGRAMS, TestbedPlan, plan
 from elephan.testbed.replication import replicate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from elephan.display import ColumnTable
-    from elephan.runs.outcome import ReplicationOutcome
 
 __all__ = ["TestbedPlan", "TestbedResult", "plan", "read_testbed", "run"]
 
@@ -89,10 +86,6 @@ class TestbedResult(ResultTables):
     def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
         """Measure metrics of the catalogue, see `elephan.runs.result.RunResult.measure`."""
         return self.result.measure(metrics)
-
-    @property
-    def _title(self) -> str:
-        return self.scenario.title
 
     def to_json(self) -> TestbedDocument:
         """Return the document of ``elephan testbed run --json``: that of a run, and the facts about its validity."""
@@ -197,14 +190,11 @@ def run(
 def _check(*, laws: bool) -> None:
     """Raise an error if this machine lacks something for a testbed or, if `laws`, for loading laws."""
     if os.name != "posix" or not Path("/proc/self/ns/net").exists():
-        message = "testbed: needs Linux with network namespaces"
-        raise InputError(message)
+        raise InputError("testbed: needs Linux with network namespaces")
     if missing := lacking(PROGRAMS):
-        message = f"testbed: programs are missing: apt-get install {' '.join(missing)}"
-        raise InputError(message)
+        raise InputError(f"testbed: programs are missing: apt-get install {' '.join(missing)}")
     if os.geteuid() != 0:
-        message = "testbed: namespaces and devices need root: run it with sudo"
-        raise InputError(message)
+        raise InputError("testbed: namespaces and devices need root: run it with sudo")
     if not DEVICES.exists():
         message = f"testbed: there is no {DEVICES}: modprobe tun; a container is given it with --device {DEVICES}"
         raise InputError(message)

@@ -6,12 +6,10 @@ for Linux's recovery. Settings of the whole machine, such as parameters of a mod
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator
+from typing import Any
 
 from elephan.scenario import EXAMPLE, Scenario
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
 
 RECOVERY = "rack"
 """The simulator's recovery that is nearest to the kernel's."""

@@ -68,8 +68,7 @@ class NetworkHost:
         while not _elsewhere(self.namespace, here):
             if holder.poll() is not None or time.monotonic() > until:
                 output = end(holder) or "not in time"
-                message = f"testbed: {self.name}: no network namespace ({output}); it needs root"
-                raise InputError(message)
+                raise InputError(f"testbed: {self.name}: no network namespace ({output}); it needs root")
             time.sleep(0.002)
 
     @property
@@ -106,15 +105,13 @@ class NetworkHost:
                 stdin=subprocess.DEVNULL,
             )
         except subprocess.TimeoutExpired:
-            message = f"{where}: has not ended after {PATIENCE_S:g} s"
-            raise InputError(message) from None
+            raise InputError(f"{where}: has not ended after {PATIENCE_S:g} s") from None
         if done.returncode == -signal.SIGINT:  # Ctrl-C reached it first.
             raise KeyboardInterrupt
         if done.returncode == -signal.SIGTERM:  # So this; it is on its way here, too, if it was sent to the group.
             time.sleep(GROUP_S)
         if done.returncode:
-            message = f"{where}: {(done.stderr or done.stdout).strip() or f'exit code {done.returncode}'}"
-            raise InputError(message)
+            raise InputError(f"{where}: {(done.stderr or done.stdout).strip() or f'exit code {done.returncode}'}")
         return done.stdout
 
     def listening(self) -> set[int]:
@@ -219,5 +216,4 @@ def _start(command: Sequence[str], out: IO[bytes] | int = subprocess.DEVNULL) ->
     try:
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE)
     except FileNotFoundError:
-        message = f"testbed: {command[0]} is not installed; elephan doctor says what is missing"
-        raise InputError(message) from None
+        raise InputError(f"testbed: {command[0]} is not installed; elephan doctor says what is missing") from None

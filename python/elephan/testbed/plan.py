@@ -9,20 +9,17 @@ from __future__ import annotations
 import json
 import math
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan import _native
 from elephan.errors import InputError
 from elephan.network import HEADER
 from elephan.runs.outcome import simulate
+from elephan.scenario import Scenario
 from elephan.testbed.differences import differences
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from elephan.scenario import Scenario
 
 CLIENT, SERVER = "192.0.2.1", "192.0.2.2"
 """Addresses of the two hosts, reserved for documentation (RFC 5737), inside their own namespaces."""
@@ -211,24 +208,12 @@ class TestbedPlan:
         """
         own, other = (SERVER, CLIENT) if server else (CLIENT, SERVER)
         says = (self.back if server else self.route).split()
-        mtu, segments = str(self.packet), str(self.segments)
+        device = f"ip link set {DEVICE} mtu {self.packet} txqueuelen {QUEUE} gso_max_segs {self.segments} up"
         return [
             ("ip", "link", "set", "lo", "up"),
             *(("sysctl", "-q", "-w", f"{name}={value}") for name, value in self.settings.items()),
             ("ip", "address", "add", own, "peer", other, "dev", DEVICE),
-            (
-                "ip",
-                "link",
-                "set",
-                DEVICE,
-                "mtu",
-                mtu,
-                "txqueuelen",
-                str(QUEUE),
-                "gso_max_segs",
-                segments,
-                "up",
-            ),
+            tuple(device.split()),
             ("ip", "route", "replace", other, "dev", DEVICE, "src", own, *says),
         ]
 
@@ -241,20 +226,9 @@ class TestbedPlan:
         """Return the command of a flow's sender."""
         seconds = math.ceil(self.duration_s - flow.start_s) + AFTER_S
         where = ("--client", SERVER, "--port", str(flow.port), "--connect-timeout", "5000")
-        return (
-            *OWN_MOUNTS,
-            *REAL_TIME,
-            "iperf3",
-            *where,
-            "--congestion",
-            flow.law,
-            "--time",
-            str(seconds),
-            "--interval",
-            "0.1",
-            *(("--fq-rate", f"{PACED_BPS:.0f}") if self.paced else ()),
-            "--json",
-        )
+        how = ("--congestion", flow.law, "--time", str(seconds), "--interval", "0.1")
+        paced = ("--fq-rate", f"{PACED_BPS:.0f}") if self.paced else ()
+        return (*OWN_MOUNTS, *REAL_TIME, "iperf3", *where, *how, *paced, "--json")
 
     def lines(self) -> list[str]:
         """Return all commands in their order, as typed in a shell, with elephan's own steps as comments."""
@@ -295,12 +269,7 @@ def plan(scenario: Scenario, replication: int = 0) -> TestbedPlan:
     _check(scenario)
     drawn = simulate(scenario.replace(SLOW), replication).flows
     groups = [group["control"] for group in scenario.resolved["flows"]]
-    columns = (
-        drawn["group"].tolist(),
-        drawn["index"].tolist(),
-        drawn["start_s"].tolist(),
-        drawn["base_rtt_s"].tolist(),
-    )
+    columns = (drawn[name].tolist() for name in ("group", "index", "start_s", "base_rtt_s"))
     flows = tuple(
         SenderFlow(group, index, _called(groups[group]), start_s, rtt_s, FIRST_PORT + number)
         for number, (group, index, start_s, rtt_s) in enumerate(zip(*columns, strict=True))
@@ -345,8 +314,7 @@ def _segments(tcp: dict[str, Any], payload_bytes: int) -> int:
 def _check(scenario: Scenario) -> None:
     for is_wrong, place, reason in _conditions(scenario):
         if is_wrong:
-            message = f"{scenario.origin}: {place}: on a testbed {reason}"
-            raise InputError(message)
+            raise InputError(f"{scenario.origin}: {place}: on a testbed {reason}")
 
 
 def _conditions(scenario: Scenario) -> Iterator[tuple[bool, str, str]]:
@@ -398,5 +366,4 @@ def _called(control: dict[str, Any]) -> str:
     if KERNEL_LAWS.get(law) in offered:
         return KERNEL_LAWS[law]
     known = [*LOADED, *(name for name, called in KERNEL_LAWS.items() if called in offered)]
-    message = f"flows.control: this kernel has no {law}; it can have {', '.join(known)}"
-    raise InputError(message)
+    raise InputError(f"flows.control: this kernel has no {law}; it can have {', '.join(known)}")

@@ -123,17 +123,14 @@ class LinkRelay:
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
         try:
+            ends = {"client": (client.namespace, DEVICE), "server": (server.namespace, DEVICE)}
             self._bottleneck: _native.Bottleneck | None = _native.Bottleneck(
-                plan.scenario.canonical,
-                plan.replication,
-                client=(client.namespace, DEVICE),
-                server=(server.namespace, DEVICE),
+                plan.scenario.canonical, plan.replication, **ends
             )
         except OSError as error:
-            message = (
+            raise InputError(
                 f"testbed: no TUN device: {(error.strerror or str(error)).lower()}; it needs root and /dev/net/tun"
-            )
-            raise InputError(message) from None
+            ) from None
 
     def __enter__(self) -> LinkRelay:
         return self
@@ -259,8 +256,7 @@ def _acks(counted: dict[str, int]) -> dict[str, int]:
 def _raise(name: str, process: subprocess.Popen[bytes], output: IO[bytes]) -> None:
     """Raise the error message of a sender or receiver."""
     why = complaint(_text(output)) or f"exit code {process.returncode}"
-    message = f"testbed: {name}: iperf3: {why}"
-    raise InputError(message)
+    raise InputError(f"testbed: {name}: iperf3: {why}")
 
 
 def _text(file: IO[bytes]) -> str:

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -109,9 +107,7 @@ def _document(text: str, name: str) -> dict[str, Any]:
     try:
         document: dict[str, Any] = json.loads(text)
     except ValueError:
-        message = f"testbed: {name}: iperf3 wrote no report: {text.strip()[:200]!r}"
-        raise InputError(message) from None
+        raise InputError(f"testbed: {name}: iperf3 wrote no report: {text.strip()[:200]!r}") from None
     if "error" in document and not document.get("intervals"):
-        message = f"testbed: {name}: iperf3: {document['error']}"
-        raise InputError(message)
+        raise InputError(f"testbed: {name}: iperf3: {document['error']}")
     return document

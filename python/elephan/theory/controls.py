@@ -7,15 +7,13 @@ catalogue, for names and defaults; the engine's own parser reports invalid param
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan import _native
 from elephan.catalog import catalog
 from elephan.errors import InputError, suggest
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 TABULATED = "tabulated"
 """The law whose parameters are tables, which follow its name without parameter names."""
@@ -45,8 +43,7 @@ def defaults(law: str) -> dict[str, Any]:
     """
     cards = {card["name"]: card for card in catalog("laws")}
     if law not in cards:
-        message = f'law: there is no "{law}"; {suggest(law, cards)}'
-        raise InputError(message)
+        raise InputError(f'law: there is no "{law}"; {suggest(law, cards)}')
     return {row["name"]: row["default"] for row in cards[law]["parameters"]}
 
 
@@ -130,8 +127,7 @@ def control(law: str) -> dict[str, Any]:
         except ValueError:
             shape = "tabulated(1:1 1000:8.2; 1:0.5): windows and a(w); windows and b(w)"
             other = f"{name}({next(iter(defaults(name)), 'parameter')}=…; …)"
-            message = f'law: "{law}" is not of the form {shape if name == TABULATED else other}'
-            raise InputError(message) from None
+            raise InputError(f'law: "{law}" is not of the form {shape if name == TABULATED else other}') from None
         # The engine's own parser reports invalid parameters.
         _native.law_rounds(inline(found), base_rtt_s=1.0, bdp=1.0, losses=[], timeouts=[], count=0)
     return found

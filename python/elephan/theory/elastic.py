@@ -9,19 +9,16 @@ there, and 0.708 at a loss of 0.001.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Callable
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from elephan.errors import InputError
 from elephan.theory.equal_packets import equal_packets
 from elephan.theory.fixed_points import blocking
 from elephan.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
 
 Arrivals = Literal["bound", "M/M/1/K", "M/D/1/K"]
 """Computation of a small buffer's loss: rho^n, or exact for exponential or for equal packet sizes."""
@@ -31,8 +28,7 @@ def _load(load: ArrayLike, below_one: bool = False) -> NDArray[np.float64]:
     """Check that loads are valid, and return them as an array."""
     values = np.asarray(load, dtype=float)
     if np.any(~(values >= 0)) or (below_one and np.any(values >= 1)):
-        message = f"load: {load!r} must be at least 0" + (" and below 1" if below_one else "")
-        raise InputError(message)
+        raise InputError(f"load: {load!r} must be at least 0" + (" and below 1" if below_one else ""))
     return values
 
 
@@ -194,8 +190,7 @@ def loss(load: ArrayLike, packets: ArrayLike, arrivals: Arrivals = "bound") -> N
     """
     rho, places = np.broadcast_arrays(_load(load, below_one=arrivals == "bound"), np.asarray(packets, dtype=float))
     if np.any(places < 1):
-        message = f"packets: {packets!r} must be at least 1"
-        raise InputError(message)
+        raise InputError(f"packets: {packets!r} must be at least 1")
     if arrivals == "bound":
         return np.asarray(rho**places)
     if arrivals == "M/M/1/K":
@@ -278,8 +273,7 @@ def _smallest(enough: Callable[[int], bool], limit: int) -> int:
     high = 1
     while not enough(high):
         if high >= limit:
-            message = f"target: no buffer of up to {count(limit, 'packet')} is enough"
-            raise InputError(message)
+            raise InputError(f"target: no buffer of up to {count(limit, 'packet')} is enough")
         high = min(2 * high, limit)
     low = high // 2
     while high - low > 1:
@@ -292,8 +286,7 @@ def _target(target: ArrayLike) -> NDArray[np.float64]:
     """Check that targets are loss ratios, and return them as an array."""
     values = np.asarray(target, dtype=float)
     if np.any(~((values > 0) & (values < 1))):
-        message = f"target: {target!r} must lie strictly between 0 and 1"
-        raise InputError(message)
+        raise InputError(f"target: {target!r} must lie strictly between 0 and 1")
     return values
 
 
@@ -472,8 +465,7 @@ def engset(users: int, think_s: float, session_packets: float, rate: float) -> E
     120.4
     """
     if users < 1 or min(think_s, session_packets, rate) <= 0:
-        message = "users, think_s, session_packets, rate: must be above 0"
-        raise InputError(message)
+        raise InputError("users, think_s, session_packets, rate: must be above 0")
     # P(n) is proportional to N!/(N - n)! r^n, with r the service time of a session over the thinking time.
     steps = np.log(np.arange(users, 0, -1.0)) + math.log(session_packets / rate / think_s)
     logs = np.concatenate([[0.0], np.cumsum(steps)])

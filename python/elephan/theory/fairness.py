@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from elephan.errors import InputError
 from elephan.theory import controls, laws
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 Law = Callable[[Array, Array, Array], tuple[Array, Array]]
@@ -219,8 +217,7 @@ def recovery_time(
     given = (np.asarray(value, dtype=float) for value in (rate_bps, rtt_s, mss_bytes))
     rate, rtt, mss = (np.array(value) for value in np.broadcast_arrays(*given))
     if not (np.all(rate > 0) and np.all(rtt > 0) and np.all(mss > 0)):
-        message = "rate_bps, rtt_s, mss_bytes: must be above 0"
-        raise InputError(message)
+        raise InputError("rate_bps, rtt_s, mss_bytes: must be above 0")
     return _recovery(law, rate, rtt, mss, method, math.inf)
 
 
@@ -229,8 +226,7 @@ def _recovery(law: Law, rate: Array, rtt: Array, mss: Array, method: Method, lim
     window = rate * rtt / 8 / mss
     a, b = law(window, rtt, mss)
     if np.any(~(a > 0)) or np.any(~((b > 0) & (b < 1))):
-        message = "law: a must be above 0 and b strictly between 0 and 1"
-        raise InputError(message)
+        raise InputError("law: a must be above 0 and b strictly between 0 and 1")
     if method == "crude":
         return np.asarray(rtt * window * b / a)
     if method == "steps":
@@ -304,8 +300,7 @@ def share(
     period, rtt, mss = np.broadcast_arrays(*given)
 
     if not (np.all(rtt > 0) and np.all(mss > 0)):
-        message = "rtt_s, mss_bytes: must be above 0"
-        raise InputError(message)
+        raise InputError("rtt_s, mss_bytes: must be above 0")
     # This exceeds the number of round trips in the longest period.
     limit = float(np.max(period / rtt, initial=0.0)) + 1
 
@@ -366,8 +361,7 @@ def convergence(law: Law, rates_bps: ArrayLike, rtts_s: ArrayLike, mss_bytes: fl
     times = recovery_time(law, x, rtt, mss_bytes)
     faster = x[:, np.newaxis] > x[np.newaxis, :]
     if not faster.any():
-        message = "rates_bps: must hold two different rates"
-        raise InputError(message)
+        raise InputError("rates_bps: must hold two different rates")
     broken = faster & (times[:, np.newaxis] <= times[np.newaxis, :])
     if not broken.any():
         return Convergence(0.0, 1.0, None)

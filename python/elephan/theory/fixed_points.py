@@ -11,17 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from elephan.errors import InputError
 from elephan.theory.equal_packets import equal_packets
 from elephan.theory.response import Floats
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 # Function of loss rate and round-trip times [s] that returns rates [segments/s], such as `Response.throughput`.
 Throughput = Callable[[Floats, Floats], Floats]
@@ -278,8 +275,7 @@ def droptail_each(
     _named("delay", delay, get_args(Delay))
     _named("loss", loss, get_args(Loss))
     if loss == "equal" and delay != "none":
-        message = f'fixed point: delay is "{delay}"; with the loss of equal packets write none'
-        raise InputError(message)
+        raise InputError(f'fixed point: delay is "{delay}"; with the loss of equal packets write none')
 
     def queue(which: Indices, logs: Floats) -> tuple[Floats, Floats, Floats]:
         load, k = np.exp(logs), room[which]
@@ -431,8 +427,7 @@ def _solve(throughput: Throughput, rate: float, rtts: ArrayLike, queue: _Queue, 
     """Find all loads that flows offer when they observe the queue caused by this load."""
     tau = np.asarray(rtts, dtype=float)
     if tau.ndim != 1 or not tau.size or not (tau > 0).all():
-        message = "fixed point: rtts must be a list of times above 0, one for each flow"
-        raise InputError(message)
+        raise InputError("fixed point: rtts must be a list of times above 0, one for each flow")
 
     def offered(p: Floats, mean: Floats) -> Floats:
         seen = np.clip(p, _LEAST_P, 1.0)
@@ -451,10 +446,9 @@ def _solve(throughput: Throughput, rate: float, rtts: ArrayLike, queue: _Queue, 
     above = (excess(every, np.tile(grid, cases)) > 0).reshape(cases, grid.size)
     which, cell = np.nonzero(above[:, :-1] != above[:, 1:])
     if np.unique(which).size < cases:
-        message = (
+        raise InputError(
             "fixed point: no load between 2e-9 and 5e8 capacities agrees with the flows; is the link's rate right?"
         )
-        raise InputError(message)
     logs = _bisected(lambda x: (excess(which, x) > 0) == above[which, cell], grid[cell], grid[cell + 1])
     p, mean, used = queue(which, logs)
     residual = np.abs(excess(which, logs))
@@ -479,11 +473,9 @@ def _bisected(left: Callable[[Floats], NDArray[np.bool_]], low: Floats, high: Fl
 def _check(rate: float, buffers: ArrayLike) -> None:
     room = np.asarray(buffers)
     if rate <= 0 or room.ndim != 1 or not (room >= 1).all():
-        message = "fixed point: the rate must be above 0 and the buffer at least one segment"
-        raise InputError(message)
+        raise InputError("fixed point: the rate must be above 0 and the buffer at least one segment")
 
 
 def _named(what: str, name: str, names: tuple[str, ...]) -> None:
     if name not in names:
-        message = f'fixed point: {what} is "{name}"; write {", ".join(names)}'
-        raise InputError(message)
+        raise InputError(f'fixed point: {what} is "{name}"; write {", ".join(names)}')

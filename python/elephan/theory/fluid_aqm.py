@@ -8,19 +8,14 @@ overflows; optionally a window with several losses is cut once. The disciplines 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from elephan.errors import InputError
-from elephan.theory.fluid_queues import Array, DropTail, SmallBuffer, loss_at_rest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
-
-    from elephan.theory.fluid_queues import Discipline, FluidPath, Law
+from elephan.theory.fluid_queues import Array, Discipline, DropTail, FluidPath, Law, SmallBuffer, loss_at_rest
 
 Complex = np.ndarray[tuple[int, ...], np.dtype[np.complex128]]
 
@@ -286,8 +281,7 @@ def hollot_condition(rate: float, rtt_s: float, flows: float, slope: float, pole
     (10.14, 10.62, 0.053)
     """
     if min(rate, rtt_s, flows, slope, pole) <= 0:
-        message = "rate, rtt_s, flows, slope, pole: must be above 0"
-        raise InputError(message)
+        raise InputError("rate, rtt_s, flows, slope, pole: must be above 0")
     crossover = 0.1 * min(2 * flows / (rtt_s**2 * rate), 1 / rtt_s)
     left = slope * (rtt_s * rate) ** 3 / (2 * flows) ** 2
     return HollotCondition(left, math.hypot(crossover / pole, 1), crossover)

@@ -10,16 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from elephan.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from elephan.theory.response import Response
+from elephan.theory.response import Response
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 Complex = np.ndarray[tuple[int, ...], np.dtype[np.complex128]]
@@ -117,8 +114,7 @@ class FluidPath:
         given = (np.atleast_1d(np.asarray(value, dtype=float)) for value in (self.rate, self.rtt_s, self.flows))
         rate, rtt, flows = (np.array(value) for value in np.broadcast_arrays(*given))
         if not (np.all(rate > 0) and np.all(rtt > 0) and np.all(flows > 0)):
-            message = "path: rate, rtt_s and flows must be above 0"
-            raise InputError(message)
+            raise InputError("path: rate, rtt_s and flows must be above 0")
         return rate, rtt, flows
 
 

@@ -9,17 +9,13 @@ Reno with the same peak at 1e-3. The closed form holds b at its least value whil
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from elephan.errors import InputError
 from elephan.theory.laws import HIGH_DECREASE, HIGH_P, HIGH_WINDOW, LOW_P, LOW_WINDOW, given_up
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from elephan.theory.response import Floats
+from elephan.theory.response import Floats
 
 # A and c of the paper: spans of ln w and of ln p.
 SPAN = float(np.log(HIGH_WINDOW / LOW_WINDOW))
@@ -282,13 +278,11 @@ def exact(p: float, rtt: float, *, least: bool = False, samples: int = 101) -> P
 def _positive(name: str, x: ArrayLike) -> Floats:
     values = np.asarray(x, dtype=float)
     if not (values > 0).all():
-        message = f"hstcp: {name} must be above 0"
-        raise InputError(message)
+        raise InputError(f"hstcp: {name} must be above 0")
     return values
 
 
 def _scaling(p: float) -> None:
     if p > LOW_P:
-        message = f"hstcp: at p = {p:g} the window stays in Reno's range; give a p of at most {LOW_P:g}"
-        raise InputError(message)
+        raise InputError(f"hstcp: at p = {p:g} the window stays in Reno's range; give a p of at most {LOW_P:g}")
     _positive("p", p)

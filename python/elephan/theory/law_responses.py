@@ -10,21 +10,18 @@ round-trip time.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from elephan import _native
 from elephan.errors import InputError
 from elephan.theory import controls
 from elephan.theory.response import Floats, Response
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
 
 SOURCES: dict[str, str] = {
     card["name"]: card["response"]
@@ -90,8 +87,7 @@ class LawResponses(Response):
         16.0
         """
         if self.remembers:
-            message = f"{self.name}: its growth is not a function of the window; use window() and loss()"
-            raise InputError(message)
+            raise InputError(f"{self.name}: its growth is not a function of the window; use window() and loss()")
         return self._each(self.law.growth, window, rtt, base)
 
     def decrease(self, window: ArrayLike, rtt: ArrayLike | None = None, base: ArrayLike | None = None) -> Floats:
@@ -185,20 +181,16 @@ class LawResponses(Response):
 
     def _each(self, ask: _Ask, window: ArrayLike, rtt: ArrayLike | None, base: ArrayLike | None) -> Floats:
         if rtt is None and self.uses_rtt:
-            message = f"{self.name}: its response depends on the round-trip time; give rtt in seconds"
-            raise InputError(message)
+            raise InputError(f"{self.name}: its response depends on the round-trip time; give rtt in seconds")
         over = 1.0 if rtt is None else rtt
         given = (np.asarray(x, dtype=float) for x in (window, over, over if base is None else base))
         w, full, least = np.broadcast_arrays(*given)
         if not ((w > 0).all() and (full > 0).all() and (least > 0).all()):
-            message = f"{self.name}: window and rtt must be above 0"
-            raise InputError(message)
+            raise InputError(f"{self.name}: window and rtt must be above 0")
         return ask(*(np.ascontiguousarray(x).ravel() for x in (w, full, least))).reshape(w.shape)
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     _Ask = Callable[[Floats, Floats, Floats], Floats]
 
 
@@ -279,8 +271,7 @@ def law_responses(text: str) -> LawResponses:
     """
     name = controls.kind(text)
     if name not in SOURCES:
-        message = f'response: there is none to loss alone for "{name}"; there are {", ".join(SOURCES)}'
-        raise InputError(message)
+        raise InputError(f'response: there is none to loss alone for "{name}"; there are {", ".join(SOURCES)}')
     law = _native.LawEvaluator(controls.inline(controls.control(text)))
     uses_rtt = _moves(law)
     periods = _Periods(law, uses_rtt)

@@ -9,8 +9,9 @@ period is derived here for laws published without it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -18,9 +19,6 @@ from elephan.errors import InputError, suggest
 from elephan.theory.law_responses import law_responses
 from elephan.theory.response import RENO, Curve, Floats, Response, bisect, parametric, reno_below
 from elephan.units import seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Variant = Literal["log", "rfc", "ns2"]
 
@@ -117,8 +115,7 @@ def highspeed(variant: Variant = "log") -> Response:
     [72.52, 70.73, 72.52]
     """
     if variant not in get_args(Variant):
-        message = f'highspeed: there is no variant "{variant}"; {suggest(variant, get_args(Variant))}'
-        raise InputError(message)
+        raise InputError(f'highspeed: there is no variant "{variant}"; {suggest(variant, get_args(Variant))}')
     factor, power = _power_law(variant)
     grow, cut = _balanced(factor, power)
     window, loss = reno_below(LOW_WINDOW, lambda p, _: (factor / p) ** (1 / power), lambda w, _: factor / w**power)

@@ -11,15 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from elephan.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 Floats = NDArray[np.float64]
 # Function of window or loss rate, and of RTT, both of one shape.
@@ -168,8 +164,7 @@ class Response:
         8.1361
         """
         if self.increase_curve is None:
-            message = f"{self.name}: its growth is not a function of the window; use window() and loss()"
-            raise InputError(message)
+            raise InputError(f"{self.name}: its growth is not a function of the window; use window() and loss()")
         return self._at(self.increase_curve, window, rtt, "window")
 
     def decrease(
@@ -203,18 +198,15 @@ class Response:
         0.1
         """
         if self.decrease_curve is None:
-            message = f"{self.name}: its reduction is not a function of the window; use window() and loss()"
-            raise InputError(message)
+            raise InputError(f"{self.name}: its reduction is not a function of the window; use window() and loss()")
         return self._at(self.decrease_curve, window, rtt, "window")
 
     def _at(self, curve: Curve, x: ArrayLike, rtt: ArrayLike | None, what: str) -> Floats:
         if rtt is None and self.uses_rtt:
-            message = f"{self.name}: its response depends on the round-trip time; give rtt in seconds"
-            raise InputError(message)
+            raise InputError(f"{self.name}: its response depends on the round-trip time; give rtt in seconds")
         at, over = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(1.0 if rtt is None else rtt, dtype=float))
         if not ((at > 0).all() and (over > 0).all()):
-            message = f"{self.name}: {what} and rtt must be above 0"
-            raise InputError(message)
+            raise InputError(f"{self.name}: {what} and rtt must be above 0")
         return curve(at, over)
 
 

@@ -11,20 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from elephan.errors import InputError, suggest
-from elephan.network import BULK
+from elephan.network import BULK, FlowGroup, Network, NetworkLink
 from elephan.theory import controls
 from elephan.theory.cuts import is_constant, least_cut
 from elephan.theory.law_responses import SOURCES
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from elephan.network import FlowGroup, Network, NetworkLink
 
 
 class LinkFacts(NamedTuple):
@@ -273,8 +269,7 @@ def broken(name: str, known: LinkFacts) -> list[str]:
     'assumes hundreds of unsynchronized flows; here 2'
     """
     if name not in RULES:
-        message = f'rule: there is no "{name}"; {suggest(name, RULES)}'
-        raise InputError(message)
+        raise InputError(f'rule: there is no "{name}"; {suggest(name, RULES)}')
     return [line for line in (assumption(known) for assumption in RULES[name].assumptions) if line]
 
 
@@ -310,8 +305,7 @@ def smallest_queue(rate: float, rtts_s: ArrayLike, buffer: ArrayLike) -> NDArray
     """
     rtts = np.asarray(rtts_s, dtype=float)
     if rtts.size == 0:
-        message = "rtts_s: must hold at least one RTT"
-        raise InputError(message)
+        raise InputError("rtts_s: must hold at least one RTT")
     return np.asarray(np.maximum(np.asarray(buffer, dtype=float) - rate * rtts.max(), 0) / 2)
 
 
@@ -344,8 +338,7 @@ def one_flow_buffer(bdp: ArrayLike, decrease: ArrayLike) -> NDArray[np.float64]:
     """
     b = np.asarray(decrease, dtype=float)
     if np.any(~((b > 0) & (b < 1))):
-        message = f"decrease: {decrease!r} must lie strictly between 0 and 1"
-        raise InputError(message)
+        raise InputError(f"decrease: {decrease!r} must lie strictly between 0 and 1")
     return np.asarray(np.asarray(bdp, dtype=float) * b / (1 - b))
 
 
@@ -381,8 +374,7 @@ def small_buffer(window: ArrayLike, load: ArrayLike = 0.8, effective: ArrayLike 
     """
     rho, theta = np.asarray(load, dtype=float), np.asarray(effective, dtype=float)
     if np.any(~((rho > 0) & (rho < 1))) or np.any(~((theta > 0) & (theta < 1))):
-        message = "load, effective: must lie strictly between 0 and 1"
-        raise InputError(message)
+        raise InputError("load, effective: must lie strictly between 0 and 1")
     return np.asarray(np.log(np.asarray(window, dtype=float) ** 2 / (2 * (1 - theta))) / -np.log(rho))
 
 
@@ -454,8 +446,7 @@ def effective_flows(shares: ArrayLike) -> NDArray[np.float64]:
     """
     rates = np.asarray(shares, dtype=float)
     if rates.ndim == 0 or not ((rates >= 0).all() and (rates.sum(-1) > 0).all()):
-        message = "shares: must be a list of rates, none below 0 and one above"
-        raise InputError(message)
+        raise InputError("shares: must be a list of rates, none below 0 and one above")
     return np.asarray(rates.sum(-1) ** 2 / (rates**2).sum(-1))
 
 
@@ -572,8 +563,7 @@ def buffer_for_utilization(
 
     goal = np.asarray(target, dtype=float)
     if np.any(~((goal > 0) & (goal < 1))):
-        message = f"target: {target!r} must lie strictly between 0 and 1"
-        raise InputError(message)
+        raise InputError(f"target: {target!r} must lie strictly between 0 and 1")
     # B = 2 sqrt(2) x sigma(B), where sigma grows with B itself.
     per_packet = 2 * math.sqrt(2) * erfinv(goal) * window_deviation(1.0, 0.0, flows, decrease)
     with np.errstate(divide="ignore"):

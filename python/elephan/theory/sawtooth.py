@@ -11,17 +11,13 @@ another round trip later); real flows are neither all cut together nor in turns.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from elephan.errors import InputError
 from elephan.theory.law_responses import LawResponses
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from elephan.theory.response import Floats, Response
+from elephan.theory.response import Floats, Response
 
 # Midpoints of an integral over the window: error 1e-5 if a(w) jumps by a tenth, 1e-7 if it is smooth.
 _CELLS = 4000
@@ -194,8 +190,7 @@ def partial(law: Response, rate: float, buffer: ArrayLike, rtts: ArrayLike, cut:
     tau, room = np.asarray(rtts, dtype=float), np.asarray(buffer, dtype=float)
     _check(np.asarray(rate), room, tau)
     if not 1 <= cut <= tau.size:
-        message = f"sawtooth: cut is {cut}; give a number of flows from 1 to {tau.size}"
-        raise InputError(message)
+        raise InputError(f"sawtooth: cut is {cut}; give a number of flows from 1 to {tau.size}")
     overflows = turns * -(-tau.size // cut)
     if isinstance(law, LawResponses) and law.remembers:
         return _remembering(
@@ -344,5 +339,4 @@ def _climb(law: Response, top: Floats, over: Floats, base: Floats) -> tuple[Floa
 
 def _check(rate: Floats, buffer: Floats, rtt: Floats) -> None:
     if not ((rate > 0).all() and (rtt > 0).all() and (buffer >= 0).all()):
-        message = "sawtooth: rate and rtt must be above 0, the buffer not below"
-        raise InputError(message)
+        raise InputError("sawtooth: rate and rtt must be above 0, the buffer not below")

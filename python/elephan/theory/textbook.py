@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from inspect import signature
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,10 +26,7 @@ from elephan.theory.laws import (
     nr_hstcp,
     scalable,
 )
-from elephan.theory.response import Response, bisect
-
-if TYPE_CHECKING:
-    from elephan.theory.response import Floats
+from elephan.theory.response import Floats, Response, bisect
 
 Table = Sequence[Sequence[float]]
 
@@ -125,11 +121,9 @@ def published(law: str) -> Response:
     given = controls.control(law)
     make = RESPONSES.get(given.pop("law"))
     if make is None:
-        message = f'response: none is published for "{controls.kind(law)}"; there are {", ".join(RESPONSES)}'
-        raise InputError(message)
+        raise InputError(f'response: none is published for "{controls.kind(law)}"; there are {", ".join(RESPONSES)}')
     able = [name for name in signature(make).parameters if name != "variant"]
     if unable := sorted(set(given) - set(able)):
         known = f"it has {', '.join(able)}" if able else "it has none"
-        message = f"{controls.kind(law)}: its published curve has no {unable[0]}; {known}"
-        raise InputError(message)
+        raise InputError(f"{controls.kind(law)}: its published curve has no {unable[0]}; {known}")
     return replace(make(**given), name=law)

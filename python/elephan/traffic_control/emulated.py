@@ -7,14 +7,11 @@ tc-fq(8); `tc_util.c` of iproute2 for units: rates in powers of 1000 (`kbps` is 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from elephan.errors import InputError
 from elephan.traffic_control.quantities import TIME, count, rate, share, short, size, time
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 PACKET_B = 1514
 """Size of a full packet as queues of an Ethernet device count it [bytes]."""
@@ -186,8 +183,7 @@ def _added(words: list[str], at: int) -> Discipline:
     if i >= len(words):
         if "ingress" in words:
             return Discipline("ingress", device, "ffff:", "", (), at)
-        message = f"line {at}: names no kind of queue, such as netem"
-        raise ValueError(message)
+        raise ValueError(f"line {at}: names no kind of queue, such as netem")
     kind = words[i] if words[0] == "qdisc" else f"{words[i]} class"
     return Discipline(kind, device, handle, parent, tuple(words[i + 1 :]), at)
 
@@ -220,33 +216,28 @@ def path(found: Sequence[Discipline], device: str | None = None) -> EmulatedPath
         )
     ]
     if device is not None and device not in devices:
-        message = f"--dev {device}: there is no line of it; there are {', '.join(devices) or 'no devices'}"
-        raise ValueError(message)
+        raise ValueError(f"--dev {device}: there is no line of it; there are {', '.join(devices) or 'no devices'}")
     chosen = device or (active[0] if active else devices[0] if devices else "")
     if device is None and len(active) > 1:
         message = f"has queues of {', '.join(active[:6])}; give the one that the data leaves by with --dev {active[0]}"
         raise ValueError(message)
     mine = [one for one in found if one.device in (chosen, "")]
     if not mine:
-        message = "has no line of tc qdisc or tc class"
-        raise ValueError(message)
+        raise ValueError("has no line of tc qdisc or tc class")
     made = EmulatedPath()
     for one in _order(mine):
         reader = _READERS.get(one.kind)
         if one.kind in UNKNOWN:
-            message = f"line {one.line}: {one.kind} cannot be simulated; {UNKNOWN[one.kind]}"
-            raise ValueError(message)
+            raise ValueError(f"line {one.line}: {one.kind} cannot be simulated; {UNKNOWN[one.kind]}")
         if reader is None:
             if one.kind.split()[0] in (*PASSIVE, "filter"):
                 continue
             known = ", ".join((*SHAPERS, *QUEUES))
-            message = f'line {one.line}: "{short(one.kind)}" cannot be simulated; {known} can'
-            raise ValueError(message)
+            raise ValueError(f'line {one.line}: "{short(one.kind)}" cannot be simulated; {known} can')
         try:
             reader(one, made)
         except ValueError as error:
-            message = f"line {one.line}: {one.kind}: {error}"
-            raise ValueError(message) from None
+            raise ValueError(f"line {one.line}: {one.kind}: {error}") from None
     return made
 
 
@@ -265,8 +256,7 @@ def _order(found: Sequence[Discipline]) -> list[Discipline]:
     chain = [leaf]
     while (above := next((one for one in classes if one.handle.split()[0] == chain[0].parent), None)) is not None:
         if above in chain:
-            message = f"line {above.line}: a class is its own parent"
-            raise ValueError(message)
+            raise ValueError(f"line {above.line}: a class is its own parent")
         chain.insert(0, above)
     others = {one.handle.split()[0] for one in classes} - {leaf.handle.split()[0]}
     below = [one for one in found if one.kind not in ("htb", "htb class") and one.parent not in others]
@@ -285,8 +275,7 @@ def _netem(one: Discipline, made: EmulatedPath) -> None:
     words = one.words
     made.delay_limit = count(one.value("limit") or "1000")
     if made.delay_limit == 0:
-        message = "limit 0 drops every packet; give at least 1"
-        raise ValueError(message)
+        raise ValueError("limit 0 drops every packet; give at least 1")
     made.buffer = f'"{made.delay_limit} packets"'
     delay = 0.0
     if (text := one.value("delay", "latency")) is not None:
@@ -319,15 +308,13 @@ def _reorder(one: Discipline, made: EmulatedPath, delay_s: float) -> None:
     text, gap = one.value("reorder"), one.value("gap")
     if text is None:
         if gap is not None:
-            message = "has a gap without reorder"
-            raise ValueError(message)
+            raise ValueError("has a gap without reorder")
         return
     early = share(text)
     if early == 0:
         return
     if delay_s == 0:
-        message = "has reorder without a delay"
-        raise ValueError(message)
+        raise ValueError("has reorder without a delay")
     made.early = (early, max(count(gap or "1"), 1), delay_s)
     after = one.words[one.words.index("reorder") + 2 :]
     if after and after[0].endswith("%"):
@@ -350,8 +337,7 @@ def _losses(one: Discipline, made: EmulatedPath) -> None:
             made.loss = f"{{ gilbert = {{ enter = {enter:.9g}, leave = {leave:.9g} }} }}"
             return
         if kind == "state":
-            message = "loss state is not read; give loss gemodel or a percentage"
-            raise ValueError(message)
+            raise ValueError("loss state is not read; give loss gemodel or a percentage")
         if kind == "random":
             at += 1
         total += share(words[at]) if at < len(words) else 0.0
@@ -367,8 +353,7 @@ def _losses(one: Discipline, made: EmulatedPath) -> None:
 def _tbf(one: Discipline, made: EmulatedPath) -> None:
     text = one.value("rate")
     if text is None:
-        message = "has no rate"
-        raise ValueError(message)
+        raise ValueError("has no rate")
     bps = rate(text)
     burst = size(one.value("burst", "buffer", "maxburst") or "1540")
     if _limit_rate(made, bps):
@@ -378,8 +363,7 @@ def _tbf(one: Discipline, made: EmulatedPath) -> None:
     elif (latency := one.value("latency", "lat")) is not None:
         held = bps * time(latency) / 8 + burst
     else:
-        message = "has neither limit nor latency"
-        raise ValueError(message)
+        raise ValueError("has neither limit nor latency")
     made.buffer = f'"{max(held, PACKET_B):.0f} B"'
 
 
@@ -387,8 +371,7 @@ def _htb_class(one: Discipline, made: EmulatedPath) -> None:
     # A class may borrow up to its ceiling, and nobody else sends.
     text = one.value("ceil") or one.value("rate")
     if text is None:
-        message = "has no rate"
-        raise ValueError(message)
+        raise ValueError("has no rate")
     burst = one.value("cburst" if one.value("ceil") and one.value("cburst") else "burst")
     if _limit_rate(made, rate(text)):
         made.burst_b = size(burst) if burst is not None else 1600.0
@@ -433,8 +416,7 @@ def _pie(one: Discipline, made: EmulatedPath) -> None:
 def _red(one: Discipline, made: EmulatedPath) -> None:
     limit = one.value("limit")
     if limit is None:
-        message = "has no limit"
-        raise ValueError(message)
+        raise ValueError("has no limit")
     held = size(limit)
     high = size(one.value("max") or f"{held / 4:.0f}")
     low = size(one.value("min") or f"{high / 3:.0f}")
@@ -469,8 +451,7 @@ def _fq(one: Discipline, made: EmulatedPath) -> None:
 def _police(one: Discipline, made: EmulatedPath) -> None:
     text, burst = one.value("rate"), one.value("burst", "buffer")
     if text is None or burst is None:
-        message = "has no rate and burst"
-        raise ValueError(message)
+        raise ValueError("has no rate and burst")
     made.policer = (rate(text), size(burst))
 
 
@@ -503,5 +484,4 @@ def read(text: str, origin: str, device: str | None = None) -> EmulatedPath:
     try:
         return path(disciplines(text), device)
     except (ValueError, OverflowError) as error:
-        message = f"{origin}: {error}"
-        raise InputError(message) from None
+        raise InputError(f"{origin}: {error}") from None

@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 
 _RATE = re.compile(r"(\d+(?:\.\d+)?)([kmgt]?)(i?)(bit|bps|b)?", re.IGNORECASE)
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)(kbit|mbit|gbit|kb|mb|gb|k|m|g|b)?", re.IGNORECASE)
+# `burst 32Kb/8` shows the size of a cell behind a slash.
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)(kbit|mbit|gbit|kb|mb|gb|k|m|g|b)?(?:/.*)?", re.IGNORECASE | re.DOTALL)
+_COUNT, _SHARE = re.compile(r"(\d{1,12})p?"), re.compile(r"(\d+(?:\.\d+)?)%?")
 TIME = re.compile(r"(\d+(?:\.\d+)?)(s|secs?|ms|msecs?|us|usecs?|ns|nsecs?)?", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _SIZES = {"": 1, "b": 1, "k": 2**10, "kb": 2**10, "m": 2**20, "mb": 2**20, "g": 2**30, "gb": 2**30} | {
@@ -30,10 +32,7 @@ def rate(text: str) -> float:
     >>> rate("100Mbit"), rate("1kbps"), rate("8000")
     (100000000.0, 8000.0, 8000.0)
     """
-    found = _RATE.fullmatch(text)
-    if found is None:
-        message = f'"{short(text)}" is not a rate of tc, such as 100mbit'
-        raise ValueError(message)
+    found = _matched(_RATE, text, "a rate of tc, such as 100mbit")
     base = 1024 if found[3] else 1000
     unit = (found[4] or "bit").lower()
     factor: int = base ** _POWERS[found[2].lower()] * (8 if unit in ("bps", "b") else 1)
@@ -52,11 +51,7 @@ def size(text: str) -> float:
     >>> size("32Kb"), size("32kbit"), size("1540")
     (32768.0, 4096.0, 1540.0)
     """
-    # `burst 32Kb/8` shows the size of a cell behind a slash.
-    found = _SIZE.fullmatch(text.partition("/")[0])
-    if found is None:
-        message = f'"{short(text)}" is not a size of tc, such as 32kb'
-        raise ValueError(message)
+    found = _matched(_SIZE, text, "a size of tc, such as 32kb")
     return float(found[1]) * _SIZES[(found[2] or "").lower()]
 
 
@@ -72,10 +67,7 @@ def time(text: str) -> float:
     >>> time("50ms"), time("100")
     (0.05, 0.0001)
     """
-    found = TIME.fullmatch(text)
-    if found is None:
-        message = f'"{short(text)}" is not a time of tc, such as 50ms'
-        raise ValueError(message)
+    found = _matched(TIME, text, "a time of tc, such as 50ms")
     unit = (found[2] or "us").lower()
     per_second = {"s": 1, "m": 10**3, "u": 10**6, "n": 10**9}[unit[0]]
     return float(found[1]) / per_second
@@ -88,10 +80,7 @@ def count(text: str) -> int:
     ------
     ValueError
     """
-    if not re.fullmatch(r"\d{1,12}p?", text):
-        message = f'"{short(text)}" is not a number of packets'
-        raise ValueError(message)
-    return int(text.removesuffix("p"))
+    return int(_matched(_COUNT, text, "a number of packets")[1])
 
 
 def share(text: str) -> float:
@@ -101,10 +90,14 @@ def share(text: str) -> float:
     ------
     ValueError
     """
-    if not re.fullmatch(r"\d+(\.\d+)?%?", text):
-        message = f'"{short(text)}" is not a percentage'
-        raise ValueError(message)
-    return min(float(text.removesuffix("%")) / 100, 1.0)
+    return min(float(_matched(_SHARE, text, "a percentage")[1]) / 100, 1.0)
+
+
+def _matched(pattern: re.Pattern[str], text: str, what: str) -> re.Match[str]:
+    found = pattern.fullmatch(text)
+    if found is None:
+        raise ValueError(f'"{short(text)}" is not {what}')
+    return found
 
 
 def short(text: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib.resources import files
+from string import Template
 
-from elephan.traffic_control.emulated import PACKET_B
+from elephan.traffic_control.emulated import PACKET_B, EmulatedPath
 from elephan.units import format_rate, format_time
 
-if TYPE_CHECKING:
-    from elephan.traffic_control.emulated import EmulatedPath
+_SCENARIO = Template(files("elephan.traffic_control").joinpath("path.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def scenario(made: EmulatedPath, around: Around, title: str) -> str:
         lines.append(f'policer = {{ rate = "{policer[0]:.0f} bit/s", burst = "{policer[1]:.0f} B" }}')
     pacing = ', pacing = "linux"' if made.paces else ""
     clean = "".join(c for c in title if c.isprintable() and c not in '"\\')
-    return _SCENARIO.format(
+    return _SCENARIO.substitute(
         title=clean,
         duration=f"{around.duration_s:g} s",
         link="\n".join(lines),
@@ -119,28 +119,3 @@ def _held(made: EmulatedPath, bps: float) -> tuple[str, tuple[float, float] | No
         f"{format_rate(bps)}; it is modelled as a policer of {format_rate(policed)} with a burst of the limit"
     )
     return made.buffer, (policed, limit * PACKET_B)
-
-
-_SCENARIO = """\
-# A path as tc has it: by elephan import tc.
-title        = "{title}"
-duration     = "{duration}"
-replications = 5
-seed         = 1
-
-[[links]]
-{link}
-
-[[flows]]
-name    = "sender"
-count   = {flows}
-path    = ["emulated"]
-rtt     = "{rtt}"
-tcp     = {tcp}
-control = {{ law = "{law}" }}
-packet  = "1514 B"                      # as queues of Ethernet count it
-start   = {{ from = "0 s", to = "0.5 s" }}
-
-[record]
-every = "100 ms"
-"""

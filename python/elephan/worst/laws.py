@@ -3,59 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
 
 from elephan.errors import InputError, suggest
-from elephan.own_laws import check_used, declared
-from elephan.runs.outcome import simulate
+from elephan.own_laws import LawSource, check_used, declared
+from elephan.runs.outcome import ReplicationOutcome, simulate
 from elephan.scenario import Scenario
-from elephan.worst.search import Attack, Harm, WorstSearch
+from elephan.worst.search import Attack, Harm, SearchState, WorstSearch
 from elephan.worst.sizing import RUNS, check_runs, write_cases
 from elephan.worst.unknowns import Unknowns, read_unknowns
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
-
-    from elephan.own_laws import LawSource
-    from elephan.runs.outcome import ReplicationOutcome
-    from elephan.worst.search import SearchState
-
-NETWORK = """
-title        = "Two groups of {law} on 20 Mbit/s"
-duration     = "90 s"
-warmup       = "40 s"
-replications = 1
-seed         = 1
-
-[[links]]
-name   = "link"
-rate   = "20 Mbit/s"
-buffer = "1 bdp"
-queue  = {{ discipline = "drop-tail" }}
-loss   = {{ random = 0.0 }}
-
-[[flows]]
-name    = "a"
-count   = 1
-path    = ["link"]
-rtt     = "50 ms"
-tcp     = "linux"
-control = {{ law = "{law}" }}
-packet  = "1500 B"
-start   = "0 s"
-
-[[flows]]
-name    = "b"
-count   = 1
-path    = ["link"]
-rtt     = "50 ms"
-tcp     = "linux"
-control = {{ law = "{law}" }}
-packet  = "1500 B"
-start   = "0 s"
-"""
+NETWORK = Template(files("elephan.worst").joinpath("attack.toml").read_text(encoding="utf-8"))
 """The family: one link, two groups of flows. All of them have started well before the warm-up ends."""
 
 RANGES = {
@@ -178,12 +141,11 @@ def attack(
     """
     begun = time.perf_counter()
     if harm not in HARMS:
-        message = f'--harm: there is no "{harm}"; {suggest(harm, HARMS)}'
-        raise InputError(message)
+        raise InputError(f'--harm: there is no "{harm}"; {suggest(harm, HARMS)}')
     check_runs(runs)
     try:
         with declared(laws):
-            base = Scenario.from_text(NETWORK.format(law=law), "attack")
+            base = Scenario.from_text(NETWORK.substitute(law=law), "attack")
     except InputError as error:
         message = f"attack {law}: {str(error).removeprefix('attack: ').removeprefix('flows[0].control.law: ')}"
         raise InputError(message) from None

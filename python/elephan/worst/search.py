@@ -6,26 +6,21 @@ any number of threads. A case is one run: replication 0 of the scenario with the
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.errors import InputError
 from elephan.runs import ReplicationJob, simulate_all
-from elephan.runs.outcome import simulate
+from elephan.runs.outcome import ReplicationOutcome, simulate
+from elephan.scenario import Scenario
 from elephan.stats.extremes import upper_tail
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from elephan.runs.outcome import ReplicationOutcome
-    from elephan.scenario import Scenario
-    from elephan.sweeps.lists import Value
-    from elephan.worst.unknowns import Unknowns
+from elephan.sweeps.lists import Value
+from elephan.worst.unknowns import Unknowns
 
 POPULATION = 25
 """Cases of a generation."""
@@ -181,8 +176,7 @@ class WorstSearch:
         try:
             return self.scenario.replace(changes, replications=1)
         except InputError as error:
-            message = f"--range: a case within the ranges cannot be run: {error}"
-            raise InputError(message) from None
+            raise InputError(f"--range: a case within the ranges cannot be run: {error}") from None
 
     def attack(self, runs: int, also: Iterable[Sequence[float]] = ()) -> Attack:
         """Run random cases, then search.

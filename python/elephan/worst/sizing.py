@@ -5,32 +5,24 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from elephan.errors import InputError
 from elephan.formats import stamped
-from elephan.own_laws import check_used, declared
+from elephan.own_laws import LawSource, check_used, declared
 from elephan.runs import ReplicationJob, simulate_all
 from elephan.runs.warmup import settle_warmup
 from elephan.scenario import Scenario
-from elephan.sizing import LARGEST_BDP, size
+from elephan.sizing import LARGEST_BDP, SizeAnswer, size
 from elephan.sizing.measuring import sample
-from elephan.sizing.search import finer
-from elephan.sizing.targets import parse_targets
+from elephan.sizing.search import SearchProgress, finer
+from elephan.sizing.targets import Target, parse_targets
 from elephan.units import count
 from elephan.worst.search import FEWEST_RUNS, Attack, FoundCase, Harm, SearchState, WorstSearch
-from elephan.worst.unknowns import read_unknowns, usual_unknowns
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
-
-    from elephan.own_laws import LawSource
-    from elephan.sizing import SizeAnswer
-    from elephan.sizing.search import SearchProgress
-    from elephan.sizing.targets import Target
-    from elephan.worst.unknowns import Unknowns
+from elephan.worst.unknowns import Unknowns, read_unknowns, usual_unknowns
 
 RUNS = 400
 """Runs of one attack, random cases included."""
@@ -262,8 +254,7 @@ def _check_free(unknowns: Unknowns, scenario: Scenario, link: int) -> None:
     for unknown in unknowns.all:
         table, _, key = unknown.place.partition(".")
         if table in own and key == "buffer":
-            message = f"--range {unknown.place}: is the buffer that is searched; leave it out"
-            raise InputError(message)
+            raise InputError(f"--range {unknown.place}: is the buffer that is searched; leave it out")
 
 
 def check_runs(runs: int) -> None:
@@ -275,19 +266,17 @@ def check_runs(runs: int) -> None:
         If there are.
     """
     if runs < FEWEST_RUNS:
-        message = f"--runs: {runs} is too few for a search; give {FEWEST_RUNS} or more"
-        raise InputError(message)
+        raise InputError(f"--runs: {runs} is too few for a search; give {FEWEST_RUNS} or more")
 
 
 def _one_floor(given: str | Iterable[str] | Mapping[str, float | str]) -> Target:
     """Read the one target of a worst case."""
     targets = parse_targets(given)
     if len(targets) != 1 or not targets[0].is_floor:
-        message = (
+        raise InputError(
             "--worst-case: takes one target that a larger buffer meets; write --target utilization=0.95 or "
             "--target loss=0.1%"
         )
-        raise InputError(message)
     return targets[0]
 
 

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from elephan.assignments import usual_place
 from elephan.errors import InputError
+from elephan.network import FlowGroup
+from elephan.scenario import Scenario
 from elephan.sweeps.lists import DIGITS, RangeEnds, Value, read_ends, read_words, write_number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from elephan.network import FlowGroup
-    from elephan.scenario import Scenario
 
 MOST_EACH = 16
 """Largest group whose flows each have a value of their own; that of larger ones is two ends."""
@@ -144,12 +139,10 @@ def read_unknowns(
     for text in texts:
         place, equals, values = (part.strip() for part in text.partition("="))
         if not (equals and place and values):
-            message = f'--range: "{text}" is not of the form PLACE=LOW..HIGH, such as flows[0].rtt=20..200 ms'
-            raise InputError(message)
+            raise InputError(f'--range: "{text}" is not of the form PLACE=LOW..HIGH, such as flows[0].rtt=20..200 ms')
         place = usual_place(place)
         if place in found:
-            message = f'--range: "{place}" is given twice; give it one range'
-            raise InputError(message)
+            raise InputError(f'--range: "{place}" is given twice; give it one range')
         found[place] = values
     counts = {place for place in found if place.endswith(".count")}
     unknowns = [_read(scenario, place, values, counts) for place, values in found.items()]
@@ -163,18 +156,15 @@ def _read(scenario: Scenario, place: str, values: str, counts: set[str]) -> Unkn
     if ends is None:
         choices = tuple(read_words(where, values))
         if len(choices) < 2:
-            message = f"{where}: {values} is one value; give a range LOW..HIGH or a list"
-            raise InputError(message)
+            raise InputError(f"{where}: {values} is one value; give a range LOW..HIGH or a list")
         return Unknown(place, values, None, choices)
     if ends.first > ends.last:
-        message = f"{where}: {values} is not a range: its first end is above its last"
-        raise InputError(message)
+        raise InputError(f"{where}: {values} is not a range: its first end is above its last")
     unknown = Unknown(place, values, ends, each=_each(scenario, place, counts))
     try:
         scenario.replace({place: unknown.value([0.5] * unknown.size)})
     except InputError as error:
-        message = f"{where}: {error}"
-        raise InputError(message) from None
+        raise InputError(f"{where}: {error}") from None
     return unknown
 
 

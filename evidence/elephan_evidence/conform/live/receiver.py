@@ -7,7 +7,7 @@ Section 4.2 (one ACK for two segments, at once for segments out of order).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from random import Random  # noqa: TC003 (a field of a dataclass)
+from random import Random
 
 from elephan_evidence.conform.live.wire import ACK, LIMIT, SYN, Segment
 

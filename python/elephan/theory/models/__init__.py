@@ -1,28 +1,8 @@
 """Every analytic model by name: its card, its table, and its prediction for a link. One file each."""
 
+from importlib import import_module
+
 from elephan.errors import InputError, suggest
-from elephan.theory.models import (
-    convergence,
-    delay_based,
-    droptail_fixed_point,
-    engset,
-    fluid,
-    gaussian,
-    hstcp,
-    hstcp_window,
-    loss_share,
-    mixed,
-    poisson_loss,
-    processor_sharing,
-    queue_bound,
-    recovery_time,
-    red_fixed_point,
-    response,
-    rules,
-    sawtooth,
-    small_buffer,
-    staggered,
-)
 from elephan.theory.models.bottleneck import Bottleneck, bottleneck
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, ModelTable, Prediction
 
@@ -40,31 +20,32 @@ __all__ = [
 ]
 
 
-MODELS: dict[str, Model] = {
-    module.MODEL.name: module.MODEL
-    for module in (
-        response,
-        hstcp,
-        hstcp_window,
-        sawtooth,
-        staggered,
-        droptail_fixed_point,
-        red_fixed_point,
-        gaussian,
-        small_buffer,
-        delay_based,
-        fluid,
-        rules,
-        queue_bound,
-        processor_sharing,
-        poisson_loss,
-        mixed,
-        engset,
-        recovery_time,
-        loss_share,
-        convergence,
-    )
-}
+_MODULES = (
+    "response",
+    "hstcp",
+    "hstcp_window",
+    "sawtooth",
+    "staggered",
+    "droptail_fixed_point",
+    "red_fixed_point",
+    "gaussian",
+    "small_buffer",
+    "delay_based",
+    "fluid",
+    "rules",
+    "queue_bound",
+    "processor_sharing",
+    "poisson_loss",
+    "mixed",
+    "engset",
+    "recovery_time",
+    "loss_share",
+    "convergence",
+)
+
+_FOUND: tuple[Model, ...] = tuple(import_module(f"{__name__}.{name}").MODEL for name in _MODULES)
+
+MODELS: dict[str, Model] = {model.name: model for model in _FOUND}
 """Models by name, in the order of the catalogue."""
 
 
@@ -90,6 +71,5 @@ def model(name: str) -> Model:
     'sawtooth'
     """
     if name not in MODELS:
-        message = f'model: there is no "{name}"; {suggest(name, MODELS)}'
-        raise InputError(message)
+        raise InputError(f'model: there is no "{name}"; {suggest(name, MODELS)}')
     return MODELS[name]

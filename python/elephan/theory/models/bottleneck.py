@@ -6,17 +6,13 @@ It is derived from a scenario's network, never from a run.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from elephan.network import BULK, DROP_TAIL
+from elephan.network import BULK, DROP_TAIL, FlowGroup, Network
 from elephan.theory import controls
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from elephan.network import FlowGroup, Network
 
 UNEQUAL = 2
 """Number of equal shares of path and buffer that one of several flows may have in flight."""

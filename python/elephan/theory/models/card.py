@@ -1,14 +1,17 @@
 """A model for its users: a card, a table for given parameters, and a prediction for a link.
 
-A model is one file in this folder that ends in ``MODEL = Model(...)``, and one line in `elephan.theory.models`.
+A model is a module in this folder that ends in ``MODEL = read_model(...)``, its card, which is a TOML file of the same
+name, and one line in `elephan.theory.models`.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,6 +30,12 @@ if TYPE_CHECKING:
 
 Values = Mapping[str, Any]
 """Parameters by name: arrays of shape (rows,) of floats in base units, or of text."""
+
+Columns = Mapping[str, Any]
+"""Computed columns by name: arrays of shape (rows,) of floats, or of text."""
+
+Compute = Callable[[Values], Columns]
+"""Function of parameters that returns columns."""
 
 CI95 = "_ci95"
 """Suffix of the column with half of the 95 % interval of another column."""
@@ -101,15 +110,13 @@ class ModelParameter:
         if not self.unit:
             unknown = [item for item in items if self.choices and kind(item) not in self.choices]
             if unknown:
-                message = f'{name}: there is no "{unknown[0]}"; {suggest(unknown[0], self.choices)}'
-                raise InputError(message)
+                raise InputError(f'{name}: there is no "{unknown[0]}"; {suggest(unknown[0], self.choices)}')
             return items
         values = [value for item in items for value in self._numbers(name, item)]
         outside = [value for value in values if not self._allows(value)]
         if outside:
             unit = f" {self.unit}" if self.unit not in ("", "1") else ""
-            message = f"{name}: {outside[0]:g}{unit} is not {self.range}; write for example {self.default}"
-            raise InputError(message)
+            raise InputError(f"{name}: {outside[0]:g}{unit} is not {self.range}; write for example {self.default}")
         return values
 
     @property
@@ -139,8 +146,7 @@ class ModelParameter:
                 return [self._number(text)]
             return written.values(self._number(written.low), self._number(written.high))
         except InputError as error:
-            message = f"{name}: {error}"
-            raise InputError(message) from None
+            raise InputError(f"{name}: {error}") from None
 
     def _number(self, text: str) -> float:
         text = text.strip()
@@ -152,14 +158,11 @@ class ModelParameter:
         except UnitError:
             raise
         except ValueError:
-            message = f'"{text}" is not a number{self._counted}; write for example {self.default}'
-            raise InputError(message) from None
+            raise InputError(f'"{text}" is not a number{self._counted}; write for example {self.default}') from None
         if not math.isfinite(value):
-            message = f'"{text}" is not finite; write for example {self.default}'
-            raise InputError(message)
+            raise InputError(f'"{text}" is not finite; write for example {self.default}')
         if abs(value) > MOST:
-            message = f'"{text}" is out of range; write for example {self.default}'
-            raise InputError(message)
+            raise InputError(f'"{text}" is out of range; write for example {self.default}')
         return value
 
 
@@ -237,8 +240,7 @@ class ModelTable:
         """Return one column, of a parameter or a result."""
         columns = {**self.values, **self.columns}
         if name not in columns:
-            message = f"{self.model.name}: {unknown('column', name, columns)}"
-            raise InputError(message)
+            raise InputError(f"{self.model.name}: {unknown('column', name, columns)}")
         return columns[name]
 
     def to_columns(self) -> ColumnTable:
@@ -315,18 +317,6 @@ def _plain(cell: object) -> object:
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
-def _nothing(_: Bottleneck) -> str:
-    return ""
-
-
-def _no_doubts(_: Bottleneck) -> list[str]:
-    return []
-
-
-def _asks_nothing(_: str, __: Bottleneck) -> Floats:
-    return np.empty(0)
-
-
 @dataclass(frozen=True)
 class Model:
     """An analytic model.
@@ -376,14 +366,14 @@ class Model:
     says: str
     parameters: dict[str, ModelParameter]
     columns: dict[str, ModelColumn]
-    compute: Callable[[Values], Mapping[str, Any]]
+    compute: Compute
     fails: tuple[str, ...] = ()
     picture: ModelPicture | None = None
     predict: Callable[[Bottleneck, Floats], Prediction] | None = None
     from_link: Callable[[Network, int], Mapping[str, str]] | None = None
-    unsuited: Callable[[Bottleneck], str] = field(default=_nothing)
-    doubts: Callable[[Bottleneck], list[str]] = field(default=_no_doubts)
-    asks: Callable[[str, Bottleneck], Floats] = field(default=_asks_nothing)
+    unsuited: Callable[[Bottleneck], str] = field(default=lambda _: "")
+    doubts: Callable[[Bottleneck], list[str]] = field(default=lambda _: [])
+    asks: Callable[[str, Bottleneck], Floats] = field(default=lambda _, __: np.empty(0))
     takes_pacing: bool = False
 
     def table(self, given: Mapping[str, str] | None = None) -> ModelTable:
@@ -414,15 +404,13 @@ class Model:
         unknown = [name for name in chosen if name not in self.parameters]
         if unknown:
             hint = suggest(unknown[0], self.parameters, f"it has {', '.join(self.parameters)}", "")
-            message = f"{self.name}: there is no parameter {unknown[0]}; {hint}"
-            raise InputError(message)
+            raise InputError(f"{self.name}: there is no parameter {unknown[0]}; {hint}")
         lists: Sequence[Sequence[float | str]] = [
             row.read(name, chosen.get(name, row.default)) for name, row in self.parameters.items()
         ]
         rows = list(itertools.product(*lists))
         if len(rows) > MOST_ROWS:
-            message = f"{self.name}: the lists multiply to {len(rows)} rows; give no more than {MOST_ROWS}"
-            raise InputError(message)
+            raise InputError(f"{self.name}: the lists multiply to {len(rows)} rows; give no more than {MOST_ROWS}")
         values = {name: np.array(column) for name, column in zip(self.parameters, zip(*rows, strict=True), strict=True)}
         return ModelTable(self, values, {name: np.asarray(column) for name, column in self.compute(values).items()})
 
@@ -451,6 +439,41 @@ class Model:
             "predicts_links": self.predict is not None,
             "reads_links": self.predict is not None or self.from_link is not None,
         }
+
+
+def read_model(module: str, *, choices: Mapping[str, Sequence[str]] | None = None, **given: Any) -> Model:
+    """Make a model of its card, which lies beside its module, and of its functions.
+
+    Parameters
+    ----------
+    module : str
+        File of the module; the card has the same name and ends in ``.toml``.
+    choices : mapping of str to sequence of str, optional
+        Words that parameters may take, where code knows them; all are the default of a parameter without another.
+    **given
+        The fields of `Model` that the card leaves open.
+
+    Returns
+    -------
+    Model
+    """
+    card = tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
+    for name, words in (choices or {}).items():
+        card["parameters"][name] = {"default": ",".join(words), **card["parameters"][name], "choices": words}
+    for row in card["parameters"].values():
+        row["choices"] = tuple(row.get("choices", ()))
+    card["picture"]["lines"] = tuple(card["picture"]["lines"])
+    return Model(
+        name=card["name"],
+        title=card["title"],
+        source=card["source"],
+        says=card["says"],
+        fails=tuple(card["fails"]),
+        parameters={name: ModelParameter(**row) for name, row in card["parameters"].items()},
+        columns={name: ModelColumn(**row) for name, row in card["columns"].items()},
+        picture=ModelPicture(**card["picture"]),
+        **given,
+    )
 
 
 MOST_ROWS = 100_000

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory import controls
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
+from elephan.theory.models.bottleneck import Bottleneck
+from elephan.theory.models.card import Columns, Prediction, Values, read_model
 from elephan.theory.models.flows import mixed_laws, no_capacity_left, other_traffic
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
+from elephan.theory.response import Floats
 
 TARGETS = {"fast": ("alpha", "alpha"), "vegas": ("alpha", "beta")}
 """Parameters for the minimum and maximum of a flow's own packets in the queue, by law."""
@@ -77,10 +70,9 @@ def joining(flows: int) -> float:
     return float(met[-1])
 
 
-def _table(v: Values) -> Mapping[str, Floats]:
+def _table(v: Values) -> Columns:
     if not ((v["flows"] >= 1) & (v["flows"] == v["flows"].round()) & (v["flows"] <= MOST_FLOWS)).all():
-        message = f"backlog-target: flows must be a whole number from 1 to {MOST_FLOWS}"
-        raise InputError(message)
+        raise InputError(f"backlog-target: flows must be a whole number from 1 to {MOST_FLOWS}")
     rate = v["rate"] / 8 / v["packet"]
     least, most = (np.array([targets(law)[end] for law in v["law"].tolist()]) * v["flows"] for end in (0, 1))
     fits = most <= v["buffer"]
@@ -123,35 +115,10 @@ def _doubts(link: Bottleneck) -> list[str]:
     return lines + other_traffic(link)
 
 
-MODEL = Model(
-    name="backlog-target",
-    title="A set number of packets of each flow in the queue",
-    source="Jin2004",
-    says="Where FAST (200 packets a flow) and Vegas (1 to 3) rest: utilization 1, no loss and a queue of all targets, "
-    "if the buffer has room for it.",
-    fails=(
-        "Does not apply to a buffer without room for all targets.",
-        "Flows that come while others have a queue take it for propagation and keep more, up to joining_packets; a "
-        "buffer without room for those may lose.",
-        "Slow start may overflow the buffer before the law rests; of Vegas' band it takes the middle.",
-    ),
-    parameters={
-        "law": ModelParameter("fast", "", "congestion-control law", tuple(TARGETS)),
-        "rate": ModelParameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
-        "packet": ModelParameter("1000 B", "B", "size of a packet", within="(0, inf)"),
-        "buffer": ModelParameter("15000", "packets", "of the link", within="[0, inf)"),
-        "flows": ModelParameter("1,2,5,10,20,50", "1", "how many"),
-    },
-    columns={
-        "utilization": ModelColumn("1", "share of the rate that is used"),
-        "loss_ratio": ModelColumn("1", "lost segments per segment sent"),
-        "backlog_packets": ModelColumn("packets", "queue, in the middle of what a law accepts"),
-        "queueing_delay_s": ModelColumn("s", "the same as time"),
-        "room_packets": ModelColumn("packets", "largest queue that all flows accept"),
-        "joining_packets": ModelColumn("packets", "the same if they come one by one and take a queue for distance"),
-    },
+MODEL = read_model(
+    __file__,
+    choices={"law": tuple(TARGETS)},
     compute=_table,
-    picture=ModelPicture("flows", ("room_packets", "joining_packets"), "xy"),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,

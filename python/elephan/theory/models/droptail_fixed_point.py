@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory.fixed_points import Delay, droptail_each
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
+from elephan.theory.fixed_points import Delay, FixedPoint, droptail_each
+from elephan.theory.models.bottleneck import Bottleneck
+from elephan.theory.models.card import Columns, Prediction, Values, read_model
 from elephan.theory.models.flows import (
     ANSWERING,
-    LINK,
-    SPREAD,
     bursts,
     mixed,
     other_signals,
@@ -20,28 +19,11 @@ from elephan.theory.models.flows import (
     packet_rate,
     spread,
     throughput,
-    together,
     used,
+    vectorized_over,
 )
 from elephan.theory.models.senders import period_inputs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.theory.fixed_points import FixedPoint
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
-
-COLUMNS = {
-    "utilization": ModelColumn("1", "share of the rate that is used"),
-    "load": ModelColumn("1", "offered, in capacities of the link"),
-    "loss_ratio": ModelColumn("1", "dropped over arrived"),
-    "backlog_packets": ModelColumn("packets", "mean number that delays an arrival"),
-    "shortest_over_longest": ModelColumn("1", "rate of the flow with the shortest RTT over that with the longest"),
-    "solutions": ModelColumn("1", "loads that agree; the row is the least of them"),
-}
-"""Columns of the fixed-point models."""
+from elephan.theory.response import Floats
 
 
 def columns(found: list[list[FixedPoint]]) -> dict[str, Floats]:
@@ -89,24 +71,12 @@ def prediction(link: Bottleneck, found: list[list[FixedPoint]]) -> Prediction:
     return Prediction(used(link, shown["utilization"]), shown["loss_ratio"], shown["backlog_packets"] / link.rate)
 
 
-def _table(v: Values) -> Mapping[str, Floats]:
+@vectorized_over("buffer")
+def _table(v: Values) -> Columns:
     if not (v["buffer"] >= 1).all():
-        message = f"buffer: {v['buffer'].min():g} packets is too small; give at least 1"
-        raise InputError(message)
-    table = {name: np.empty(len(v["buffer"])) for name in COLUMNS}
-    for rows in together(v, ["buffer"]):
-        law, delay, loss = (str(v[name][rows[0]]) for name in ("law", "delay", "loss"))
-        found = droptail_each(
-            throughput(law),
-            packet_rate(v, rows[0]),
-            v["buffer"][rows],
-            spread(v, rows[0]),
-            delay=delay,  # type: ignore[arg-type]  # a choice of the parameter
-            loss=loss,  # type: ignore[arg-type]
-        )
-        for name, column in columns(found).items():
-            table[name][rows] = column
-    return table
+        raise InputError(f"buffer: {v['buffer'].min():g} packets is too small; give at least 1")
+    law, chosen = str(v["law"][0]), {name: v[name][0] for name in ("delay", "loss")}
+    return columns(droptail_each(throughput(law), packet_rate(v), v["buffer"], spread(v), **chosen))
 
 
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
@@ -139,32 +109,10 @@ def doubts(link: Bottleneck) -> list[str]:
     return lines + other_traffic(link)
 
 
-MODEL = Model(
-    name="droptail-fixed-point",
-    title="Flows and M/M/1/K agree on a load: drop-tail",
-    source="Barman2004",
-    says="Load, loss, queue and utilization at which N flows of different RTTs offer what a drop-tail queue of Poisson "
-    "arrivals makes them offer.",
-    fails=(
-        "It has no knee: for ten HighSpeed flows on 1 Gbit/s and 120 ms it says 99.5 % at 10 % of the BDP (12,500 "
-        "packets), where packet simulations give 92 %; it passes 90 % at 0.7 %, and says 93 % at 1 %, where they give "
-        "20 %.",
-        "The knee is a property of packet simulations: of bursts, and of losses that several flows have at once. "
-        "Poisson arrivals have neither.",
-    ),
-    parameters={
-        "law": ModelParameter(
-            "barman", "", "whose throughput at a loss rate; barman is the source's lambda(p)", ANSWERING
-        ),
-        "delay": ModelParameter("accepted", "", "what a segment waits for", get_args(Delay)),
-        "loss": ModelParameter("blocking", "", "arrivals at a full system, or rho^K", ("blocking", "tail")),
-        **LINK,
-        "buffer": ModelParameter("12..12500:13", "packets", "K, the one in service included"),
-        **SPREAD,
-    },
-    columns=COLUMNS,
+MODEL = read_model(
+    __file__,
+    choices={"law": ANSWERING, "delay": get_args(Delay)},
     compute=_table,
-    picture=ModelPicture("buffer", ("utilization",), "x"),
     predict=_predict,
     unsuited=_unsuited,
     doubts=doubts,

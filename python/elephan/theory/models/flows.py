@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory import controls, hstcp
+from elephan.theory.fixed_points import Throughput
 from elephan.theory.law_responses import SOURCES
 from elephan.theory.laws import response
-from elephan.theory.models.bottleneck import UNPACED
-from elephan.theory.models.card import ModelParameter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from elephan.theory.fixed_points import Indices, Throughput
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
-
-LINK = {
-    "rate": ModelParameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
-    "packet": ModelParameter("1000 B", "B", "size of a packet", within="(0, inf)"),
-}
-"""Parameters of every model of a link."""
-
-SPREAD = {
-    "flows": ModelParameter("10", "1", "how many"),
-    "rtt_min": ModelParameter("115.5 ms", "s", "shortest round-trip time without queueing"),
-    "rtt_max": ModelParameter("124.5 ms", "s", "longest; the others equally spaced between"),
-}
-"""Parameters of flows with different RTTs."""
+from elephan.theory.models.bottleneck import UNPACED, Bottleneck
+from elephan.theory.models.card import Compute, Values
+from elephan.theory.response import Floats
 
 ANSWERING = ("barman", *SOURCES)
 """Laws that respond to loss alone, and are evaluated; ``barman`` is HighSpeed's lambda(p) of Barman2004."""
@@ -40,14 +22,13 @@ ANSWERING = ("barman", *SOURCES)
 MOST_FLOWS = 100_000
 
 
-def spread(v: Values, row: int) -> Floats:
-    """RTTs of the flows of a row, equally spaced.
+def spread(v: Values) -> Floats:
+    """RTTs of the flows of rows that are alike in them, equally spaced.
 
     Parameters
     ----------
     v : mapping
         Values with ``flows``, ``rtt_min`` [s] and ``rtt_max`` [s].
-    row : int
 
     Returns
     -------
@@ -60,21 +41,19 @@ def spread(v: Values, row: int) -> Floats:
 
     Examples
     --------
-    >>> spread({"flows": np.array([3.0]), "rtt_min": np.array([0.1]), "rtt_max": np.array([0.2])}, 0).round(3).tolist()
+    >>> spread({"flows": np.array([3.0]), "rtt_min": np.array([0.1]), "rtt_max": np.array([0.2])}).round(3).tolist()
     [0.1, 0.15, 0.2]
     """
-    flows, low, high = (float(v[name][row]) for name in ("flows", "rtt_min", "rtt_max"))
+    flows, low, high = (float(v[name][0]) for name in ("flows", "rtt_min", "rtt_max"))
     if not (flows == int(flows) and 1 <= flows <= MOST_FLOWS):
-        message = f"flows: {flows:g} is no number of flows; give a whole number from 1 to {MOST_FLOWS}"
-        raise InputError(message)
+        raise InputError(f"flows: {flows:g} is no number of flows; give a whole number from 1 to {MOST_FLOWS}")
     if not 0 < low <= high:
-        message = f"rtt_min, rtt_max: {low:g} s to {high:g} s is no range of times above 0"
-        raise InputError(message)
+        raise InputError(f"rtt_min, rtt_max: {low:g} s to {high:g} s is no range of times above 0")
     return np.linspace(low, high, int(flows)) if flows > 1 else np.array([(low + high) / 2])
 
 
-def packet_rate(v: Values, row: int) -> float:
-    """Return the rate of the link of a row [packets/s].
+def packet_rate(v: Values) -> float:
+    """Return the rate of the link of rows that are alike in it [packets/s].
 
     Parameters
     ----------
@@ -87,32 +66,49 @@ def packet_rate(v: Values, row: int) -> float:
 
     Examples
     --------
-    >>> packet_rate({"rate": np.array([1e9]), "packet": np.array([1000.0])}, 0)
+    >>> packet_rate({"rate": np.array([1e9]), "packet": np.array([1000.0])})
     125000.0
     """
-    return float(v["rate"][row]) / 8 / float(v["packet"][row])
+    return float(v["rate"][0]) / 8 / float(v["packet"][0])
 
 
-def together(v: Values, apart: Sequence[str] = ()) -> Iterator[Indices]:
-    """Group rows that differ at most in some parameters.
+def vectorized_over(*names: str) -> Callable[[Compute], Compute]:
+    """Decorate a function that takes arrays of some parameters, and of the others one value for all rows.
 
     Parameters
     ----------
-    apart : sequence of str
-        Parameters that may differ within a group.
+    *names : str
+        Parameters that may differ among the rows of a call.
+
+    Returns
+    -------
+    callable
+        Decorator; the function that it makes takes any rows, and returns columns of numbers.
 
     Examples
     --------
-    >>> rows = {"flows": np.array([1, 1, 2]), "buffer": np.array([5, 6, 5])}
-    >>> [group.tolist() for group in together(rows, ["buffer"])]
-    [[0, 1], [2]]
+    >>> @vectorized_over("buffer")
+    ... def share(v):
+    ...     return {"share": v["buffer"] / v["flows"][0]}
+    >>> share({"flows": np.array([1, 1, 2]), "buffer": np.array([5.0, 6.0, 5.0])})["share"].tolist()
+    [5.0, 6.0, 2.5]
     """
-    keys = list(zip(*(column.tolist() for name, column in v.items() if name not in apart), strict=True))
-    places: dict[tuple[object, ...], list[int]] = {}
-    for i, key in enumerate(keys):
-        places.setdefault(key, []).append(i)
-    for rows in places.values():
-        yield np.array(rows)
+
+    def decorated(compute: Compute) -> Compute:
+        def computed(v: Values) -> Mapping[str, Any]:
+            fixed = list(zip(*(column.tolist() for name, column in v.items() if name not in names), strict=True))
+            groups: dict[tuple[object, ...], list[int]] = {}
+            for row, key in enumerate(fixed):
+                groups.setdefault(key, []).append(row)
+            table: dict[str, Floats] = {}
+            for rows in groups.values():
+                for name, column in compute({name: column[rows] for name, column in v.items()}).items():
+                    table.setdefault(name, np.empty(len(fixed)))[rows] = column
+            return table
+
+        return computed
+
+    return decorated
 
 
 def throughput(law: str) -> Throughput:

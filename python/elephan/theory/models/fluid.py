@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.fairness import LAWS
 from elephan.theory.fluid_aqm import equilibrium, trajectory, unstable_roots
-from elephan.theory.fluid_queues import Discipline, DropTail, FluidPath, Pie, Red, SmallBuffer, fluid_law
+from elephan.theory.fluid_queues import Discipline, DropTail, FluidPath, Law, Pie, Red, SmallBuffer, fluid_law
 from elephan.theory.laws import response
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
-from elephan.theory.models.flows import LINK, mixed_laws, no_capacity_left, other_traffic, packet_rate, together, used
+from elephan.theory.models.bottleneck import Bottleneck
+from elephan.theory.models.card import Columns, Prediction, Values, read_model
+from elephan.theory.models.flows import (
+    mixed_laws,
+    no_capacity_left,
+    other_traffic,
+    packet_rate,
+    used,
+    vectorized_over,
+)
 from elephan.theory.models.red_fixed_point import packets
 from elephan.theory.models.senders import sawtooth_inputs
+from elephan.theory.response import Floats
 from elephan.theory.sawtooth import recovery_time
 from elephan.units import seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.theory.fluid_queues import Law
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
 
 QUEUES = ("drop-tail", "small-buffer", "red", "ared", "gared", "pie")
 PREDICTED = ("drop-tail", "red", "ared", "gared", "pie")
@@ -45,27 +46,20 @@ def _step(discipline: Discipline, rtt: float) -> float:
     return min(rtt / 10, discipline.interval_s) if isinstance(discipline, Pie) else rtt / 10
 
 
-def _table(v: Values) -> Mapping[str, Floats]:
-    table = {name: np.empty(len(v["time"])) for name in COLUMNS}
-    for rows in together(v, ["time"]):
-        for name, column in _followed(v, rows[0], v["time"][rows]).items():
-            table[name][rows] = column
-    return table
-
-
-def _followed(v: Values, row: int, times: Floats) -> dict[str, Floats]:
+@vectorized_over("time")
+def _table(v: Values) -> Columns:
     """Compute one trajectory at some times, and its equilibrium."""
-    rtt, flows, start = (float(v[name][row]) for name in ("rtt", "flows", "start"))
-    path = FluidPath(packet_rate(v, row), rtt, flows)
-    discipline = _discipline(v, row)
+    times, (rtt, flows, start) = v["time"], (float(v[name][0]) for name in ("rtt", "flows", "start"))
+    path = FluidPath(packet_rate(v), rtt, flows)
+    discipline = _discipline(v)
     # Windows exceed the size that fills link and buffer, but not a hundredfold.
-    law = fluid_law(response(str(v["law"][row])), rtt, 100 * (packet_rate(v, row) * rtt + float(v["buffer"][row])))
+    law = fluid_law(response(str(v["law"][0])), rtt, 100 * (packet_rate(v) * rtt + float(v["buffer"][0])))
     step = _step(discipline, rtt)
     if not (times >= 0).all() or times.max() / step > MOST_STEPS:
         message = f"time: give 0 to {MOST_STEPS * step:g} s; a step is {step:g} s, a tenth of the round trip at most"
         raise InputError(message)
     rest = equilibrium(law, path, discipline)
-    once = str(v["cuts"][row]) == "once"
+    once = str(v["cuts"][0]) == "once"
     # One more step, so that the last time is within the trajectory.
     run = trajectory(
         law, path, discipline, float(times.max()) + 2 * step, step, start * rest.window, rest.queue, once=once
@@ -82,22 +76,18 @@ def _followed(v: Values, row: int, times: Floats) -> dict[str, Floats]:
     return found | {name: np.full(times.size, value) for name, value in still.items()}
 
 
-def _discipline(v: Values, row: int) -> Discipline:
-    kind, buffer = str(v["queue"][row]), float(v["buffer"][row])
-    low, high, p_max, weight, target = (
-        float(v[name][row]) for name in ("min_th", "max_th", "p_max", "weight", "target")
-    )
+def _discipline(v: Values) -> Discipline:
+    kind, buffer = str(v["queue"][0]), float(v["buffer"][0])
+    low, high, p_max, weight, target = (float(v[name][0]) for name in ("min_th", "max_th", "p_max", "weight", "target"))
     if buffer < 1:
-        message = f"buffer: {buffer:g} packets is too small; give at least 1"
-        raise InputError(message)
+        raise InputError(f"buffer: {buffer:g} packets is too small; give at least 1")
     if kind == "drop-tail":
         return DropTail(buffer)
     if kind == "small-buffer":
         return SmallBuffer(buffer)
     if kind == "pie":
         if target <= 0:
-            message = "target: must be above 0"
-            raise InputError(message)
+            raise InputError("target: must be above 0")
         return Pie(target, limit=buffer)
     if not (0 <= low < high and 0 < p_max <= 1 and 0 < weight < 1):
         message = "min_th, max_th, p_max, weight: min_th must lie below max_th, p_max and weight between 0 and 1"
@@ -182,57 +172,10 @@ def _doubts(link: Bottleneck) -> list[str]:
     return lines + other_traffic(link)
 
 
-COLUMNS = {
-    "window_segments": ModelColumn("segments", "window of a flow"),
-    "backlog_packets": ModelColumn("packets", "queue"),
-    "loss_ratio": ModelColumn("1", "loss at this time"),
-    "utilization": ModelColumn("1", "share of the rate that is used at this time"),
-    "rest_window_segments": ModelColumn("segments", "window at which nothing changes"),
-    "rest_backlog_packets": ModelColumn("packets", "queue there"),
-    "rest_loss_ratio": ModelColumn("1", "loss there"),
-    "unstable_roots": ModelColumn("1", "modes that grow there; none if it is stable"),
-}
-
-MODEL = Model(
-    name="fluid",
-    title="TCP and queue management as a fluid with delay",
-    source="Misra2000",
-    says="Window, queue, loss and utilization against time for a window law and a queue; where nothing changes, and "
-    "whether it is stable there.",
-    fails=(
-        "A mean window of flows that are alike: single cuts, bursts, slow start and timeouts are not in it.",
-        "What is at rest, and whether it is stable, is the source's, in which every loss is a cut. With large windows "
-        "a round trip has many losses, and with cuts=every a queue that is not stable stays empty for far too long.",
-        "A drop leaves the queue no shorter, as a mark would.",
-        "Of a link it follows four sawteeth by steps of a tenth of a round trip, and says nothing of a buffer with "
-        "which they take more than 8000 steps.",
-    ),
-    parameters={
-        "time": ModelParameter("0 s..30 s:61", "s", "from the start"),
-        # Link, flows and thresholds of Hollot2001; RED's average is fast enough to settle within the plot.
-        "law": ModelParameter("reno", "", "congestion-control law", LAWS),
-        "queue": ModelParameter("red", "", "discipline", QUEUES),
-        **LINK,
-        "rate": replace(LINK["rate"], default="15 Mbit/s"),
-        "packet": replace(LINK["packet"], default="500 B"),
-        "buffer": ModelParameter("800", "packets", "of the link"),
-        "rtt": ModelParameter("100 ms", "s", "round-trip time without queueing"),
-        "flows": ModelParameter("60", "1", "how many"),
-        "cuts": ModelParameter(
-            "once", "", "at most once a round trip, or at every loss as in the source", ("once", "every")
-        ),
-        "start": ModelParameter("0.9", "1", "first window, as a share of that at rest", within="(0, inf)"),
-        "min_th": ModelParameter(
-            "0.1875", "1", "red, ared, gared: share of the buffer above which packets are dropped"
-        ),
-        "max_th": ModelParameter("0.875", "1", "red, ared, gared: share of the buffer at which p_max is reached"),
-        "p_max": ModelParameter("0.1", "1", "red: drop probability there; ared, gared: at the start"),
-        "weight": ModelParameter("2e-4", "1", "red, ared, gared: of a packet in the average queue"),
-        "target": ModelParameter("15 ms", "s", "pie: queueing delay that it holds"),
-    },
-    columns=COLUMNS,
+MODEL = read_model(
+    __file__,
+    choices={"law": LAWS, "queue": QUEUES},
     compute=_table,
-    picture=ModelPicture("time", ("backlog_packets",), ""),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,

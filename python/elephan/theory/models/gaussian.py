@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.law_responses import SOURCES
 from elephan.theory.laws import response
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
+from elephan.theory.models.bottleneck import Bottleneck
+from elephan.theory.models.card import Columns, Prediction, Values, read_model
 from elephan.theory.models.flows import (
-    LINK,
     few_segments,
     mixed_laws,
     other_signals,
     other_traffic,
     packet_rate,
     spread,
-    together,
     used,
+    vectorized_over,
 )
 from elephan.theory.models.senders import period_inputs
-from elephan.theory.response import bisect
+from elephan.theory.response import Floats, Response, bisect
 from elephan.theory.rules import (
     buffer_for_utilization,
     effective_flows,
@@ -30,13 +28,6 @@ from elephan.theory.rules import (
     utilization_bound,
     window_deviation,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats, Response
 
 LAWS = tuple(SOURCES)
 """Laws that respond to loss alone."""
@@ -95,25 +86,23 @@ def filling(law: Response, rate: float, rtts: Floats, waits: Floats) -> Floats:
     return 1 / bisect(lambda n: law.throughput(1 / n[:, None], over).sum(-1), np.full(len(waits), rate), 1.0, 1e20)
 
 
-def _table(v: Values) -> Mapping[str, Floats]:
+@vectorized_over("buffer", "target")
+def _table(v: Values) -> Columns:
     buffers, targets = v["buffer"], v["target"]
     if not ((targets > 0) & (targets < 1)).all():
-        message = "target: must lie strictly between 0 and 1"
-        raise InputError(message)
+        raise InputError("target: must lie strictly between 0 and 1")
     if not (buffers > 0).all():
-        message = "buffer: must be above 0"
-        raise InputError(message)
-    table = {name: np.empty(len(buffers)) for name in COLUMNS}
-    for rows in together(v, ["buffer", "target"]):
-        shares = FullLinkShares(response(str(v["law"][rows[0]])), packet_rate(v, rows[0]), spread(v, rows[0]))
-        bdp, room, n, b = shares.bdp, buffers[rows], shares.flows, shares.decrease
-        table["utilization"][rows] = utilization(bdp, room, n, b)
-        table["utilization_bound"][rows] = utilization_bound(bdp, room, n, b)
-        table["deviation_packets"][rows] = window_deviation(bdp, room, n, b)
-        table["effective_flows"][rows] = n
-        wanted = buffer_for_utilization(bdp, targets[rows], n, b)
-        table["buffer_for_target_packets"][rows] = np.where(np.isfinite(wanted), wanted, np.nan)
-    return table
+        raise InputError("buffer: must be above 0")
+    shares = FullLinkShares(response(str(v["law"][0])), packet_rate(v), spread(v))
+    bdp, n, b = shares.bdp, shares.flows, shares.decrease
+    wanted = buffer_for_utilization(bdp, targets, n, b)
+    return {
+        "utilization": utilization(bdp, buffers, n, b),
+        "utilization_bound": utilization_bound(bdp, buffers, n, b),
+        "deviation_packets": window_deviation(bdp, buffers, n, b),
+        "effective_flows": np.full(buffers.size, n),
+        "buffer_for_target_packets": np.where(np.isfinite(wanted), wanted, np.nan),
+    }
 
 
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
@@ -152,37 +141,10 @@ def _doubts(link: Bottleneck) -> list[str]:
     return lines + other_traffic(link)
 
 
-COLUMNS = {
-    "utilization": ModelColumn("1", "share of the rate that is used, the mean shortfall of the sum taken away"),
-    "utilization_bound": ModelColumn("1", "chance that the sum neither overflows nor leaves the queue empty"),
-    "deviation_packets": ModelColumn("packets", "standard deviation of the sum of the windows"),
-    "effective_flows": ModelColumn("1", "equal flows whose sum deviates as much: 1 / sum of squared shares"),
-    "buffer_for_target_packets": ModelColumn("packets", "smallest buffer whose bound reaches the target"),
-}
-
-MODEL = Model(
-    name="gaussian",
-    title="The Gaussian sum of many independent windows",
-    source="Appenzeller2004",
-    says="Utilization, its lower bound and the smallest buffer for a target when many flows lose independently; flows "
-    "of unequal rates count as fewer.",
-    fails=(
-        "Flows in step, as tens of flows or equal RTTs mostly are, make the sum deviate more: utilization is lower.",
-        "That the mean queue is half the buffer is assumed: without a buffer it still finds the link nearly full.",
-        "That unfair flows break the rule is Spang2021's; their effective number, 1 / sum(share^2), is ours.",
-    ),
-    parameters={
-        "law": ModelParameter("reno", "", "congestion-control law", LAWS),
-        **LINK,
-        "buffer": ModelParameter("15..1500", "packets", "of the link"),
-        "target": ModelParameter("0.99", "1", "utilization that the smallest buffer is for"),
-        "flows": ModelParameter("400", "1", "how many"),
-        "rtt_min": ModelParameter("60 ms", "s", "shortest round-trip time without queueing"),
-        "rtt_max": ModelParameter("180 ms", "s", "longest; the others equally spaced between"),
-    },
-    columns=COLUMNS,
+MODEL = read_model(
+    __file__,
+    choices={"law": LAWS},
     compute=_table,
-    picture=ModelPicture("buffer", ("utilization", "utilization_bound"), "x"),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from elephan.errors import InputError
+from elephan.network import Network
 from elephan.theory.models.bottleneck import Bottleneck, bottleneck
-from elephan.theory.models.card import ModelColumn, ModelParameter, ModelPicture
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, ModelTable, Values
 from elephan.theory.models.senders import doubts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.network import Network
-    from elephan.theory.models.card import Model, ModelTable, Values
-    from elephan.theory.response import Floats
+from elephan.theory.response import Floats
 
 COLUMNS = {
     "utilization": ModelColumn("1", "share of the rate that is used"),
@@ -46,13 +41,11 @@ def suited(model: Model, network: Network, link: int) -> Bottleneck:
     """
     where = f"{network.origin}: link {network.links[link].name}"
     if model.predict is None:
-        message = f"{model.name}: is no model of a scenario's link; give its own parameters with --set"
-        raise InputError(message)
+        raise InputError(f"{model.name}: is no model of a scenario's link; give its own parameters with --set")
     seen = bottleneck(network, link)
     reason = "it limits no long-lived TCP flow" if seen is None else model.unsuited(seen)
     if seen is None or reason:
-        message = f"{where}: the model {model.name} does not apply: {reason}"
-        raise InputError(message)
+        raise InputError(f"{where}: the model {model.name} does not apply: {reason}")
     return seen
 
 
@@ -87,8 +80,7 @@ def table(model: Model, network: Network, link: int, given: Mapping[str, str]) -
     def compute(values: Values) -> Mapping[str, Floats]:
         buffers = np.asarray(values["buffer"], dtype=float)
         if not (buffers >= 1).all():
-            message = f"buffer: {buffers.min():g} packets is too small; give at least 1"
-            raise InputError(message)
+            raise InputError(f"buffer: {buffers.min():g} packets is too small; give at least 1")
         found = predict(seen, buffers)
         computed = found._asdict() | {"backlog_packets": found.queueing_delay_s * seen.rate}
         return {name: computed[name] for name in columns}
@@ -114,8 +106,7 @@ def _own_table(model: Model, network: Network, link: int, given: Mapping[str, st
     assert model.from_link is not None  # `table` has looked
     name = network.links[link].name
     if not network.links[link].flows:
-        message = f"{network.origin}: link {name}: no flow sends data over it; give another link"
-        raise InputError(message)
+        raise InputError(f"{network.origin}: link {name}: no flow sends data over it; give another link")
     values = model.from_link(network, link)
     parameters = {key: replace(row, default=values.get(key, row.default)) for key, row in model.parameters.items()}
     title = f"{model.title}; link {name} of {network.title}"

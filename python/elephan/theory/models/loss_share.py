@@ -2,62 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-
 from elephan.theory.fairness import LAWS, PAPERS, law, share
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
+from elephan.theory.models.card import Columns, Values, read_model
+from elephan.theory.models.flows import vectorized_over
 from elephan.theory.models.recovery_time import METHODS
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
-
-
-def _table(v: Values) -> Mapping[str, Floats]:
-    columns = {f"{method}_bps": np.empty(len(v["law"])) for method in METHODS}
-    for name in dict.fromkeys(v["law"].tolist()):
-        rows = v["law"] == name
-        for column, method in zip(columns.values(), METHODS, strict=True):
-            column[rows] = share(law(name), v["period"][rows], v["rtt"][rows], v["mss"][rows], method)
-    return columns
+@vectorized_over("period", "rtt", "mss")
+def _table(v: Values) -> Columns:
+    own = law(str(v["law"][0]))
+    return {f"{method}_bps": share(own, v["period"], v["rtt"], v["mss"], method) for method in METHODS}
 
 
-MODEL = Model(
-    name="loss-share",
-    title="Rate for a period of synchronised losses",
-    source="PhillipsHu2006",
-    says=(
-        "The largest rate whose recovery takes no longer than the time between two losses that hit all flows: what "
-        "each flow gets, as a fluid, in whole round trips, and crudely."
-    ),
-    fails=(
-        "The paper reads 96, 43, 22 and 13 Mbit/s off its figure for a loss every 4 s; whole round trips give 99, 49, "
-        '22 and 13, the fluid 109, 50, 25 and 13. Its "more than four times" for RTTs of 1 to 0.7 is 7.4 by its own '
-        "numbers.",
-        "Losses are rarely all synchronised, and queueing delay evens RTTs out.",
-        "Looked for between 10 kbit/s and 10 Gbit/s; nothing is said where the rate lies outside, or where recovery "
-        "takes as long at any rate (Scalable TCP).",
-    ),
-    parameters={
-        "law": ModelParameter(
-            f"{PAPERS},nr-hstcp,reno",
-            "",
-            "congestion-control law; phillips-hu is the source's HighSpeed",
-            (PAPERS, *LAWS),
-        ),
-        "period": ModelParameter("4 s", "s", "between two losses", within="(0, inf)"),
-        "rtt": ModelParameter("87.5 ms,100 ms,112.5 ms,125 ms", "s", "round-trip time", within="(0, inf)"),
-        "mss": ModelParameter("1500 B", "B", "size of a segment", within="(0, inf)"),
-    },
-    columns={
-        "integral_bps": ModelColumn("bit/s", "rate, fluid"),
-        "steps_bps": ModelColumn("bit/s", "rate, whole round trips"),
-        "crude_bps": ModelColumn("bit/s", "rate, w b / a round trips"),
-    },
-    compute=_table,
-    picture=ModelPicture("rtt", ("integral_bps", "steps_bps"), "y", "rate"),
-)
+MODEL = read_model(__file__, choices={"law": (PAPERS, *LAWS)}, compute=_table)

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Mapping, Sequence
+from typing import get_args
 
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory.fixed_points import Chain, Delay, RedThresholds, red_each
-from elephan.theory.models.card import Model, ModelParameter, ModelPicture, Prediction
-from elephan.theory.models.droptail_fixed_point import COLUMNS, columns, doubts, prediction
+from elephan.theory.fixed_points import Chain, Delay, FixedPoint, RedThresholds, red_each
+from elephan.theory.models.bottleneck import Bottleneck
+from elephan.theory.models.card import Columns, Prediction, Values, read_model
+from elephan.theory.models.droptail_fixed_point import columns, doubts, prediction
 from elephan.theory.models.flows import (
     ANSWERING,
-    LINK,
-    SPREAD,
     mixed,
     other_signals,
     packet_rate,
     spread,
     throughput,
-    together,
+    vectorized_over,
 )
 from elephan.theory.models.senders import period_inputs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from elephan.theory.fixed_points import FixedPoint
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
+from elephan.theory.response import Floats
 
 KINDS = ("red", "ared", "gared")
 """Disciplines to which the model applies."""
@@ -43,40 +36,23 @@ _LEAST_P_MAX = 1e-6
 _HALVINGS = 8
 
 
-def _table(v: Values) -> Mapping[str, Floats]:
+@vectorized_over("buffer", "min_th", "max_th", "p_max", "gentle")
+def _table(v: Values) -> Columns:
     low, high, buffers = v["min_th"], v["max_th"], v["buffer"]
     if not ((low >= 0) & (low < high)).all():
-        message = "min_th, max_th: min_th must lie below max_th, both as shares of the buffer"
-        raise InputError(message)
+        raise InputError("min_th, max_th: min_th must lie below max_th, both as shares of the buffer")
     if not ((v["p_max"] >= 0) & (v["p_max"] <= 1)).all():
-        message = "p_max: must lie between 0 and 1"
-        raise InputError(message)
+        raise InputError("p_max: must lie between 0 and 1")
     _states(buffers)
-    table = {name: np.empty(len(buffers)) for name in COLUMNS}
-    for rows in together(v, ["buffer", "min_th", "max_th", "p_max", "gentle"]):
-        curves = [
-            RedThresholds(low[i] * buffers[i], high[i] * buffers[i], v["p_max"][i], v["gentle"][i] == "yes")
-            for i in rows
-        ]
-        law, delay, chain = (str(v[name][rows[0]]) for name in ("law", "delay", "chain"))
-        found = red_each(
-            throughput(law),
-            packet_rate(v, rows[0]),
-            buffers[rows],
-            spread(v, rows[0]),
-            curves,
-            delay=delay,  # type: ignore[arg-type]  # a choice of the parameter
-            chain=chain,  # type: ignore[arg-type]
-        )
-        for name, column in columns(found).items():
-            table[name][rows] = column
-    return table
+    given = zip(low * buffers, high * buffers, v["p_max"], v["gentle"] == "yes", strict=True)
+    curves = [RedThresholds(*row) for row in given]
+    law, chosen = str(v["law"][0]), {name: v[name][0] for name in ("delay", "chain")}
+    return columns(red_each(throughput(law), packet_rate(v), buffers, spread(v), curves, **chosen))
 
 
 def _states(buffers: Floats) -> None:
     if not ((buffers >= 1) & (buffers <= MOST_STATES)).all():
-        message = f"buffer: give 1 to {MOST_STATES} packets; the model has a state for each"
-        raise InputError(message)
+        raise InputError(f"buffer: give 1 to {MOST_STATES} packets; the model has a state for each")
 
 
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
@@ -154,36 +130,10 @@ def _doubts(link: Bottleneck) -> list[str]:
     return lines + doubts(link)
 
 
-MODEL = Model(
-    name="red-fixed-point",
-    title="Flows and a queue of Poisson arrivals agree on a load: RED",
-    source="Barman2004",
-    says="Load, loss, queue and utilization at which N flows of different RTTs offer what RED, with drops as Poisson "
-    "arrivals find them, makes them offer.",
-    fails=(
-        "It takes the instantaneous queue where RED takes an average: of the weight of the average, and of what it "
-        "makes unstable, it predicts nothing.",
-        "When arrivals are Poisson a loss of 1e-5 needs only the tail of the queue above min_th: p_max hardly matters.",
-        "No bursts and no synchronised losses: for ten HighSpeed flows on 1 Gbit/s it says 98.8 % at 10 % of the BDP "
-        "and has no knee.",
-    ),
-    parameters={
-        "law": ModelParameter(
-            "barman", "", "whose throughput at a loss rate; barman is the source's lambda(p)", ANSWERING
-        ),
-        "delay": ModelParameter("accepted", "", "what a segment waits for", get_args(Delay)),
-        "chain": ModelParameter("thinned", "", "whether what is dropped is missing from the queue", get_args(Chain)),
-        "min_th": ModelParameter("0.4", "1", "share of the buffer above which packets are dropped"),
-        "max_th": ModelParameter("1", "1", "share of the buffer at which p_max is reached"),
-        "p_max": ModelParameter("0.1", "1", "drop probability there"),
-        "gentle": ModelParameter("no", "", "whether it rises to 1 at twice max_th, and not at once", ("no", "yes")),
-        **LINK,
-        "buffer": ModelParameter("125..12500:9", "packets", "K, beyond which everything is dropped"),
-        **SPREAD,
-    },
-    columns=COLUMNS,
+MODEL = read_model(
+    __file__,
+    choices={"law": ANSWERING, "delay": get_args(Delay), "chain": get_args(Chain)},
     compute=_table,
-    picture=ModelPicture("buffer", ("utilization",), "x"),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,

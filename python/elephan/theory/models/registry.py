@@ -10,17 +10,13 @@ The types for editors' completion are in ``registry.pyi``, which `tools/stubs.py
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from elephan.catalog.entry import ParameterizedEntry, Registry, RegistryEntry
 from elephan.theory.controls import write
 from elephan.theory.models import MODELS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from elephan.theory.models.card import ModelTable
+from elephan.theory.models.card import ModelTable
 
 BASE = {"s": " s", "bit/s": " bit/s", "B": " B"}
 """Units of numbers given without a unit."""

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from elephan.catalog import catalog
 from elephan.citations import short
 from elephan.errors import InputError, suggest
+from elephan.network import Network
 from elephan.theory import controls
 from elephan.theory.models import links
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
+from elephan.theory.models.card import Columns, Values, read_model
 from elephan.theory.rules import RULES, LinkFacts, broken, of_link
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.network import Network
-    from elephan.theory.models.card import Values
 
 # The largest rate that can be formatted.
 UNLIMITED_BPS = 1e15
 
 
-def _table(v: Values) -> Mapping[str, Any]:
+def _table(v: Values) -> Columns:
     rows = [dict(zip(v, row, strict=True)) for row in zip(*(column.tolist() for column in v.values()), strict=True)]
     known = [_facts(row) for row in rows]
     packets = np.array([RULES[row["rule"]].packets(link) for row, link in zip(rows, known, strict=True)])
@@ -41,8 +37,7 @@ def _table(v: Values) -> Mapping[str, Any]:
 
 def _facts(row: Mapping[str, Any]) -> LinkFacts:
     if not row["rtt_min"] <= row["rtt"] <= row["rtt_max"]:
-        message = f"rtt: {1e3 * row['rtt']:g} ms does not lie between rtt_min and rtt_max; give all three"
-        raise InputError(message)
+        raise InputError(f"rtt: {1e3 * row['rtt']:g} ms does not lie between rtt_min and rtt_max; give all three")
     packets_per_s = row["rate"] / 8 / row["packet"]
     return LinkFacts(
         packets_per_s=packets_per_s,
@@ -69,8 +64,7 @@ def _laws(text: str) -> set[str]:
     unknown = {controls.kind(law) for law in laws} - _catalogue()
     if unknown:
         hint = suggest(min(unknown), sorted(_catalogue()), "see `elephan list laws`, or write none")
-        message = f'law: there is no "{min(unknown)}"; {hint}'
-        raise InputError(message)
+        raise InputError(f'law: there is no "{min(unknown)}"; {hint}')
     return {controls.write(controls.control(law)) for law in laws}
 
 
@@ -93,46 +87,4 @@ def _from_link(network: Network, link: int) -> dict[str, str]:
     }
 
 
-MODEL = Model(
-    name="rules",
-    title="Buffer rules",
-    source="Villamizar1994",
-    says=(
-        "How many packets each published rule gives a link, how long a full buffer of that size makes packets wait, "
-        "and which of the rule's assumptions the link breaks."
-    ),
-    fails=(
-        "No rule says what utilization, loss or delay its buffer brings; `elephan size` does.",
-        "Most assume Reno at a drop-tail queue: ten HighSpeed flows use 92 % of the link of the defaults with a "
-        "twelfth of the bandwidth-delay product.",
-        "An assumption is checked only where a link and its flows decide it: synchronised losses, bursts "
-        "and timeouts are guessed from RTTs, access rates and windows.",
-    ),
-    parameters={
-        "rule": ModelParameter(",".join(RULES), "", "which", tuple(RULES)),
-        "rate": ModelParameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
-        "packet": ModelParameter("1000 B", "B", "size of a packet", within="(0, inf)"),
-        "rtt_min": ModelParameter("115.5 ms", "s", "smallest base RTT", within="(0, inf)"),
-        "rtt": ModelParameter("120 ms", "s", "mean base RTT", within="(0, inf)"),
-        "rtt_max": ModelParameter("124.5 ms", "s", "largest base RTT", within="(0, inf)"),
-        "delay": ModelParameter("50 ms", "s", "the link's own, one way", within="[0, inf)"),
-        "flows": ModelParameter("10", "1", "how many", within="[1, inf)"),
-        "law": ModelParameter(
-            "highspeed", "", "of long flows; several joined by +, as reno+cubic; none if that is open"
-        ),
-        "queue": ModelParameter("drop-tail", "", "discipline"),
-        "buffer": ModelParameter("0", "packets", "what the link has; 0 if that is open", within="[0, inf)"),
-        "access": ModelParameter("10 Gbit/s", "bit/s", "of the fastest flow", within="(0, inf)"),
-        "other": ModelParameter("no", "", "whether anything but long flows crosses the link", ("no", "yes")),
-    },
-    columns={
-        "packets": ModelColumn("packets", "buffer"),
-        "delay_s": ModelColumn("s", "wait behind a full buffer"),
-        "formula": ModelColumn("", "the rule"),
-        "source": ModelColumn("", "where it is from"),
-        "broken": ModelColumn("", "which of its assumptions do not hold"),
-    },
-    compute=_table,
-    picture=ModelPicture("flows", ("packets",), "xy"),
-    from_link=_from_link,
-)
+MODEL = read_model(__file__, choices={"rule": tuple(RULES)}, compute=_table, from_link=_from_link)

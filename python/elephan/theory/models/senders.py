@@ -6,19 +6,16 @@ Source: none; a parameter is ignored if its default gives the same inputs to the
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from elephan.theory import controls
 from elephan.theory.law_responses import law_responses
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.models.card import Model
-    from elephan.theory.response import Floats
+from elephan.theory.models.bottleneck import Bottleneck
+from elephan.theory.models.card import Model
+from elephan.theory.response import Floats
 
 TAKEN: dict[str, tuple[tuple[Any, ...], str]] = {
     "slow_start": (

@@ -6,18 +6,17 @@ Keilson1966); the power of the load, load^B, is the loss for exponential packet 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.equal_packets import equal_packets
-from elephan.theory.fixed_points import droptail_each
+from elephan.theory.fixed_points import Throughput, droptail_each
 from elephan.theory.law_responses import SOURCES
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
+from elephan.theory.models.bottleneck import Bottleneck
+from elephan.theory.models.card import Columns, Prediction, Values, read_model
 from elephan.theory.models.flows import (
-    LINK,
-    SPREAD,
     bursts,
     mixed,
     other_signals,
@@ -25,18 +24,11 @@ from elephan.theory.models.flows import (
     packet_rate,
     spread,
     throughput,
-    together,
     used,
+    vectorized_over,
 )
 from elephan.theory.models.senders import period_inputs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from elephan.theory.fixed_points import Throughput
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
+from elephan.theory.response import Floats
 
 
 def _solved(
@@ -44,7 +36,7 @@ def _solved(
 ) -> dict[str, Floats]:
     small = buffers**2 <= rate * float(np.mean(rtts))
     if not small.all():
-        nothing = {name: np.full(len(buffers), np.nan) for name in COLUMNS}
+        nothing = {name: np.full(len(buffers), np.nan) for name in MODEL.columns}
         if small.any():
             for name, column in _solved(law, rate, buffers[small], rtts, sizes).items():
                 nothing[name][small] = column
@@ -69,17 +61,11 @@ def _solved(
     }
 
 
-def _table(v: Values) -> Mapping[str, Floats]:
+@vectorized_over("buffer")
+def _table(v: Values) -> Columns:
     if not (v["buffer"] >= 1).all():
-        message = f"buffer: {v['buffer'].min():g} packets is too small; give at least 1"
-        raise InputError(message)
-    table = {name: np.empty(len(v["buffer"])) for name in COLUMNS}
-    for rows in together(v, ["buffer"]):
-        law, sizes = throughput(str(v["law"][rows[0]])), str(v["sizes"][rows[0]])
-        found = _solved(law, packet_rate(v, rows[0]), v["buffer"][rows], spread(v, rows[0]), sizes)
-        for name, column in found.items():
-            table[name][rows] = column
-    return table
+        raise InputError(f"buffer: {v['buffer'].min():g} packets is too small; give at least 1")
+    return _solved(throughput(str(v["law"][0])), packet_rate(v), v["buffer"], spread(v), str(v["sizes"][0]))
 
 
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
@@ -107,39 +93,10 @@ def _doubts(link: Bottleneck) -> list[str]:
 
 EQUAL = "equal"
 
-COLUMNS = {
-    "utilization": ModelColumn("1", "share of the rate that is used"),
-    "load": ModelColumn("1", "offered, in capacities of the link"),
-    "loss_ratio": ModelColumn("1", "dropped over arrived"),
-    "window_segments": ModelColumn("segments", "mean window of the flows"),
-    "backlog_packets": ModelColumn("packets", "mean queue"),
-}
-
-MODEL = Model(
-    name="small-buffer",
-    title="Paced flows and a very small buffer: loss of Poisson packets",
-    source="RainaWischik2005",
-    says="Load, loss and utilization at which many paced flows offer what a buffer of some tens of packets lets pass.",
-    fails=(
-        "It says nothing where the square of the buffer exceeds the BDP: such a queue no longer forgets within a round "
-        "trip.",
-        "Windows sent in bursts lose far more: Enachescu2006 asks for paced senders or slow access links.",
-        "It is the fixed point, stable or not; the model fluid counts the modes that grow. Where windows swing "
-        "together, paced ones too, they overflow any queue this short, and utilization stays some points below.",
-    ),
-    parameters={
-        "law": ModelParameter("reno", "", "congestion-control law", tuple(SOURCES)),
-        **LINK,
-        "buffer": ModelParameter("5..100:14", "packets", "of the link"),
-        "sizes": ModelParameter(
-            EQUAL, "", "of packets: one for all, M/D/1/K, or exponential, loss as load^B", (EQUAL, "exponential")
-        ),
-        **SPREAD,
-        "flows": ModelParameter("1000", "1", "how many"),
-    },
-    columns=COLUMNS,
+MODEL = read_model(
+    __file__,
+    choices={"law": tuple(SOURCES), "sizes": (EQUAL, "exponential")},
     compute=_table,
-    picture=ModelPicture("buffer", ("utilization",), ""),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.law_responses import law_responses
-from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
+from elephan.theory.models.bottleneck import Bottleneck
+from elephan.theory.models.card import Columns, Prediction, Values, read_model
 from elephan.theory.models.flows import (
-    LINK,
-    SPREAD,
     few_segments,
     mixed_laws,
     no_capacity_left,
     other_traffic,
     packet_rate,
     spread,
-    together,
     used,
+    vectorized_over,
 )
 from elephan.theory.models.sawtooth import LAWS
 from elephan.theory.models.senders import sawtooth_inputs
+from elephan.theory.response import Floats
 from elephan.theory.sawtooth import Sawtooth, partial
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.models.card import Values
-    from elephan.theory.response import Floats
 
 SLOW = "compound"
 """Law that takes too long to follow: it oscillates around its own target backlog, in steps of half a round trip."""
@@ -46,20 +37,19 @@ def _followed(law: str, rate: float, buffers: Floats, rtts: Floats) -> Sawtooth:
     return partial(own, rate, buffers, rtts, 1, turns=2 if rtts.size <= 20 and not own.remembers else 1)
 
 
-def _table(v: Values) -> Mapping[str, Floats]:
-    columns = {name: np.empty(len(v["buffer"])) for name in COLUMNS}
-    for rows in together(v, ["buffer"]):
-        rtts = spread(v, rows[0])
-        if rtts.size > MOST:
-            message = f"flows: {rtts.size} are too many to follow; give at most {MOST}"
-            raise InputError(message)
-        found = _followed(str(v["law"][rows[0]]), packet_rate(v, rows[0]), v["buffer"][rows], rtts)
-        columns["utilization"][rows] = found.utilisation
-        columns["period_s"][rows] = found.period
-        columns["backlog_packets"][rows] = found.queue
-        columns["loss_ratio"][rows] = found.dropped
-        columns["shortest_over_longest"][rows] = found.rates[:, 0] / found.rates[:, -1]
-    return columns
+@vectorized_over("buffer")
+def _table(v: Values) -> Columns:
+    rtts = spread(v)
+    if rtts.size > MOST:
+        raise InputError(f"flows: {rtts.size} are too many to follow; give at most {MOST}")
+    found = _followed(str(v["law"][0]), packet_rate(v), v["buffer"], rtts)
+    return {
+        "utilization": found.utilisation,
+        "period_s": found.period,
+        "backlog_packets": found.queue,
+        "loss_ratio": found.dropped,
+        "shortest_over_longest": found.rates[:, 0] / found.rates[:, -1],
+    }
 
 
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
@@ -88,34 +78,10 @@ def _doubts(link: Bottleneck) -> list[str]:
     return lines + few_segments(link) + other_traffic(link)
 
 
-COLUMNS = {
-    "utilization": ModelColumn("1", "share of the rate that is used"),
-    "period_s": ModelColumn("s", "between two overflows"),
-    "backlog_packets": ModelColumn("packets", "mean queue"),
-    "loss_ratio": ModelColumn("1", "lost segments per segment sent"),
-    "shortest_over_longest": ModelColumn("1", "rate of the flow with the shortest RTT over that with the longest"),
-}
-
-MODEL = Model(
-    name="staggered",
-    title="The largest window alone cut at every overflow",
-    source="Andrew2005",
-    says="Utilization, period, loss and mean queue of flows with their own RTTs that lose one at a time at a drop-tail "
-    "queue: the most that a buffer can give.",
-    fails=(
-        "Real flows often lose several at a time: it asks for too small a buffer.",
-        "No bursts and no timeouts: with a buffer of a few packets utilization falls far below it.",
-        "The largest window is cut whatever its RTT, which keeps the windows alike; real overflows hit any flow.",
-    ),
-    parameters={
-        "law": ModelParameter("highspeed", "", "congestion-control law", LAWS),
-        **LINK,
-        "buffer": ModelParameter("10..15000", "packets", "of the link", within="[0, inf)"),
-        **SPREAD,
-    },
-    columns=COLUMNS,
+MODEL = read_model(
+    __file__,
+    choices={"law": LAWS},
     compute=_table,
-    picture=ModelPicture("buffer", ("utilization",), "x"),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,
