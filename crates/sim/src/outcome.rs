@@ -568,9 +568,7 @@ impl Trace {
         for sent in &mut self.retransmissions {
             sent.seq -= first;
         }
-        for event in &mut self.log.events {
-            event.segment -= first;
-        }
+        self.log = self.log.finished(first);
         for block in &mut self.sacks {
             block.start -= first;
             block.end -= first;

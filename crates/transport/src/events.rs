@@ -179,6 +179,13 @@ pub struct EventLog {
 }
 
 impl EventLog {
+    /// The events alone, with segments from 0 on, where the first had the number `first`.
+    #[must_use]
+    pub fn finished(self, first: u64) -> Self {
+        let events = self.events.into_iter().map(|event| SenderEvent { segment: event.segment - first, ..event });
+        Self { events: events.collect(), ..Self::default() }
+    }
+
     /// Notes the sender as it is before what follows.
     pub(crate) fn note(&mut self, una: u64, window: Window, rto: Span) {
         (self.una, self.window, self.rto) = (una, window, rto);
