@@ -82,7 +82,9 @@ def _scenario(path: Path, options: tuple[str | None, str | None, str | None]) ->
         message = f"{path}: has no lines of tc qdisc or tc class, and is no scenario (.toml)"
         raise InputError(message)
     made = traffic_control.read(text, str(path), dev)
-    return Scenario.from_text(traffic_control.scenario(made, around(rtt, link_rate), path.name), str(path)), made.notes
+    return Scenario.from_text(
+        traffic_control.scenario(made, around(rtt, link_rate), path.name), f"{path}, as a scenario"
+    ), made.notes
 
 
 def _print(path: Path, answer: Expectation, *, with_measured: bool) -> None:

@@ -187,7 +187,7 @@ def _queues(
     made = traffic_control.read(read_text(file, "file of tc's lines"), str(file), dev)
     text = traffic_control.scenario(made, around(rtt, link_rate), file.name)
     # What a scenario refuses is refused here.
-    scenario = Scenario.from_text(text, str(file))
+    scenario = Scenario.from_text(text, f"{file}, as a scenario")
     if out is not None:
         write_new(out, text, force=force)
     link = scenario.links[0]
