@@ -76,22 +76,16 @@ def test_a_suggestion_whose_interval_includes_a_miss_says_so_and_names_the_next_
     rows = {120: (0.9005, 0.004, 1.0, 1.0), 125: (0.9010, 0.004, 1.0, 1.0), 140: (0.9040, 0.005, 1.0, 1.0)}
     found = suggested(rows, 120)
     assert found.buffer_packets == 120
-    assert found.advice == (
-        "with 120 packets utilization may be as low as 89.8 %: its mean meets the target, its 95 % interval does not; "
-        "with 140 packets both do",
-    )
+    assert found.dangers == ("utilization may be as low as 89.8 % (95 % interval); not so with 140 packets",)
     # Of several targets the one in doubt is named, and a larger buffer must hold all.
     found = suggested(rows, 120, "utilization=0.9,delay=4.4ms")
-    assert found.advice == (
-        "with 120 packets utilization may be as low as 89.8 %: its mean meets utilization >= 0.9, its 95 % interval "
-        "does not",
-    )
+    assert found.dangers == ("utilization may be as low as 89.8 % (95 % interval)",)
     found = suggested({120: (0.92, 0.004, 1.0, 1.0), 125: (0.921, 0.004, 1.0, 1.0)}, 120, "utilization=0.9,loss=0.01")
-    assert found.advice == ()
+    assert found.dangers == ()
     # One replication has no interval.
     single = BufferCurve()
     single.add(120, 0, curve_of(rows).samples(120)[1])
-    assert suggest(single, USED, 120, NETWORK, 0).advice == ()
+    assert suggest(single, USED, 120, NETWORK, 0).dangers == ()
 
 
 def test_less_than_a_packet_for_each_flow_is_not_suggested() -> None:
