@@ -27,7 +27,7 @@ from elephan.cli.common import (
     writing,
 )
 from elephan.cli.progress import ProgressLine
-from elephan.units import format_time
+from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -228,7 +228,7 @@ def _quick(chosen: Sequence[Answer], store: Path, *, bless: bool, quiet: bool) -
     named = ", ".join(changed[:FEW]) + (f" and {len(changed) - FEW} more" if len(changed) > FEW else "")
     if changed:
         say(f"shortened runs moved: {named}; elephan answer ID --ask says whether the answer did")
-    say(f"{len(chosen)} answers in short, {len(changed)} of them moved")
+    say(f"{count(len(chosen), 'answer')} in short, {len(changed)} moved")
     return changed
 
 

@@ -27,7 +27,7 @@ from elephan.cli.common import (
 )
 from elephan.cli.progress import ProgressLine
 from elephan.own_laws import declare
-from elephan.units import format_time
+from elephan.units import count, format_time
 from elephan_evidence.cli.conform_tcp import SCRIPTS, refuse_options, show_random, show_scripts
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
             if case["paths"]:
                 print_tables(_observations(case))
     counts = ", ".join(f"{n} {verdict.replace('_', ' ')}" for verdict, n in document["summary"].items() if n)
-    print_wrapped(f"{len(cases)} test cases of {document['revision']}: {counts}.")
+    print_wrapped(f"{count(len(cases), 'test case')} of {document['revision']}: {counts}.")
     others = [case for case in cases if case["verdict"] != "met"]
     if others and not details:
         rows = [[f"{case['number']} {case['name']}", case["verdict"], _why(case)] for case in others]
@@ -204,7 +204,7 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
     if unexplained:
         say(f"not explained: {', '.join(unexplained)}")
     more = "" if details else "; --details shows each"
-    say(f"{observations} observations on {paths} paths in {format_time(document['wall_s'])}{more}")
+    say(f"{count(observations, 'observation')} on {count(paths, 'path')} in {format_time(document['wall_s'])}{more}")
 
 
 def _verdict(case: Mapping[str, Any]) -> str:
@@ -274,4 +274,4 @@ def _show_list(suite: Suite, numbers: Sequence[int], *, details: bool, json: boo
         print_tables(fitted_table(["#", "case", "what", "stimulus"], rows, [False, True, True, True]))
     else:
         print_lines(*text_table(("#", "case", "what"), [row[:3] for row in rows]))
-        say(f"{len(cases)} cases; what each does to the sender: --details")
+        say(f"{count(len(cases), 'case')}; what each does to the sender: --details")

@@ -28,7 +28,7 @@ from elephan.cli.common import (
 )
 from elephan.cli.progress import ProgressDisplay, ProgressLine
 from elephan.errors import InputError
-from elephan.units import format_time
+from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -161,13 +161,14 @@ def _show(document: Mapping[str, Any], *, every: bool) -> None:
     for each in changed[:FEW]:
         say(f"{each['id']}: {_plain(each['now'])}, was {_plain(each['was'])}")
     if len(changed) > FEW:
-        say(f"and {len(changed) - FEW} more verdicts that are not what they were")
+        say(f"and {count(len(changed) - FEW, 'other verdict')} not as before")
     new = len(document["changed"]) - len(changed)
     runs = sum(each["points"] for each in document["experiments"])
     reused = sum(each["reused"] for each in document["experiments"])
-    took = f"{runs} points in {format_time(document['wall_s'])}, {reused} of them from the store"
-    same = f"{len(changed) or 'no'} verdicts have changed" + (f", {new} were not known" if new else "")
-    say(f"{len(claims)} claims: {_verdicts(claims)}; {same}; {took}")
+    took = f"{count(runs, 'point')} in {format_time(document['wall_s'])}, {reused} of them from the store"
+    verdicts = "verdict has" if len(changed) == 1 else "verdicts have"
+    same = f"{len(changed) or 'no'} {verdicts} changed" + (f", {new} were not known" if new else "")
+    say(f"{count(len(claims), 'claim')}: {_verdicts(claims)}; {same}; {took}")
 
 
 def _plain(verdict: str) -> str:
@@ -248,4 +249,4 @@ def _show_list(claims: Iterable[Claim], *, json: bool) -> None:
     for n, (place, group) in enumerate(_by_place(every).items()):
         print_wrapped(*([""] if n else []), place)
         print_lines(*text_table((), [(f"  {claim.id}", claim.statement) for claim in group]))
-    say(f"{len(every)} claims")
+    say(count(len(every), "claim"))

@@ -395,7 +395,7 @@ def _entry(name: str, text: str, room: int, width: int) -> list[str]:
 def command_lines(command: str, mark: str = "", width: int | None = None) -> list[str]:
     r"""Break a command of the shell into lines that can be copied together: all but the last end with a backslash.
 
-    Words in quotes stay whole.
+    Words in quotes stay whole, unless one is longer than a line: then it becomes several, which the shell joins.
 
     Parameters
     ----------
@@ -420,7 +420,25 @@ def command_lines(command: str, mark: str = "", width: int | None = None) -> lis
     whole = re.sub(r"'[^']*'|\"[^\"]*\"", lambda quoted: quoted[0].replace(" ", "\0"), command)
     wrapper = textwrap.TextWrapper(width - 2, mark, "  ", break_long_words=False, break_on_hyphens=False)
     lines = [line.replace("\0", " ") for line in wrapper.wrap(whole)]
-    return [*(f"{line} \\" for line in lines[:-1]), lines[-1]]
+    lines = [*(f"{line} \\" for line in lines[:-1]), lines[-1]]
+    return [part for line in lines for part in _joined_quotes(line, width)]
+
+
+def _joined_quotes(line: str, width: int) -> list[str]:
+    """Break a line that is one word in quotes behind its commas and semicolons, with no blank before what follows."""
+    found = re.fullmatch(r"(\s*)'([^']*)'( \\)?", line)
+    if found is None or len(line) <= width:
+        return [line]
+    lead, inside, end = found[1], found[2], found[3] or ""
+    lines = [""]
+    for part in re.findall(r"[^,;]*[,;]?", inside):
+        # Room for the quotes, and for the backslash after them or the end.
+        if lines[-1] and len(lead if len(lines) == 1 else "") + len(lines[-1]) + len(part) + 4 > width:
+            lines.append("")
+        lines[-1] += part
+    quoted = [f"'{part}'" for part in lines]
+    quoted[0] = lead + quoted[0]
+    return [*(f"{part}\\" for part in quoted[:-1]), quoted[-1] + end]
 
 
 def deciding(
@@ -501,11 +519,30 @@ def wrapped(text: str, width: int | None = None, mark: str = "") -> list[str]:
     >>> wrapped("below one packet per flow", 20, "! ")
     ['! below one packet', '  per flow']
     """
-    return textwrap.wrap(
-        text,
-        terminal_width() if width is None else width,
-        initial_indent=mark,
-        subsequent_indent=" " * len(mark),
+    return broken(text, terminal_width() if width is None else width, mark, " " * len(mark))
+
+
+def broken(text: str, width: int, first: str = "", others: str = "") -> list[str]:
+    """Break a text between words, which stay whole; a number keeps its per cent sign.
+
+    Parameters
+    ----------
+    first, others : str
+        Before the first line, and before each of the others.
+
+    Examples
+    --------
+    >>> broken("On average 3 % wait", 12)
+    ['On average', '3 % wait']
+    """
+    # A blank that is none to `textwrap`.
+    joined = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)
+    lines = textwrap.wrap(
+        joined,
+        width,
+        initial_indent=first,
+        subsequent_indent=others,
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return [line.replace("\N{NO-BREAK SPACE}%", " %") for line in lines]

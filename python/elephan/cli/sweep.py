@@ -36,7 +36,6 @@ from elephan.cli.common import (
     print_tables,
     print_wrapped,
     say,
-    say_wrapped,
     say_written,
     titled,
     writing,
@@ -200,7 +199,7 @@ def sweep(
         say_written(written)
     for each in () if quiet else swept.warnings:
         at = f"{each['points']} of {count(len(swept.points), 'point')}"
-        say_wrapped(f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})")
+        say(f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})")
     for point in swept.failures:
         say(f"failed: {labelled(point.labels)}: {point.error}")
     say(_summary(swept))
