@@ -1,6 +1,7 @@
 """The buffer to deploy: refusals by guards, their messages, and no message for an unaffected link."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -267,3 +268,32 @@ def test_a_model_far_outside_of_what_was_checked_is_no_answer(elephan: Command, 
     assert done.code == 1
     assert "(by a model" not in done.out
     assert "tc qdisc" not in done.out
+
+
+def test_beside_a_danger_of_heavy_loss_there_is_no_line_for_linux(elephan: Command, tmp_path: Path) -> None:
+    path = tmp_path / "bbr.toml"
+    path.write_text("""
+duration = "3 s"
+warmup = "1 s"
+replications = 2
+
+[[links]]
+name = "core"
+rate = "100 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+count = 8
+path = ["core"]
+rtt = "2 ms"
+control = "bbr1"
+start = { from = "0 s", to = "0.2 s" }
+""")
+    words = ("size", path, "--target", "utilization=0.8", "--precision", "20%", "-q")
+    shown = " ".join(elephan(*words).out.split())
+    assert re.search(r"! [\d.]+ % of the packets are lost", shown)
+    assert re.search(r"Linux: no line, since [\d.]+ % of the packets are lost with", shown)
+    assert json.loads(elephan(*words, "--json").out)["tc"] is None
+    # A target that says which loss is accepted is not in doubt.
+    accepted = elephan(*words, "--target", "loss=60%").out
+    assert "Linux: tc qdisc replace" in accepted

@@ -264,6 +264,24 @@ def test_what_no_scenario_takes_names_the_file_of_tc(elephan: Command, tmp_path:
         assert "q.txt, as a scenario: links[0].buffer: " in refused.err
 
 
+@pytest.mark.parametrize("words", [("--rtt", "20"), ("--link-rate", "20"), ("--time", "5")])
+def test_a_value_without_a_unit_names_its_option(elephan: Command, tmp_path: Path, words: tuple[str, str]) -> None:
+    (tmp_path / "q.txt").write_text(NETEM)
+    refused = elephan("expect", tmp_path / "q.txt", *words)
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert refused.err.startswith(f'{words[0]}: "{words[1]}" has no unit')
+
+
+def test_of_several_flows_the_first_is_named_and_tables_have_no_blank_ends(elephan: Command, tmp_path: Path) -> None:
+    (tmp_path / "q.txt").write_text(NETEM)
+    quick = ("--replications", "3", "--time", "1 s")
+    one = elephan("expect", tmp_path / "q.txt", *quick).out.splitlines()
+    several = elephan("expect", tmp_path / "q.txt", *quick, "--set", "flows[0].count=3").out
+    assert "q.txt, 3 runs of 1 s" in " ".join(" ".join(one).split())
+    assert "q.txt, the first of 3 flows of sender, 3 runs of 1 s" in " ".join(several.split())
+    assert all(line.strip() for line in one)
+
+
 def test_import_tc_writes_a_scenario(elephan: Command, tmp_path: Path) -> None:
     queues, out = tmp_path / "q.txt", tmp_path / "path.toml"
     queues.write_text(NETEM)

@@ -94,8 +94,11 @@ ARGUMENTS: dict[tuple[str, ...], list[list[str]]] = {
     ("transfer",): [["4MB", "--rtt", "200ms", "--rate", "50Mbit/s", "--after", "8s"]],
     ("import",): [["TRACE", "--rate", "Mbit/s"], ["tc", "QUEUES"]],
     ("infer",): [["MEASURED", "--control", "cubic"]],
-    ("expect",): [["NET", "--replications", "3"], ["QUEUES", "--replications", "3", "--measured", "MEASURED"],
-                    ["NOTED", "--replications", "3", "--time", "1 s"]],  # fmt: skip
+    ("expect",): [
+        ["NET", "--replications", "3"],
+        ["QUEUES", "--replications", "3", "--measured", "MEASURED"],
+        ["NOTED", "--replications", "3", "--time", "1 s"],
+    ],
     ("lint",): [["NET"]],
     ("estimate",): [["NET"]],
     ("run",): [["NET", "-q"], ["NET", "--out", "OUT"]],

@@ -146,7 +146,8 @@ def _check(*asked: bool, bless: bool, json: bool, replications: int | None) -> N
         message = "--json: shows published answers; leave out --ask, --repeat or --quick, or ask first and with --bless"
         raise InputError(message)
     if replications is not None and (not asked[0] or bless):
-        message = "--replications: shortens --ask, and what it finds is not published; leave out the other options"
+        said = "leave out --repeat, --quick and --bless" if bless or any(asked) else "add --ask"
+        message = f"--replications: shortens --ask, and what it finds is not published; {said}"
         raise InputError(message)
     if bless and not any(asked):
         message = "--bless: records what was run; say --ask, --repeat or --quick, too"
@@ -228,7 +229,7 @@ def _quick(chosen: Sequence[Answer], store: Path, *, bless: bool, quiet: bool) -
     named = ", ".join(changed[:FEW]) + (f" and {len(changed) - FEW} more" if len(changed) > FEW else "")
     if changed:
         say(f"shortened runs moved: {named}; elephan answer ID --ask says whether the answer did")
-    say(f"{count(len(chosen), 'answer')} in short, {len(changed)} moved")
+    say(f"{count(len(chosen), 'answer')} in short, {len(changed)} of them moved")
     return changed
 
 

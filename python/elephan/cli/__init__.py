@@ -105,8 +105,8 @@ def _attach(app: typer.Typer, verb: str, found: Any) -> None:
     if isinstance(found, typer.Typer):
         app.add_typer(found, name=verb)
     else:
-        examples = getattr(sys.modules.get(found.__module__), "EXAMPLE", None)
-        app.command(verb, epilog=examples, cls=CommandHelp)(found)
+        module = sys.modules.get(found.__module__)
+        app.command(verb, epilog=getattr(module, "EXAMPLE", None), cls=getattr(module, "HELP", CommandHelp))(found)
 
 
 @cache

@@ -10,7 +10,7 @@ import tempfile
 import traceback
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
@@ -26,7 +26,7 @@ from elephan.units import format_measured, scaled
 from elephan.workers import MOST_WORKERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rich.table import Table
 
@@ -106,8 +106,12 @@ KeepOption = Annotated[
     Path | None,
     typer.Option("--store", metavar="DIR", help="Keep the run in this store; what is there already is not run again."),
 ]
+T = TypeVar("T")
+
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else there.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings.")]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No progress; of warnings only that runs are too short.")
+]
 DetailsOption = Annotated[bool, typer.Option("--details", help="Everything there is to show, not only the answer.")]
 ForceOption = Annotated[
     bool, typer.Option("--force", help="Run it even if it needs more memory than there is: `elephan estimate`.")
@@ -166,18 +170,17 @@ def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool =
     strict : bool
         They are errors.
     quiet : bool
-        Errors are shown, warnings not.
+        Of warnings only those are shown that put the result in doubt, see `LintWarning.is_grave`.
 
     Raises
     ------
     typer.Exit
         With code 2 if there are errors.
     """
-    lines = list(dict.fromkeys(str(warned) for warned in warnings))
-    if strict or not quiet:
-        for line in lines:
-            # An error is one line for whoever looks for it.
-            say_error(line.replace("warning:", "error:", 1)) if strict else say(line)
+    lines = list(dict.fromkeys(str(warned) for warned in warnings if strict or not quiet or warned.is_grave))
+    for line in lines:
+        # An error is one line for whoever looks for it.
+        say_error(line.replace("warning:", "error:", 1)) if strict else say(line)
     if strict and lines:
         raise typer.Exit(2)
 
@@ -415,6 +418,20 @@ def write_new(out: Path, text: str, *, force: bool) -> None:
         raise InputError(message) from None
     except OSError as error:
         message = f"--out {out}: {(error.strerror or 'cannot be written').lower()}"
+        raise InputError(message) from None
+
+
+def option_value(option: str, parse: Callable[[str], T], text: str) -> T:
+    """Parse the value of an option; a message names it.
+
+    Raises
+    ------
+    InputError
+    """
+    try:
+        return parse(text)
+    except InputError as error:
+        message = f"{option}: {error}"
         raise InputError(message) from None
 
 

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elephan import traffic_control
-from elephan.cli.common import JsonOption, print_json, print_lines, print_wrapped, say, write_new
+from elephan.cli.common import (
+    JsonOption,
+    option_value,
+    print_json,
+    print_lines,
+    print_wrapped,
+    say,
+    write_new,
+)
 from elephan.errors import InputError
 from elephan.importing import TableForm, beside, read
 from elephan.input_files import decoded, read_text
@@ -162,8 +170,8 @@ def around(rtt: str | None, link_rate: str | None) -> traffic_control.Around:
     """Return what the options say of a path besides the lines of tc."""
     known = traffic_control.Around()
     return traffic_control.Around(
-        known.link_bps if link_rate is None else bits_per_second(link_rate),
-        known.rtt_s if rtt is None else seconds(rtt),
+        known.link_bps if link_rate is None else option_value("--link-rate", bits_per_second, link_rate),
+        known.rtt_s if rtt is None else option_value("--rtt", seconds, rtt),
     )
 
 

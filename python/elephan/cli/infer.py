@@ -14,6 +14,7 @@ from elephan.cli.common import (
     DetailsOption,
     JsonOption,
     QuietOption,
+    option_value,
     print_json,
     print_wrapped,
     say,
@@ -85,7 +86,7 @@ def infer(
     if plot is not None and not simulate:
         message = "--plot: shows simulated beside measured; give --simulate too"
         raise InputError(message)
-    every_s = None if every is None else seconds(every)
+    every_s = None if every is None else option_value("--every", seconds, every)
     answer = inference.infer([read(file, every_s=every_s) for file in files], known)
     if isinstance(answer, inference.Observation):
         if json:
@@ -123,8 +124,8 @@ def _known(rate: str | None, rtt: str | None, beside: str | None, control: str |
         message = f'--beside: must be "none" or "some", not "{beside}"'
         raise InputError(message)
     return Known(
-        None if rate is None else bits_per_second(rate),
-        None if rtt is None else seconds(rtt),
+        None if rate is None else option_value("--rate", bits_per_second, rate),
+        None if rtt is None else option_value("--rtt", seconds, rtt),
         None if beside is None else beside == "none",
         control,
     )

@@ -184,7 +184,8 @@ def run(
         title = titled(document["run"]["scenario"], set_)
         print_document(document | {"run": document["run"] | {"scenario": title}}, made.scenario, details=details)
         say_written(written)
-    warn(warnings, strict=strict, quiet=quiet)
+    # A document has them.
+    warn(warnings if strict or not (json and quiet) else (), strict=strict, quiet=quiet)
     if not document.get("precision", {}).get("met", True):
         from elephan.runs.precision import missed  # noqa: PLC0415 (NumPy is there by now)
 

@@ -32,6 +32,7 @@ from elephan.cli.common import (
     check_out,
     check_tables,
     note_changes,
+    option_value,
     print_json,
     print_lines,
     print_tables,
@@ -159,7 +160,7 @@ def size(
         read = with_pacing(read, pacing)
     if worst_case:
         check_memory(read, workers=workers, force=force)
-        chosen = {"link": link, "precision": share(precision), "workers": workers}
+        chosen = {"link": link, "precision": option_value("--precision", share, precision), "workers": workers}
         shown: dict[str, Any] = {"out": out, "quiet": quiet, "json": json, "details": details}
         worst = size_worst_case(
             read, target, range_ or [], title=titled(read.title, set_), runs=runs, options=chosen, **shown
@@ -178,7 +179,7 @@ def size(
         watch = _SizeProgressDisplay(line)
         options: dict[str, Any] = {
             "link": link,
-            "precision": share(precision),
+            "precision": option_value("--precision", share, precision),
             "workers": workers,
             "progress": watch,
         } | (counts if any(names) else {})
@@ -203,7 +204,7 @@ def size(
         _show(found, titled(found.scenario.title, set_), details=details)
         say_written(written)
     # The screen says how many there are.
-    warn(found.warnings, strict=strict, quiet=quiet or not (json or details))
+    warn(found.warnings if strict or details or (json and not quiet) else (), strict=strict, quiet=quiet)
     if json or details:
         for note in _notes(found):
             say(note)

@@ -338,6 +338,8 @@ def no_line(answer: SizeAnswer, buffer: int) -> list[str]:
     forbidding = answer.forbidding
     if forbidding:
         return wrapped(f"Linux: no line, since {forbidding[0].message} ({forbidding[0].rule})")
+    if lost := answer.heavy_losses(buffer):
+        return wrapped(f"Linux: no line, since {lost[0]}")
     return wrapped(f"Linux: no line, since {why_no_tc(answer.scenario.with_buffer(answer.link, buffer), answer.link)}")
 
 

@@ -264,14 +264,15 @@ def infer(measurements: Sequence[Measurement], known: Known | None = None) -> An
         _common([one.discipline_set for one in said], disciplines),
         _common([one.beside_set for one in said], beside),
         _theory(first),
-        tuple(
-            _doubts(
+        (
+            *_contradicted(telling, known),
+            *_doubts(
                 first,
                 intervals,
                 max(one.strange for one in said),
                 theory.queue_s,
                 known_rtt=known.rtt_s is not None,
-            )
+            ),
         ),
     )
 
@@ -304,6 +305,28 @@ def facts_of(one: Observation, known: Known) -> tuple[float | None, float | None
 
 def _estimate(one: Observation, known: Known) -> network.Estimate:
     return network.estimate(one.samples, one.law, one.level, facts_of(one, known))
+
+
+def _contradicted(telling: Sequence[Observation], known: Known) -> list[str]:
+    """Return a doubt for each given fact that is farther from what the measurement says alone than its interval."""
+    given = {
+        "rate_bps": ("--rate", known.rate_bps, format_rate),
+        "rtt_s": ("--rtt", known.rtt_s, format_time),
+    }
+    if all(value is None for _, value, _ in given.values()):
+        return []
+    free = Known(law=known.law, alone=known.alone)
+    alone = [_estimate(one, free).intervals for one in telling]
+    found = []
+    for name, (option, value, shown) in given.items():
+        own = _averaged([each[name] for each in alone])
+        width = own.high / max(own.low, 1e-12)
+        if value is not None and not own.low / width <= value <= own.high * width:
+            found.append(
+                f"{option} {shown(value)} contradicts the measurement, which alone says {shown(own.median)} "
+                f"({shown(own.low)} to {shown(own.high)})"
+            )
+    return found
 
 
 def _averaged(found: Sequence[Interval]) -> Interval:

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from elephan.network import FlowGroup, Network
 
 
+GRAVE = frozenset({"short-run", "short-warmup", "unsettled", "ends-in-warm-up"})
+"""Rules about runs that are too short to mean anything."""
+
+
 @dataclass(frozen=True)
 class LintFinding:
     """A property of a scenario that gives its numbers another meaning than its author intends.
@@ -57,6 +61,11 @@ class LintWarning:
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.where}: {self.message}; {self.remedy} ({self.rule})"
+
+    @property
+    def is_grave(self) -> bool:
+        """Whether the result is in doubt, not only what it is of."""
+        return self.rule in GRAVE
 
     def to_json(self) -> dict[str, str]:
         """Return the entry of ``warnings`` in a document.

@@ -128,7 +128,7 @@ def suggest(
     at = chosen or found or _largest_utilization(curve)
     dangers, advice = _shares(curve, targets, at, network, link)
     below = _below(curve, targets, found, chosen, standard[PER_FLOW])
-    dangers = [*below, *_undecided(curve, targets, chosen), *dangers, *_losses(curve, targets, at)]
+    dangers = [*below, *_undecided(curve, targets, chosen), *dangers, *heavy_losses(curve, targets, at)]
     dangers += _turning(curve, targets, at)
     advice = [*advice, *_flat(curve, at, standard[BDP])]
     if found is not None:
@@ -207,11 +207,11 @@ def dangers_at(
         Serious dangers (heavy loss), which rank a variant behind others; and all others, unequal shares first.
     """
     shares, _ = _shares(curve, targets, at, network, link)
-    return _losses(curve, targets, at), [*shares, *_turning(curve, targets, at)]
+    return heavy_losses(curve, targets, at), [*shares, *_turning(curve, targets, at)]
 
 
-def _losses(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]:
-    """Return a warning about heavy loss, unless a target states the acceptable loss."""
+def heavy_losses(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]:
+    """Return a warning about heavy loss, unless a target states the acceptable loss; no `tc` line stands beside it."""
     lost = curve.estimate(at, "loss_ratio").mean
     if not lost > LOSSY or any(target.metric == "loss_ratio" for target in targets):
         return []
