@@ -1,7 +1,6 @@
 """Lint rules: each fires where it should and nowhere else; their measures; the commands that show them."""
 
 import json
-import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,9 +10,8 @@ import pytest
 
 import elephan
 from conftest import SCENARIOS, Command
-from elephan import Scenario
 from elephan.lint import RULES, cards, lint
-from elephan.lint.rule import GRAVE, LintSubject
+from elephan.lint.rule import LintSubject
 from elephan.lint.sawtooth import period_s, recovery_s
 from elephan.sweeps import Sweep
 
@@ -579,23 +577,6 @@ def test_lint_says_each_warning_in_a_line(elephan: Command, small: Path, monkeyp
     assert all(line.startswith("error: ") for line in strict.err.splitlines())
     assert len(strict.err.splitlines()) == len(found) == 3
     assert elephan("lint", SCENARIOS / "hstcp-1g.toml").out == "nothing to warn about\n"
-
-
-def test_that_a_result_is_not_valid_is_said_with_quiet_too(elephan: Command, small: Path, tmp_path: Path) -> None:
-    def rules(*words: object) -> list[str]:
-        said = " ".join(elephan(*words).err.split())
-        return re.findall(r"\(([a-z]+-[a-z-]+)(?:, \d of \d points)?\)", said)
-
-    assert rules("run", small) == ["short-warmup", "short-run", "phase-locked"]
-    assert rules("run", small, "-q") == ["short-warmup", "short-run"]
-    # Documents have all of them.
-    assert rules("run", small, "-q", "--json") == []
-    swept = ("sweep", small, "--over", "links[0].buffer=40 packets,50 packets", "--store", tmp_path, "-q")
-    assert {*rules(*swept)} == {"short-warmup", "short-run"}
-    assert rules(*swept, "--json") == []
-    grave = {warned.rule for warned in lint(Scenario.from_file(small)) if warned.is_grave}
-    assert grave == {"short-warmup", "short-run"}
-    assert {rule.name for rule in RULES} >= GRAVE
 
 
 def test_run_and_size_warn_once_and_strict_stops_before_the_run(elephan: Command, small: Path) -> None:
