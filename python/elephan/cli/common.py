@@ -509,8 +509,8 @@ def table_text(table: Table) -> str:
 
 def lines_of(table: Table) -> list[str]:
     """Return the lines of `table_text` without blank ones at both ends."""
-    lines = [line.rstrip() for line in table_text(table).splitlines()]
-    filled = [i for i, line in enumerate(lines) if line]
+    lines = table_text(table).splitlines()
+    filled = [i for i, line in enumerate(lines) if line.strip()]
     return lines[filled[0] : filled[-1] + 1] if filled else []
 
 

@@ -207,7 +207,7 @@ def _first_rows(heads: list[str], cells: list[list[str]], words: list[bool]) -> 
     if not cells:
         return lines_of(fitted_table(heads, cells, words)), 0
     # One row is too much: its first columns.
-    lines = [line for line in lines_of(fitted_table(heads, cells[:1], words)) if line]
+    lines = [line for line in lines_of(fitted_table(heads, cells[:1], words)) if line.strip()]
     said = wrapped(f"({_count(len(heads), 'column')}, all of them with --limit 0 or --json; or name some: SELECT …)")
     return [*lines[: LINES - len(said) - (len(cells) > 1)], *said], len(cells) - 1
 
