@@ -269,7 +269,8 @@ def test_a_shortened_run_notices_another_simulation(elephan: Command) -> None:
         (["--bless"], "--bless: records what was run; say --ask, --repeat or --quick, too"),
         (["--ask", "--quick"], "--ask, --repeat, --quick: choose one"),
         (["--quick", "--json"], "--json: shows published answers; leave out --ask, --repeat or --quick"),
-        (["--replications", "2"], "--replications: shortens --ask"),
+        (["--replications", "2"], "--replications: shortens --ask, and what it finds is not published; add --ask"),
+        (["--quick", "--replications", "2"], "not published; leave out --repeat, --quick and --bless"),
         (["--out", "x"], "--out: name one answer; elephan answer lists all"),
     ],
 )

@@ -261,6 +261,22 @@ def test_the_screen_has_the_answer_first_and_fits(
     assert len(shown) <= (15 if columns >= 80 else 25)
 
 
+def test_a_given_fact_that_contradicts_the_measurement_is_doubted(elephan: Command) -> None:
+    file = resources.files("elephan").joinpath("examples/operators/iperf.json.gz")
+    doubted = " ".join(elephan("infer", file, "--rate", "1 Gbit/s").out.split())
+    # 59 Mbit/s by the file.
+    assert re.search(r"! --rate 1 Gbit/s contradicts the measurement, which alone says 59\.?\d* Mbit/s \(", doubted)
+    assert "contradicts" not in elephan("infer", file, "--rate", "60 Mbit/s", "--rtt", "38.4 ms").out
+    assert "! --rtt 5 ms contradicts" in " ".join(elephan("infer", file, "--rtt", "5 ms").out.split())
+
+
+@pytest.mark.parametrize("option", ["--rate", "--rtt", "--every"])
+def test_a_value_without_a_unit_names_its_option(elephan: Command, file: Path, option: str) -> None:
+    refused = elephan("infer", file, option, "59")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert refused.err.startswith(f'{option}: "59" has no unit')
+
+
 def test_what_a_change_would_do_is_shown_before_the_path(
     elephan: Command, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -196,7 +196,7 @@ def test_a_table_fits_eighty_columns_with_its_numbers_whole(
     # Nine columns of numbers and more may need a wider terminal: numbers are never cut.
     assert max(map(len, done.out.splitlines())) <= 80 or shown > 8
     assert done.out.startswith(chosen.title[:40])
-    assert [line for line in done.err.splitlines() if line.startswith("note: ")] == [
+    assert [line for line in done.err.replace("\n  ", " ").splitlines() if line.startswith("note: ")] == [
         f"note: {' '.join(line.split())}" for line in chosen.fails
     ]
 
@@ -286,6 +286,20 @@ def test_what_cannot_be_used_is_said_in_one_line(words: list[str], said: str, el
     assert (done.code, done.out) == (2, "")
     assert done.err.count("\n") == 1
     assert done.err.startswith(said)
+
+
+def test_help_beside_a_model_has_its_keys_with_their_units(elephan: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = elephan("model", "sawtooth", "--help")
+    assert (shown.code, "Keys of --set for sawtooth" in shown.out) == (0, True)
+    keys = shown.out.partition("Keys of --set")[2].partition("Example")[0]
+    assert max(map(len, keys.splitlines())) <= 80
+    for key in model("sawtooth").parameters:
+        assert re.search(rf"^  {key}  ", keys, re.MULTILINE), key
+    assert "a rate, such as 1 Gbit/s" in keys
+    assert "Keys of --set" not in elephan("model", "--help").out
+    unknown = elephan("model", "sawtoth", "--help")
+    assert (unknown.code, 'did you mean "sawtooth"?' in unknown.err) == (2, True)
 
 
 def test_a_range_says_where_its_numbers_lie() -> None:

@@ -80,7 +80,7 @@ def test_shortened_runs_say_ran(elephan: Command, paper: Paper, tmp_path: Path) 
     path = paper.folder / "claims.csv"
     path.write_text(path.read_text().replace("abs 0.2,,", "abs 0.001,abs 0.2,"))
     words = ("reproduce", "--quick", "toy.full", "toy.bound", "--store", tmp_path / "store", "--quiet")
-    assert "2 claims: 1 ran, 1 pass; no verdicts have changed, 2 were not known; 1 points in " in elephan(*words).err
+    assert "2 claims: 1 ran, 1 pass; no verdicts have changed, 2 were not known; 1 point in " in elephan(*words).err
     [full, bound] = json.loads(elephan(*words, "--json").out)["claims"]
     assert (full["verdict"], full["full_holds"], bound["full_holds"]) == ("ran", False, True)
 

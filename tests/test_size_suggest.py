@@ -1,6 +1,7 @@
 """The buffer to deploy: refusals by guards, their messages, and no message for an unaffected link."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -76,22 +77,16 @@ def test_a_suggestion_whose_interval_includes_a_miss_says_so_and_names_the_next_
     rows = {120: (0.9005, 0.004, 1.0, 1.0), 125: (0.9010, 0.004, 1.0, 1.0), 140: (0.9040, 0.005, 1.0, 1.0)}
     found = suggested(rows, 120)
     assert found.buffer_packets == 120
-    assert found.advice == (
-        "with 120 packets utilization may be as low as 89.8 %: its mean meets the target, its 95 % interval does not; "
-        "with 140 packets both do",
-    )
+    assert found.dangers == ("utilization may be as low as 89.8 % (95 % interval); not so with 140 packets",)
     # Of several targets the one in doubt is named, and a larger buffer must hold all.
     found = suggested(rows, 120, "utilization=0.9,delay=4.4ms")
-    assert found.advice == (
-        "with 120 packets utilization may be as low as 89.8 %: its mean meets utilization >= 0.9, its 95 % interval "
-        "does not",
-    )
+    assert found.dangers == ("utilization may be as low as 89.8 % (95 % interval)",)
     found = suggested({120: (0.92, 0.004, 1.0, 1.0), 125: (0.921, 0.004, 1.0, 1.0)}, 120, "utilization=0.9,loss=0.01")
-    assert found.advice == ()
+    assert found.dangers == ()
     # One replication has no interval.
     single = BufferCurve()
     single.add(120, 0, curve_of(rows).samples(120)[1])
-    assert suggest(single, USED, 120, NETWORK, 0).advice == ()
+    assert suggest(single, USED, 120, NETWORK, 0).dangers == ()
 
 
 def test_less_than_a_packet_for_each_flow_is_not_suggested() -> None:
@@ -273,3 +268,32 @@ def test_a_model_far_outside_of_what_was_checked_is_no_answer(elephan: Command, 
     assert done.code == 1
     assert "(by a model" not in done.out
     assert "tc qdisc" not in done.out
+
+
+def test_beside_a_danger_of_heavy_loss_there_is_no_line_for_linux(elephan: Command, tmp_path: Path) -> None:
+    path = tmp_path / "bbr.toml"
+    path.write_text("""
+duration = "3 s"
+warmup = "1 s"
+replications = 2
+
+[[links]]
+name = "core"
+rate = "100 Mbit/s"
+buffer = "100 packets"
+
+[[flows]]
+count = 8
+path = ["core"]
+rtt = "2 ms"
+control = "bbr1"
+start = { from = "0 s", to = "0.2 s" }
+""")
+    words = ("size", path, "--target", "utilization=0.8", "--precision", "20%", "-q")
+    shown = " ".join(elephan(*words).out.split())
+    assert re.search(r"! [\d.]+ % of the packets are lost", shown)
+    assert re.search(r"Linux: no line, since [\d.]+ % of the packets are lost with", shown)
+    assert json.loads(elephan(*words, "--json").out)["tc"] is None
+    # A target that says which loss is accepted is not in doubt.
+    accepted = elephan(*words, "--target", "loss=60%").out
+    assert "Linux: tc qdisc replace" in accepted

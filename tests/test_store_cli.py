@@ -131,6 +131,15 @@ def test_sql_answers_and_wrong_sql_is_one_line(elephan: Command, store: Path) ->
         {"n": 2, "flows": 2},
     ]
     assert "flows" in elephan("store", "query", sql, "--store", store).out
+    # An interval has no more digits than its value, and none if nothing is left of it.
+    sql = "SELECT 0.98765432 AS used, 0.00001234567 AS used_ci95, 1.0 AS x, 5.73687e-07 AS x_ci95"
+    shown = [line.split() for line in elephan("store", "query", sql, "--store", store).out.splitlines()]
+    assert (shown[0], shown[-1]) == (["used", "used_ci95", "x", "x_ci95"], ["0.987654", "1.2e-05", "1"])
+    many = elephan("store", "query", "SELECT a.rowid FROM runs a, runs b, runs c, runs d, runs e", "--store", store)
+    lines = many.out.splitlines()
+    assert all(line.strip() for line in (lines[0], lines[-1]))
+    assert len(lines) + many.err.count("\n") == 15
+    assert "more with --limit 0" in many.err
     wrong = elephan("store", "query", "SELECT utilisation FROM links", "--store", store)
     assert (wrong.code, wrong.err.count("\n")) == (2, 1)
     assert 'did you mean "utilization"?' in wrong.err

@@ -18,6 +18,7 @@ from elephan.scenario import EXAMPLE, Scenario
 from elephan.store import Store
 from elephan.sweeps import ExecutorLostError, Sweep, SweepProgress, SweepResult, execution, sweep, tasks
 from elephan.sweeps.execution import PointJob, batches, jobs_of, share_of
+from elephan.sweeps.result import _merged
 from elephan.sweeps.tasks import SweepSettings
 from stored_bytes import files, table
 
@@ -407,3 +408,18 @@ def test_a_worker_with_another_version_is_refused(tmp_path: Path, monkeypatch: p
 def test_a_shard_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="write i/n"):
         sweep(BASE, over={"seed": [1]}, shard=text)
+
+
+def test_merged_warnings_keep_the_longest_time_that_a_point_needs_and_name_the_shortest() -> None:
+    def warned(message: str, remedy: str) -> dict[str, Any]:
+        return {"rule": "short-run", "severity": "warning", "where": "duration", "message": message, "remedy": remedy}
+
+    times = ["give 231 s or more", "give 3165 s or more", "give 625 s or more"]
+    merged = _merged([warned(f"a flow lost {i} times", remedy) for i, remedy in enumerate(times)])
+    assert merged == {
+        **warned("a flow lost 1 times", "give 3165 s or more (the point that needs the least: 231 s)"),
+        "points": 3,
+    }
+    same = _merged([warned("a", "give 20 ms or more"), warned("b", "give 20 ms or more")])
+    assert (same["message"], same["remedy"], same["points"]) == ("a", "give 20 ms or more", 2)
+    assert _merged([warned("a", "draw starts"), warned("b", "draw others")])["remedy"] == "draw starts"

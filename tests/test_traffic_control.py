@@ -176,12 +176,110 @@ def test_each_kind_becomes_a_scenario(line: str, queue: str) -> None:
         ("tc qdisc add dev e root netem limit 0", "line 1: netem: limit 0 drops every packet"),
         ("tc qdisc add dev e root netem delay 5ms gap 5", "line 1: netem: has a gap without reorder"),
         ("nothing", "has no line of tc qdisc or tc class"),
+        (
+            "#\ntc qdisc add dev e root netem delay 5ms limt 10",
+            'line 2: netem: unknown word "limt"; did you mean "limit"?',
+        ),
+        ("tc qdisc add dev e root pfifo limt 20", 'line 1: pfifo: unknown word "limt"; did you mean "limit"?'),
+        ("tc qdisc add dev e root pfifo_fast limit 20", 'unknown word "limit"; it has no options'),
+        ("tc qdisc add dev e root fq_codel interwal 1ms", 'line 1: fq_codel: unknown word "interwal"'),
+        ("tc qdisc add dev e root tbf rate 1mbit burst 1k limit 9k 9", 'unknown word "9" after "9k"'),
+        ("tc qdisc add dev e root netem delay 5ms limit", 'line 1: netem: "limit" has no value'),
+        ("tc class add dev e parent 1: classid 1:1 htb rte 1mbit", 'line 1: htb class: unknown word "rte"'),
+        (
+            "tc qdisc add dev e root pfifo &&\\\n tc qdisc add dev e root tbf rate 50 burst 9k limit 9k",
+            'rate "50" is 50',
+        ),
     ],
 )
 def test_what_cannot_be_is_said_with_its_line(text: str, said: str) -> None:
     with pytest.raises(InputError) as caught:
         read(text, "f")
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "delay 10ms 5ms 25% distribution normal loss random 1% 5% corrupt 1% duplicate 1% reorder 5% 50% gap 5",
+        "loss gemodel 1% 10% 70% 0.1% rate 5mbit 20 9 5 limit 50 ecn delay 1ms slot 800us 1ms packets 4 bytes 9000",
+        "delay 1ms slot distribution normal 800us 200us seed 7 limit 50",
+    ],
+)
+def test_all_that_netem_knows_passes(options: str) -> None:
+    read(f"tc qdisc add dev e root netem {options}", "f")
+
+
+@pytest.mark.parametrize(
+    ("text", "bps"),
+    [
+        ("root@h1:~# tc -s qdisc add dev e root tbf rate 5mbit burst 9k limit 9k  # a comment", 5e6),
+        ("sudo ip netns exec a tc qdisc replace dev e root tbf rate 6mbit \\\n  burst 9k limit 9k", 6e6),
+        ("x=1; /sbin/tc qdisc add dev e root handle 1: tbf rate 7mbit burst 9k limit 9k && tc qdisc show", 7e6),
+    ],
+)
+def test_a_command_is_read_behind_a_prompt_and_over_lines(text: str, bps: float) -> None:
+    assert is_tc(text)
+    assert read(text, "f").rate_bps == bps
+
+
+def test_prose_about_tc_is_no_line_of_it(elephan: Command, tmp_path: Path) -> None:
+    (tmp_path / "page.md").write_text("A page.\nLinux: tc qdisc replace dev eth0 root pfifo limit 1975\nclass a b: c\n")
+    refused = elephan("expect", tmp_path / "page.md")
+    assert (refused.code, refused.out) == (2, "")
+    assert "has no lines of tc qdisc or tc class" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("text", "noted"),
+    [
+        (
+            "tc qdisc add dev e root netem delay 50",
+            ['line 1: "50" after "delay" has no unit, so it is 50 us, as in tc'],
+        ),
+        ("tc qdisc add dev e root netem delay 0", []),
+        ("qdisc codel 1: dev e root limit 9p target 5 interval 9ms", ['line 1: "5" after "target" has no unit']),
+        ("qdisc codel 1: dev e root limit 9p tarjet 5ms", ["line 1: not known, and left out: tarjet"]),
+        (
+            "tc qdisc add dev e root handle 1: tbf rate 9mbit burst 9k latency 5ms\n"
+            "tc qdisc add dev e parent 1:1 handle 2: netem delay 5ms",
+            ["line 1: the latency of tbf does not count, since netem below it holds its packets (default limit)"],
+        ),
+        ("tc qdisc add dev e root handle 1: tbf rate 9mbit burst 9k latency 5ms", []),
+        (HTB, []),
+        (NETEM, []),
+    ],
+)
+def test_what_may_surprise_is_noted(text: str, noted: list[str]) -> None:
+    notes = read(text, "f").notes
+    assert len(notes) == len(noted)
+    assert all(note.startswith(start) for note, start in zip(notes, noted, strict=True))
+
+
+def test_what_no_scenario_takes_names_the_file_of_tc(elephan: Command, tmp_path: Path) -> None:
+    (tmp_path / "q.txt").write_text("tc qdisc add dev e root pfifo limit 99999999999")
+    for words in (("expect", "q.txt"), ("import", "tc", "q.txt")):
+        refused = elephan(*words[:-1], tmp_path / words[-1])
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert "q.txt, as a scenario: links[0].buffer: " in refused.err
+
+
+@pytest.mark.parametrize("words", [("--rtt", "20"), ("--link-rate", "20"), ("--time", "5")])
+def test_a_value_without_a_unit_names_its_option(elephan: Command, tmp_path: Path, words: tuple[str, str]) -> None:
+    (tmp_path / "q.txt").write_text(NETEM)
+    refused = elephan("expect", tmp_path / "q.txt", *words)
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert refused.err.startswith(f'{words[0]}: "{words[1]}" has no unit')
+
+
+def test_of_several_flows_the_first_is_named_and_tables_have_no_blank_ends(elephan: Command, tmp_path: Path) -> None:
+    (tmp_path / "q.txt").write_text(NETEM)
+    quick = ("--replications", "3", "--time", "1 s")
+    one = elephan("expect", tmp_path / "q.txt", *quick).out.splitlines()
+    several = elephan("expect", tmp_path / "q.txt", *quick, "--set", "flows[0].count=3").out
+    assert "q.txt, 3 runs of 1 s" in " ".join(" ".join(one).split())
+    assert "q.txt, the first of 3 flows of sender, 3 runs of 1 s" in " ".join(several.split())
+    assert all(line.strip() for line in one)
 
 
 def test_import_tc_writes_a_scenario(elephan: Command, tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
-"""The rule `unsettled`: halves of the measured time that differ, of constructed samples and behind a policer."""
+"""The rule `unsettled`: halves of the measured time that differ; and rules about runs that are too short, with -q."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 
 import elephan as package
 from conftest import SCENARIOS, Command
-from elephan.lint import lint
+from elephan.lint import RULES, lint
+from elephan.lint.rule import GRAVE
 from elephan.runs.halves import changes, is_cheap
 from elephan.scenario import EXAMPLE, Scenario
 
@@ -110,3 +112,20 @@ def test_samples_that_are_many_are_not_kept_for_this_alone() -> None:
     assert not is_cheap(POLICER.replace(replications=1))
     # Without samples nothing is said.
     assert "unsettled" not in [warned.rule for warned in package.run(SMALL.replace(duration="30 s")).warnings]
+
+
+def test_that_a_result_is_not_valid_is_said_with_quiet_too(elephan: Command, small: Path, tmp_path: Path) -> None:
+    def rules(*words: object) -> list[str]:
+        said = " ".join(elephan(*words).err.split())
+        return re.findall(r"\(([a-z]+-[a-z-]+)(?:, \d of \d points)?\)", said)
+
+    assert rules("run", small) == ["short-warmup", "short-run", "phase-locked"]
+    assert rules("run", small, "-q") == ["short-warmup", "short-run"]
+    # Documents have all of them.
+    assert rules("run", small, "-q", "--json") == []
+    swept = ("sweep", small, "--over", "links[0].buffer=40 packets,50 packets", "--store", tmp_path, "-q")
+    assert {*rules(*swept)} == {"short-warmup", "short-run"}
+    assert rules(*swept, "--json") == []
+    grave = {warned.rule for warned in lint(Scenario.from_file(small)) if warned.is_grave}
+    assert grave == {"short-warmup", "short-run"}
+    assert {rule.name for rule in RULES} >= GRAVE

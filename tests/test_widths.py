@@ -1,4 +1,4 @@
-"""Every verb, at 60 and 80 columns: no line on stdout is longer than the terminal, and an answer takes one screen.
+"""Every verb, at 60 and 80 columns: no line is longer than the terminal, and an answer takes one screen.
 
 Verbs come from the parser: a new one is called without arguments until `ARGUMENTS` or `BY_DESIGN` has it.
 """
@@ -6,6 +6,7 @@ Verbs come from the parser: a new one is called without arguments until `ARGUMEN
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -18,6 +19,7 @@ from elephan.cli import command
 from elephan.cli.catalog import KINDS
 from elephan.cli.columns import LINES, command_lines, narrow_table, text_table
 from elephan.cli.common import fitted_table, print_tables
+from elephan.cli.progress import ProgressLine
 from elephan.doctor.finding import Probe, ProbeFinding
 from elephan.store import Store
 from test_help import ALL
@@ -88,14 +90,18 @@ ARGUMENTS: dict[tuple[str, ...], list[list[str]]] = {
     ("reproduce",): [["hsbuf.ref.T.p5e-4", "-q"]],
     ("conform",): [["bbr", "drain-time", "-q"], ["tcp", "RECORDED", "-q"]],
     ("judge",): [["l4s-classic-2020", "--quick", "-q"]],
-    ("answer",): [[], ["satellite"]],
+    ("answer",): [[], ["satellite"], ["own-law"]],
     ("transfer",): [["4MB", "--rtt", "200ms", "--rate", "50Mbit/s", "--after", "8s"]],
     ("import",): [["TRACE", "--rate", "Mbit/s"], ["tc", "QUEUES"]],
     ("infer",): [["MEASURED", "--control", "cubic"]],
-    ("expect",): [["NET", "--replications", "3"], ["QUEUES", "--replications", "3", "--measured", "MEASURED"]],
+    ("expect",): [
+        ["NET", "--replications", "3"],
+        ["QUEUES", "--replications", "3", "--measured", "MEASURED"],
+        ["NOTED", "--replications", "3", "--time", "1 s"],
+    ],
     ("lint",): [["NET"]],
     ("estimate",): [["NET"]],
-    ("run",): [["NET", "-q"]],
+    ("run",): [["NET", "-q"], ["NET", "--out", "OUT"]],
     ("sweep",): [
         ["NET", "--over", "links[0].buffer=30 packets,60 packets", "-q", "--store", "STORE"],
         ["NET", "--over", "links[0].buffer=30 packets,60 packets", "--dry-run", "--store", "STORE"],
@@ -112,6 +118,7 @@ ARGUMENTS: dict[tuple[str, ...], list[list[str]]] = {
     ("store", "query"): [
         ["SELECT name, avg(utilization) FROM links GROUP BY name", "--store", "STORE"],
         ["SELECT * FROM results LIMIT 2", "--store", "STORE"],
+        ["SELECT a.rowid FROM runs a, runs b, runs c", "--store", "STORE"],
     ],
     ("store", "tables"): [
         ["--store", "STORE"],
@@ -159,6 +166,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     (folder / "net.toml").write_text(NET)
     (folder / "trace.csv").write_text("time_s,rate\n0,10\n1,20\n2,15\n")
     (folder / "queues.txt").write_text("qdisc netem 1: dev eth0 root limit 1000 delay 20ms 2ms rate 10Mbit\n")
+    noted = "tc qdisc add dev e root handle 1: tbf rate 10mbit burst 9k latency 50\n"
+    noted += "tc qdisc add dev e parent 1:1 netem delay 20ms 2ms limit 5\n"
+    (folder / "noted.txt").write_text(noted)
     rows = [f"{i / 10},{20 + i % 40},{20 + i % 40},120000,{int(i % 40 == 39)}" for i in range(1, 121)]
     (folder / "m.csv").write_text("time_s,rtt_ms,cwnd_segments,acked_bytes,retransmits\n" + "\n".join(rows) + "\n")
     with Store(folder / "store") as store:
@@ -174,6 +184,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "NET": str(folder / "net.toml"),
         "TRACE": str(folder / "trace.csv"),
         "QUEUES": str(folder / "queues.txt"),
+        "NOTED": str(folder / "noted.txt"),
+        "OUT": str(folder / "out"),
         "MEASURED": str(folder / "m.csv"),
         "RECORDED": str(Path(__file__).parent / "data" / "recorded"),
         "STORE": str(folder / "store"),
@@ -218,8 +230,27 @@ def test_no_verb_writes_wider_than_the_terminal(
     done = elephan(*words, *(prepared.get(word, word) for word in arguments))
     assert done.code in (0, 1), f"give {' '.join(words)} its arguments in ARGUMENTS: {done.err}"
     assert not too_long(done.out, width), done.out
+    assert not too_long(done.err, width), done.err
     if one_screen and width == 80:
         assert len(done.out.splitlines()) <= LINES, done.out
+
+
+def test_progress_in_a_log_is_no_wider_than_its_columns(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = "search: 1,667 packets, then the 3 worst of the variants with cubic and fq-codel on this link"
+    monkeypatch.setattr("elephan.cli.progress.FIRST_S", 0.0)
+    for width in (None, *WIDTHS):
+        if width is not None:
+            monkeypatch.setenv("COLUMNS", str(width))
+        with ProgressLine("size", of="runs") as line:
+            line.update(1, 12, long, 7.0)
+        written = capsys.readouterr().err
+        assert "about 7 s left" in " ".join(written.split())
+        if width is None:
+            assert written.count("\n") == 1, "one line for programs"
+        else:
+            assert not too_long(written, width)
 
 
 def test_reasons_are_of_verbs_that_exist() -> None:
@@ -258,6 +289,16 @@ def test_a_broken_command_is_the_same_to_a_shell() -> None:
         joined = "\n".join(lines).removeprefix("Linux: ").replace("\\\n", " ")
         assert joined.split() == command_.split()
         assert (len(lines) == 1) is (width == 200)
+
+
+def test_a_word_in_quotes_longer_than_a_line_is_the_same_to_a_shell() -> None:
+    word = "links[0].rate=10 Mbit/s,100 Mbit/s,1 Gbit/s;flows[0].rtt=20 ms,40 ms,80 ms;links[0].buffer=1 bdp,0.5 bdp"
+    for command_ in (f"elephan sweep x.toml --zip '{word}' --store runs", f"elephan sweep x.toml --zip '{word}'"):
+        for width in (40, 60, 80, 300):
+            lines = command_lines(command_, "Command: ", width)
+            assert max(map(len, lines)) <= width
+            joined = "\n".join(lines).removeprefix("Command: ").replace("\\\n", "")
+            assert shlex.split(joined) == shlex.split(command_)
 
 
 def test_a_table_without_room_loses_no_cell(

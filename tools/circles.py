@@ -22,7 +22,7 @@ KNOWN = {
         # A law's parameters are those of its program in the kernel, and the program is found by the law.
         "bpf, bpf::object, ghstcp, highspeed, htcp, kernel, kernel::params, nr_hstcp, scalable",
         # The state of BBR is one struct, of which several files hold the methods.
-        "bbr, bbr::gauges, bbr::model",
+        "bbr, bbr::gauges, bbr::model, bbr::undo",
         "bbr1, bbr1::parts",
     },
     "transport": {

@@ -372,13 +372,13 @@ def format_interval(
     ('25.12', '0.932±0.004', '40 ± 130')
     >>> format_interval(0.7, 1.3, limits=(0.5, 1)), format_interval(0.9994, 0.0012, joint="±", limits=(0, 1))
     ('0.7 (0.5 to 1)', '0.9994 (>0.9982)')
-    >>> format_interval(99.9998, 0.004, joint="±", limits=(0, 100))
-    '100 (>99.996)'
+    >>> format_interval(99.9998, 0.004, joint="±", limits=(0, 100)), format_interval(0.00666, 6e-8)
+    ('100 (>99.996)', '0.00666')
     """
     if mean is None or math.isnan(mean):
         return "-"
-    # Equal runs give no interval: it would claim what their number cannot show.
-    if half is None or not math.isfinite(half) or half <= 1e-9 * abs(mean):
+    # Equal runs give no interval: it would claim what their number cannot show. Nor do some below the last digit.
+    if half is None or not math.isfinite(half) or half <= max(1e-9 * abs(mean), min(1.95e-6, 5e-4 * abs(mean))):
         return _grouped(mean, digits, thousands)
     # A mean beyond its limits is a defect elsewhere, and is not hidden here.
     low, high = max(mean - half, min(limits[0], mean)), min(mean + half, max(limits[1], mean))

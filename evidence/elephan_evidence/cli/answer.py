@@ -14,7 +14,7 @@ import typer
 from elephan.cli import common, options
 from elephan.cli.columns import LINES, command_lines, terminal_width
 from elephan.cli.progress import ProgressLine
-from elephan.units import format_time
+from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,7 +133,8 @@ def _check(*asked: bool, bless: bool, json: bool, replications: int | None) -> N
         message = "--json: shows published answers; leave out --ask, --repeat or --quick, or ask first and with --bless"
         raise InputError(message)
     if replications is not None and (not asked[0] or bless):
-        message = "--replications: shortens --ask, and what it finds is not published; leave out the other options"
+        said = "leave out --repeat, --quick and --bless" if bless or any(asked) else "add --ask"
+        message = f"--replications: shortens --ask, and what it finds is not published; {said}"
         raise InputError(message)
     if bless and not any(asked):
         message = "--bless: records what was run; say --ask, --repeat or --quick, too"
@@ -217,7 +218,7 @@ def _quick(chosen: Sequence[Answer], store: Path, *, bless: bool, quiet: bool) -
     named = ", ".join(changed[:FEW]) + (f" and {len(changed) - FEW} more" if len(changed) > FEW else "")
     if changed:
         common.say(f"shortened runs moved: {named}; elephan answer ID --ask says whether the answer did")
-    common.say(f"{len(chosen)} answers in short, {len(changed)} of them moved")
+    common.say(f"{count(len(chosen), 'answer')} in short, {len(changed)} of them moved")
     return changed
 
 

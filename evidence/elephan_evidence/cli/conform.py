@@ -12,7 +12,7 @@ from elephan.cli import common, options
 from elephan.cli.columns import text_table
 from elephan.cli.progress import ProgressLine
 from elephan.own_laws import declare
-from elephan.units import format_time
+from elephan.units import count, format_time
 from elephan_evidence.cli.conform_tcp import SCRIPTS, refuse_options, show_random, show_scripts
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
             if case["paths"]:
                 common.print_tables(_observations(case))
     counts = ", ".join(f"{n} {verdict.replace('_', ' ')}" for verdict, n in document["summary"].items() if n)
-    common.print_wrapped(f"{len(cases)} test cases of {document['revision']}: {counts}.")
+    common.print_wrapped(f"{count(len(cases), 'test case')} of {document['revision']}: {counts}.")
     others = [case for case in cases if case["verdict"] != "met"]
     if others and not details:
         rows = [[f"{case['number']} {case['name']}", case["verdict"], _why(case)] for case in others]
@@ -189,7 +189,9 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
     if unexplained:
         common.say(f"not explained: {', '.join(unexplained)}")
     more = "" if details else "; --details shows each"
-    common.say(f"{observations} observations on {paths} paths in {format_time(document['wall_s'])}{more}")
+    common.say(
+        f"{count(observations, 'observation')} on {count(paths, 'path')} in {format_time(document['wall_s'])}{more}"
+    )
 
 
 def _verdict(case: Mapping[str, Any]) -> str:
@@ -256,4 +258,4 @@ def _show_list(suite: Suite, numbers: Sequence[int], *, details: bool, json: boo
         common.print_tables(common.fitted_table(["#", "case", "what", "stimulus"], rows, [False, True, True, True]))
     else:
         common.print_lines(*text_table(("#", "case", "what"), [row[:3] for row in rows]))
-        common.say(f"{len(cases)} cases; what each does to the sender: --details")
+        common.say(f"{count(len(cases), 'case')}; what each does to the sender: --details")

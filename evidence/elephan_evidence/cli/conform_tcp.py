@@ -12,6 +12,7 @@ import typer
 from elephan.cli.common import fitted_table, print_json, print_tables, print_wrapped, say, writing
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -111,7 +112,7 @@ def _end(found: TcpConformance, *, details: bool, json: bool, wrote: Path | None
     else:
         _show(document, details=details)
     if wrote is not None and not json:
-        say(f"wrote {len(found.scripts)} scripts to {wrote}")
+        say(f"wrote {count(len(found.scripts), 'script')} to {wrote}")
     raise typer.Exit(0 if found.holds else 1)
 
 

@@ -161,7 +161,8 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
         common.say(f"{one['set']}, {one['quantity']}, {one['cell']}: {one['now']}, was {one['was']}")
     new = f", {len(changed) - len(known)} were not known" if len(changed) > len(known) else ""
     more = "" if details else "; --details shows families"
-    common.say(f"{len(known) or 'no'} verdicts have changed{new}; {format_time(document['wall_s'])}{more}")
+    verdicts = "verdict has" if len(known) == 1 else "verdicts have"
+    common.say(f"{len(known) or 'no'} {verdicts} changed{new}; {format_time(document['wall_s'])}{more}")
 
 
 def _by_set(sets: Sequence[Mapping[str, Any]]) -> Table:

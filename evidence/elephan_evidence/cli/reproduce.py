@@ -12,7 +12,7 @@ from elephan.cli import common, options
 from elephan.cli.columns import text_table
 from elephan.cli.progress import ProgressDisplay, ProgressLine
 from elephan.errors import InputError
-from elephan.units import format_time
+from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -145,13 +145,14 @@ def _show(document: Mapping[str, Any], *, every: bool) -> None:
     for each in changed[:FEW]:
         common.say(f"{each['id']}: {_plain(each['now'])}, was {_plain(each['was'])}")
     if len(changed) > FEW:
-        common.say(f"and {len(changed) - FEW} more verdicts that are not what they were")
+        common.say(f"and {count(len(changed) - FEW, 'other verdict')} not as before")
     new = len(document["changed"]) - len(changed)
     runs = sum(each["points"] for each in document["experiments"])
     reused = sum(each["reused"] for each in document["experiments"])
-    took = f"{runs} points in {format_time(document['wall_s'])}, {reused} of them from the store"
-    same = f"{len(changed) or 'no'} verdicts have changed" + (f", {new} were not known" if new else "")
-    common.say(f"{len(claims)} claims: {_verdicts(claims)}; {same}; {took}")
+    took = f"{count(runs, 'point')} in {format_time(document['wall_s'])}, {reused} of them from the store"
+    verdicts = "verdict has" if len(changed) == 1 else "verdicts have"
+    same = f"{len(changed) or 'no'} {verdicts} changed" + (f", {new} were not known" if new else "")
+    common.say(f"{count(len(claims), 'claim')}: {_verdicts(claims)}; {same}; {took}")
 
 
 def _plain(verdict: str) -> str:
@@ -232,4 +233,4 @@ def _show_list(claims: Iterable[Claim], *, json: bool) -> None:
     for n, (place, group) in enumerate(_by_place(every).items()):
         common.print_wrapped(*([""] if n else []), place)
         common.print_lines(*text_table((), [(f"  {claim.id}", claim.statement) for claim in group]))
-    common.say(f"{len(every)} claims")
+    common.say(count(len(every), "claim"))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from elephan import __version__
-from elephan.cli.common import Interrupted, leave, report_defect, say
+from elephan.cli.common import Interrupted, leave, report_defect, say_error
 from elephan.cli.help import VERBS as PANELS
 from elephan.cli.help import CommandHelp, GroupHelp, arrange
 from elephan.cli.output import OutputError, prepare_streams
@@ -104,8 +104,8 @@ def _attach(app: typer.Typer, verb: str, found: Any) -> None:
     if isinstance(found, typer.Typer):
         app.add_typer(found, name=verb)
     else:
-        examples = getattr(sys.modules.get(found.__module__), "EXAMPLE", None)
-        app.command(verb, epilog=examples, cls=CommandHelp)(found)
+        module = sys.modules.get(found.__module__)
+        app.command(verb, epilog=getattr(module, "EXAMPLE", None), cls=getattr(module, "HELP", CommandHelp))(found)
 
 
 @cache
@@ -133,12 +133,12 @@ def app() -> typer.Typer:
     for verb in VERBS:
         _add(made, verb)
     for line in _others().refused.values():
-        say(line)
+        say_error(line)
     for entry in _others().found.values():
         try:
             _add_other(made, entry)
         except InputError as error:
-            say(str(error))
+            say_error(str(error))
     return made
 
 
@@ -177,7 +177,7 @@ def _list(app: typer.Typer) -> None:
     for verb, entry in _others().found.items():
         app.command(verb, short_help=f"From {source(entry)}.", cls=CommandHelp)(_unloaded)
     for line in _others().refused.values():
-        say(line)
+        say_error(line)
 
 
 def _usage(error: Exception, words: Sequence[str]) -> str:
@@ -316,20 +316,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except typer.Exit as done:
         raise SystemExit(done.exit_code) from None
     except USAGE_ERROR as error:
-        say(_usage(error, words))
+        say_error(_usage(error, words))
         raise SystemExit(2) from None
     except (InputError, MemoryError) as error:
-        say(str(error) if isinstance(error, InputError) else OUT_OF_MEMORY)
+        say_error(str(error) if isinstance(error, InputError) else OUT_OF_MEMORY)
         raise SystemExit(2) from None
     except (KeyboardInterrupt, typer.Abort):
-        say("interrupted; nothing was written")
+        say_error("interrupted; nothing was written")
         leave(exit_code() or 130)
     except Interrupted as stop:
-        say(str(stop))
+        say_error(str(stop))
         leave(exit_code() or 130)
     except OutputError as error:
         if error.code != 141:
-            say(str(error))
+            say_error(str(error))
         leave(error.code)
     except BrokenPipeError:
         leave(141)
@@ -344,13 +344,13 @@ def _end_unforeseen(error: BaseException) -> NoReturn:
     """End a command after an exception that no module has handled."""
     if (code := exit_code()) is not None:
         # Somebody took the interrupt for an error of his: an import, a query.
-        say("interrupted; nothing was written")
+        say_error("interrupted; nothing was written")
         leave(code)
     if isinstance(error, ModuleNotFoundError) and (told := of_error(error)) is not None:
-        say(str(told))
+        say_error(str(told))
         leave(2)
     if isinstance(error, OSError) and error.errno in OF_A_NAME and error.filename is not None:
-        say(f"{error.filename}: {os.strerror(error.errno).lower()}; give another path")
+        say_error(f"{error.filename}: {os.strerror(error.errno).lower()}; give another path")
         leave(2)
     report_defect(error)
     leave(70)

@@ -9,7 +9,6 @@ import math
 import re
 import shutil
 import textwrap
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -413,7 +412,7 @@ def _entry(name: str, text: str, room: int, width: int) -> list[str]:
 def command_lines(command: str, mark: str = "", width: int | None = None) -> list[str]:
     r"""Break a command of the shell into lines that can be copied together: all but the last end with a backslash.
 
-    Words in quotes stay whole.
+    Words in quotes stay whole, unless one is longer than a line: then it becomes several, which the shell joins.
 
     Parameters
     ----------
@@ -438,7 +437,25 @@ def command_lines(command: str, mark: str = "", width: int | None = None) -> lis
     whole = re.sub(r"'[^']*'|\"[^\"]*\"", lambda quoted: quoted[0].replace(" ", "\0"), command)
     wrapper = textwrap.TextWrapper(width - 2, mark, "  ", break_long_words=False, break_on_hyphens=False)
     lines = [line.replace("\0", " ") for line in wrapper.wrap(whole)]
-    return [*(f"{line} \\" for line in lines[:-1]), lines[-1]]
+    lines = [*(f"{line} \\" for line in lines[:-1]), lines[-1]]
+    return [part for line in lines for part in _joined_quotes(line, width)]
+
+
+def _joined_quotes(line: str, width: int) -> list[str]:
+    """Break a line that is one word in quotes behind its commas and semicolons, with no blank before what follows."""
+    found = re.fullmatch(r"(\s*)'([^']*)'( \\)?", line)
+    if found is None or len(line) <= width:
+        return [line]
+    lead, inside, end = found[1], found[2], found[3] or ""
+    lines = [""]
+    for part in re.findall(r"[^,;]*[,;]?", inside):
+        # Room for the quotes, and for the backslash after them or the end.
+        if lines[-1] and len(lead if len(lines) == 1 else "") + len(lines[-1]) + len(part) + 4 > width:
+            lines.append("")
+        lines[-1] += part
+    quoted = [f"'{part}'" for part in lines]
+    quoted[0] = lead + quoted[0]
+    return [*(f"{part}\\" for part in quoted[:-1]), quoted[-1] + end]
 
 
 def deciding(
@@ -519,73 +536,30 @@ def wrapped(text: str, width: int | None = None, mark: str = "") -> list[str]:
     >>> wrapped("below one packet per flow", 20, "! ")
     ['! below one packet', '  per flow']
     """
-    return textwrap.wrap(
-        text,
-        terminal_width() if width is None else width,
-        initial_indent=mark,
-        subsequent_indent=" " * len(mark),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return broken(text, terminal_width() if width is None else width, mark, " " * len(mark))
 
 
-LONG = 24
-"""Number of characters from which a label that is a table keeps only the keys that distinguish points."""
-
-
-def brief(texts: Sequence[str]) -> list[str]:
-    """Shorten labels that are tables to their kind and the keys in which they differ.
+def broken(text: str, width: int, first: str = "", others: str = "") -> list[str]:
+    """Break a text between words, which stay whole; a number keeps its per cent sign.
 
     Parameters
     ----------
-    texts : sequence of str
-        Values of one label; tables as a line of TOML.
+    first, others : str
+        Before the first line, and before each of the others.
 
     Examples
     --------
-    >>> brief(['{ discipline = "red", min_th = "5 packets" }', '{ discipline = "red", min_th = "9 packets" }', "codel"])
-    ['red, min_th 5 packets', 'red, min_th 9 packets', 'codel']
+    >>> broken("On average 3 % wait", 12)
+    ['On average', '3 % wait']
     """
-    tables = [_read(text) for text in texts]
-    known = [table for table in tables if table is not None]
-    if not known:
-        return list(texts)
-    keys = list(dict.fromkeys(key for table in known for key in table))
-    differ = [key for key in keys if len({str(table.get(key)) for table in known}) > 1]
-    names = [key for key in ("discipline", "law", "kind", "name") if key in keys]
-
-    def write(keys: Sequence[str]) -> list[str]:
-        return [
-            text
-            if table is None
-            else ", ".join(
-                [*(str(table[key]) for key in names if key in table)]
-                + [f"{key} {_plain(table[key])}" for key in keys if key in table and key not in names]
-            )
-            for text, table in zip(texts, tables, strict=True)
-        ]
-
-    best = write(differ)
-    # The keys that follow tell no more points apart.
-    for number in range(len(differ)):
-        fewer = write(differ[:number])
-        if max(map(len, best)) > LONG and len(set(fewer)) == len(set(texts)) and "" not in fewer:
-            return fewer
-    return best if len(set(best)) == len(set(texts)) and "" not in best else list(texts)
-
-
-def _read(text: str) -> dict[str, Any] | None:
-    if not text.startswith("{"):
-        return None
-    try:
-        return dict(tomllib.loads(f"value = {text}")["value"])
-    except tomllib.TOMLDecodeError:
-        return None
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, dict):
-        return " ".join(f"{key} {_plain(part)}" for key, part in value.items())
-    if isinstance(value, list):
-        return " ".join(map(_plain, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    # A blank that is none to `textwrap`.
+    joined = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)
+    lines = textwrap.wrap(
+        joined,
+        width,
+        initial_indent=first,
+        subsequent_indent=others,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace("\N{NO-BREAK SPACE}%", " %") for line in lines]

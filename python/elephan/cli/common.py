@@ -6,17 +6,16 @@ import json
 import os
 import sys
 import tempfile
-import textwrap
 import traceback
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import typer
 
 from elephan.assignments import changed_title, parse_assignments
 from elephan.cli import options
-from elephan.cli.columns import GAP, narrow_table, shared_widths, terminal_width, wrapped
+from elephan.cli.columns import GAP, broken, narrow_table, shared_widths, terminal_width, wrapped
 from elephan.cli.output import OutputError
 from elephan.errors import InputError
 from elephan.extras import missing, require
@@ -26,11 +25,13 @@ from elephan.own_laws import here as own_laws
 from elephan.units import format_measured, scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rich.table import Table
 
     from elephan.lint import LintWarning
+
+T = TypeVar("T")
 
 
 class Interrupted(Exception):  # noqa: N818 (it is no error)
@@ -38,32 +39,30 @@ class Interrupted(Exception):  # noqa: N818 (it is no error)
 
 
 def say(line: str) -> None:
-    """Print a message on stderr: on a terminal in its width, in a pipe or a file on one line for programs.
+    """Print a sentence on stderr in the width of the terminal, or of ``COLUMNS``; on one line in a pipe without that.
 
     Parameters
     ----------
     line : str
         Line breaks in it become spaces. Lines after the first are indented; words, such as paths, stay whole.
     """
-    _say(line, is_read=sys.stderr.isatty())
+    _say(line, is_read=sys.stderr.isatty() or "COLUMNS" in os.environ)
 
 
-def say_wrapped(line: str) -> None:
-    """Print a sentence on stderr like `say`, and also wrapped where ``COLUMNS`` is set.
+def say_error(line: str) -> None:
+    """Print an error on stderr: on a terminal in its width, in a pipe or a file on one line for programs.
 
     Parameters
     ----------
     line : str
-        A warning, which no program reads.
+        As for `say`.
     """
-    _say(line, is_read=sys.stderr.isatty() or "COLUMNS" in os.environ)
+    _say(line, is_read=sys.stderr.isatty())
 
 
 def _say(line: str, *, is_read: bool) -> None:
     words = " ".join(line.split())
-    lines = textwrap.wrap(
-        words, _message_width(), subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
-    )
+    lines = broken(words, _message_width(), others="  ")
     sys.stderr.write("\n".join(lines if is_read else [words]) + "\n")
     sys.stderr.flush()
 
@@ -84,18 +83,17 @@ def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool =
     strict : bool
         They are errors.
     quiet : bool
-        Errors are shown, warnings not.
+        Of warnings only those are shown that put the result in doubt, see `LintWarning.is_grave`.
 
     Raises
     ------
     typer.Exit
         With code 2 if there are errors.
     """
-    lines = list(dict.fromkeys(str(warned) for warned in warnings))
-    if strict or not quiet:
-        for line in lines:
-            # An error is one line for whoever looks for it.
-            say(line.replace("warning:", "error:", 1)) if strict else say_wrapped(line)
+    lines = list(dict.fromkeys(str(warned) for warned in warnings if strict or not quiet or warned.is_grave))
+    for line in lines:
+        # An error is one line for whoever looks for it.
+        say_error(line.replace("warning:", "error:", 1)) if strict else say(line)
     if strict and lines:
         raise typer.Exit(2)
 
@@ -168,7 +166,7 @@ def report_defect(error: BaseException) -> None:
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     if os.environ.get("ELEPHAN_TRACEBACK"):
         traceback.print_exception(error)
-    say(
+    say_error(
         f"internal error: {type(error).__name__}: {error}{where}; a defect of elephan, not of "
         "your input: please report it, with the command line and the scenario (ELEPHAN_TRACEBACK=1 shows more)"
     )
@@ -331,6 +329,20 @@ def write_new(out: Path, text: str, *, force: bool) -> None:
         raise InputError(f"--out {out}: {(error.strerror or 'cannot be written').lower()}") from None
 
 
+def option_value(option: str, parse: Callable[[str], T], text: str) -> T:
+    """Parse the value of an option; a message names it.
+
+    Raises
+    ------
+    InputError
+    """
+    try:
+        return parse(text)
+    except InputError as error:
+        message = f"{option}: {error}"
+        raise InputError(message) from None
+
+
 def shown(
     quantity: Mapping[str, float | None], scale: float = 1.0, digits: int = 4, *, of: str = "", flows: int = 0
 ) -> str:
@@ -369,17 +381,16 @@ def sentence_lines(line: str) -> list[str]:
     """Break a sentence into the lines that `print_wrapped` prints."""
     inside = " " * (len(line) - len(line.lstrip()) + 2)
     # A path stays whole.
-    found = textwrap.wrap(
-        line, terminal_width(), subsequent_indent=inside, break_long_words=False, break_on_hyphens=False
-    )
-    return found or [""]
+    return broken(line, terminal_width(), others=inside) or [""]
 
 
 def print_tables(*tables: Table | str) -> None:
-    """Print tables and sentences on stdout, in the width of the terminal."""
+    """Print tables and sentences on stdout, in the width of the terminal; blank lines part several."""
     for table in tables:
         if isinstance(table, str):
             print_wrapped(*(table.splitlines() or [""]))
+        elif len(tables) == 1:
+            print_lines(*lines_of(table))
         else:
             sys.stdout.write(table_text(table))
 
@@ -402,6 +413,13 @@ def table_text(table: Table) -> str:
     title = wrapped(str(table.title)) if table.title else []
     lines = ["", *title, *narrow_table(heads, list(zip(*cells, strict=True)), right), ""]
     return "".join(f"{line}\n" for line in lines)
+
+
+def lines_of(table: Table) -> list[str]:
+    """Return the lines of `table_text` without blank ones at both ends."""
+    lines = table_text(table).splitlines()
+    filled = [i for i, line in enumerate(lines) if line.strip()]
+    return lines[filled[0] : filled[-1] + 1] if filled else []
 
 
 def _is_cut(table: Table, shown: str) -> bool:

@@ -8,17 +8,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import (
-    GAP_HEAD,
-    LINES,
-    Column,
-    brief,
-    line_width,
-    narrowed,
-    table_lines,
-    terminal_width,
-    wrapped,
-)
+from elephan.cli.brief import brief
+from elephan.cli.columns import GAP_HEAD, LINES, Column, line_width, narrowed, table_lines, terminal_width, wrapped
 from elephan.cli.common import fitted_table, table_text
 from elephan.comparisons.several import SHOWN
 from elephan.reports.model_sim_testbed import SHOWN as FORMS

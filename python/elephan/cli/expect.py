@@ -10,13 +10,13 @@ import typer
 from elephan import traffic_control
 from elephan.assignments import parse_assignments
 from elephan.cli import options
-from elephan.cli.common import fitted_table, print_json, print_tables, print_wrapped, say
+from elephan.cli.common import fitted_table, option_value, print_json, print_tables, print_wrapped, say
 from elephan.cli.importing import around
 from elephan.errors import InputError
 from elephan.input_files import read_text
 from elephan.measurements import read
 from elephan.scenario import Scenario
-from elephan.units import count, format_bytes, format_rate, format_time
+from elephan.units import count, format_bytes, format_rate, format_time, seconds
 
 if TYPE_CHECKING:
     from elephan.expectations import Expectation
@@ -31,7 +31,11 @@ def expect(
     ],
     measured: Annotated[
         Path | None,
-        typer.Option("--measured", metavar="FILE", help="What was measured: iperf3 --json, ss, flent, pcap."),
+        typer.Option(
+            "--measured",
+            metavar="FILE",
+            help="What was measured: iperf3 --json, ss, flent, pcap. Exit code 0 also if it is outside.",
+        ),
     ] = None,
     duration: Annotated[
         str | None, typer.Option("--time", metavar="TIME", help="Of the test.", show_default="10 s")
@@ -48,6 +52,8 @@ def expect(
 
     scenario, notes = _scenario(path, (dev, rtt, link_rate))
     scenario = scenario.replace(parse_assignments(set_))
+    if duration is not None:
+        option_value("--time", seconds, duration)
     if duration is not None or measured is None:
         scenario = scenario.replace({"duration": duration or "10 s", "warmup": "0 s"})
     flow = None if measured is None else read(measured).flow
@@ -56,7 +62,7 @@ def expect(
         print_json({"path": str(path), "measured": None if measured is None else str(measured), "notes": notes}
                    | answer.to_json())  # fmt: skip
         return
-    _print(path, answer, with_measured=flow is not None)
+    _print(path, _whose(scenario), answer, with_measured=flow is not None)
     for note in notes:
         say(f"note: {note}")
 
@@ -72,17 +78,27 @@ def _scenario(path: Path, options: tuple[str | None, str | None, str | None]) ->
     if not traffic_control.is_tc(text):
         raise InputError(f"{path}: has no lines of tc qdisc or tc class, and is no scenario (.toml)")
     made = traffic_control.read(text, str(path), dev)
-    return Scenario.from_text(traffic_control.scenario(made, around(rtt, link_rate), path.name), str(path)), made.notes
+    return Scenario.from_text(
+        traffic_control.scenario(made, around(rtt, link_rate), path.name), f"{path}, as a scenario"
+    ), made.notes
 
 
-def _print(path: Path, answer: Expectation, *, with_measured: bool) -> None:
+def _whose(scenario: Scenario) -> str:
+    """Name the flow whose results are expected; empty if there is one."""
+    groups = scenario.network.groups
+    if sum(group.flows for group in groups) == 1:
+        return ""
+    return f", the first of {count(groups[0].flows, 'flow')} of {groups[0].name}"
+
+
+def _print(path: Path, whose: str, answer: Expectation, *, with_measured: bool) -> None:
     from elephan.expectations import QUANTITIES  # noqa: PLC0415 (as in `expect`)
 
     verdict = ""
     if with_measured:
         outside = [QUANTITIES[name] for name, one in answer.quantities.items() if one.place in ("below", "above")]
         verdict = f": {', '.join(outside)} outside" if outside else ": the measurement is what this path gives"
-    print_wrapped(f"{path}, {count(answer.runs, 'run')} of {format_time(answer.duration_s)}{verdict}")
+    print_wrapped(f"{path}{whose}, {count(answer.runs, 'run')} of {format_time(answer.duration_s)}{verdict}")
     rows = []
     for name, one in answer.quantities.items():
         low, high = _shown(name, one.low), _shown(name, one.high)

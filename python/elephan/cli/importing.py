@@ -10,7 +10,7 @@ import typer
 
 from elephan import traffic_control
 from elephan.cli import options
-from elephan.cli.common import print_json, print_lines, print_wrapped, say, write_new
+from elephan.cli.common import option_value, print_json, print_lines, print_wrapped, say, write_new
 from elephan.errors import InputError
 from elephan.importing import TableForm, beside, read
 from elephan.input_files import decoded, read_text
@@ -150,8 +150,8 @@ def around(rtt: str | None, link_rate: str | None) -> traffic_control.Around:
     """Return what the options say of a path besides the lines of tc."""
     known = traffic_control.Around()
     return traffic_control.Around(
-        known.link_bps if link_rate is None else bits_per_second(link_rate),
-        known.rtt_s if rtt is None else seconds(rtt),
+        known.link_bps if link_rate is None else option_value("--link-rate", bits_per_second, link_rate),
+        known.rtt_s if rtt is None else option_value("--rtt", seconds, rtt),
     )
 
 
@@ -173,7 +173,7 @@ def _queues(
     made = traffic_control.read(read_text(file, "file of tc's lines"), str(file), dev)
     text = traffic_control.scenario(made, around(rtt, link_rate), file.name)
     # What a scenario refuses is refused here.
-    scenario = Scenario.from_text(text, str(file))
+    scenario = Scenario.from_text(text, f"{file}, as a scenario")
     if out is not None:
         write_new(out, text, force=force)
     link = scenario.links[0]

@@ -11,7 +11,7 @@ import typer
 from elephan.assignments import parse_assignments
 from elephan.cli import options
 from elephan.cli.columns import LINES
-from elephan.cli.common import print_json, print_wrapped, say, sentence_lines, write_new
+from elephan.cli.common import option_value, print_json, print_wrapped, say, sentence_lines, write_new
 from elephan.errors import InputError, unknown
 from elephan.measurements import read
 from elephan.units import bits_per_second, format_number, format_packets, format_rate, format_time, scaled, seconds
@@ -76,7 +76,7 @@ def infer(
     known = _known(rate, rtt, beside, control)
     if plot is not None and not simulate:
         raise InputError("--plot: shows simulated beside measured; give --simulate too")
-    every_s = None if every is None else seconds(every)
+    every_s = None if every is None else option_value("--every", seconds, every)
     answer = inference.infer([read(file, every_s=every_s) for file in files], known)
     if isinstance(answer, inference.Observation):
         if json:
@@ -113,8 +113,8 @@ def _known(rate: str | None, rtt: str | None, beside: str | None, control: str |
     if beside is not None and beside not in BESIDE:
         raise InputError(f'--beside: must be "none" or "some", not "{beside}"')
     return Known(
-        None if rate is None else bits_per_second(rate),
-        None if rtt is None else seconds(rtt),
+        None if rate is None else option_value("--rate", bits_per_second, rate),
+        None if rtt is None else option_value("--rtt", seconds, rtt),
         None if beside is None else beside == "none",
         control,
     )

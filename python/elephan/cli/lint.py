@@ -31,4 +31,4 @@ def lint(
         print_wrapped("nothing to warn about")
     elif not strict:
         print_wrapped(*(str(warned) for warned in warnings))
-    warn(warnings, strict=strict, quiet=True)
+    warn(warnings if strict else (), strict=strict)

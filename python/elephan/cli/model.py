@@ -14,6 +14,7 @@ import typer
 import elephan
 from elephan.cli import common, options
 from elephan.cli.columns import LINES, Column, left_out, table_lines, terminal_width, wrapped
+from elephan.cli.help import CommandHelp
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
 from elephan.units import format_number, format_quantity, scaled
@@ -26,9 +27,54 @@ if TYPE_CHECKING:
     from elephan.accuracy import ErrorRegion
     from elephan.network import Network
     from elephan.theory.models import Model, ModelTable
+    from elephan.theory.models.card import ModelParameter
 
 EXAMPLE = """Example:  elephan model sawtooth --set law=reno --set flows=1 --set "rtt=20 ms,100 ms"
 elephan model sawtooth --scenario scenarios/hstcp-1g.toml"""
+
+
+class HELP(CommandHelp):
+    """Help that lists what ``--set`` takes for the model that is named beside ``--help``."""
+
+    _named: Sequence[str] = ()
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep the words: help is asked for before any of them is read."""
+        self._named = tuple(args)
+        return list(super().parse_args(ctx, args))
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and options, then the keys of the model."""
+        from elephan.theory import models  # noqa: PLC0415 (without a model, help does without NumPy)
+
+        super().format_options(ctx, formatter)
+        for name in [word for word in self._named if not word.startswith("-")][:1]:
+            rows = [
+                (key, f"{row.meaning}{_unit_of(row)}; {row.default}")
+                for key, row in models.model(name).parameters.items()
+            ]
+            with formatter.section(f"Keys of --set for {name}, with their units and defaults"):
+                formatter.write_dl(rows)
+
+
+def _unit_of(parameter: ModelParameter) -> str:
+    """Say in which units a parameter is given."""
+    if parameter.choices:
+        return f" ({', '.join(parameter.choices)})" if len(parameter.choices) < MANY else ""
+    also = "" if parameter.bdp is None else ', or such as "0.5 bdp"'
+    return f" [{UNITS.get(parameter.unit, parameter.unit)}{also}]" if parameter.unit not in ("", "1") else ""
+
+
+MANY = 8
+"""Number of choices from which on help does not list them."""
+
+UNITS = {
+    "s": "a time, such as 20 ms",
+    "bit/s": "a rate, such as 1 Gbit/s",
+    "B": "a size, such as 1500 B",
+    "packets": "a number of packets",
+}
+"""Forms of values by their units."""
 
 
 def model(
@@ -36,7 +82,9 @@ def model(
     set_: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", help="A value, a list a,b,c or a range a..b:21, a..b:21lin; repeatable."
+            "--set",
+            metavar="NAME=VALUE",
+            help="A value, a list a,b,c or a range a..b:21, a..b:21lin; repeatable. Names: elephan model NAME --help.",
         ),
     ] = None,
     scenario: Annotated[

@@ -159,7 +159,8 @@ def run(
     _show(document, made, trace, json=json, details=details, set_=set_)
     if not json:
         common.say_written(written)
-    common.warn(warnings, strict=strict, quiet=quiet)
+    # A document has them.
+    common.warn(warnings if strict or not (json and quiet) else (), strict=strict, quiet=quiet)
     if not document.get("precision", {}).get("met", True):
         from elephan.runs.precision import missed  # noqa: PLC0415 (NumPy is there by now)
 

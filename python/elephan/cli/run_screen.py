@@ -269,6 +269,8 @@ def _columns(rows: Sequence[Row], intervals: bool, *kinds: str) -> list[Column]:
         if not each.shown.has_values(each.name, ((row[of] if of else row) for row in rows)):
             continue  # Only transfers that are pages have their times.
         cells = _cells(rows, each.name, scale, each.shown.digits, bare=not intervals, of=of)
+        # Beside what a flow has, such as its rate.
+        unit = unit or ("all" if each.meaning.endswith(quantity.TOGETHER) else "")
         found.append(Column(each.shown.head, unit, cells, each.shown.rank))
     return found
 

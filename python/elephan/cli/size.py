@@ -121,7 +121,11 @@ def size(
     _check_own_laws(read, names[0])
     if pacing is not None and pacing != BOTH:
         read = with_pacing(read, pacing)
-    chosen: dict[str, Any] = {"link": link, "precision": share(precision), "workers": workers}
+    chosen: dict[str, Any] = {
+        "link": link,
+        "precision": common.option_value("--precision", share, precision),
+        "workers": workers,
+    }
     if worst_case:
         check_memory(read, workers=workers, force=force)
         shown: dict[str, Any] = {"out": out, "quiet": quiet, "json": json, "details": details}
@@ -157,7 +161,7 @@ def size(
         _show(found, common.titled(found.scenario.title, set_), details=details)
         common.say_written(written)
     # The screen says how many there are.
-    common.warn(found.warnings, strict=strict, quiet=quiet or not (json or details))
+    common.warn(found.warnings if strict or details or (json and not quiet) else (), strict=strict, quiet=quiet)
     if json or details:
         for note in _notes(found):
             common.say(note)

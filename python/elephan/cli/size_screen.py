@@ -337,7 +337,12 @@ def no_line(answer: SizeAnswer, buffer: int) -> list[str]:
     forbidding = answer.forbidding
     if forbidding:
         return wrapped(f"Linux: no line, since {forbidding[0].message} ({forbidding[0].rule})")
-    return wrapped(f"Linux: no line, since {why_no_tc(answer.scenario.with_buffer(answer.link, buffer), answer.link)}")
+    changed = answer.scenario.with_buffer(answer.link, buffer)
+    lost = answer.heavy_losses(buffer)
+    # That tc has no words for a queue holds with every buffer.
+    has_line = changed.links[answer.link]["tc"] is not None
+    why = lost[0] if lost and has_line else why_no_tc(changed, answer.link)
+    return wrapped(f"Linux: no line, since {why}")
 
 
 def _roles(row: Mapping[str, Any]) -> str:

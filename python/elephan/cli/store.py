@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from pathlib import Path
@@ -11,10 +12,10 @@ import typer
 
 from elephan.assignments import labelled, parse_assignments
 from elephan.cli import options
+from elephan.cli.brief import brief
 from elephan.cli.columns import (
     LINES,
     Column,
-    brief,
     cut_table,
     left_out,
     table_lines,
@@ -22,7 +23,7 @@ from elephan.cli.columns import (
     text_table,
     wrapped,
 )
-from elephan.cli.common import fitted_table, print_json, print_lines, print_tables, print_wrapped, say, table_text, warn
+from elephan.cli.common import fitted_table, lines_of, print_json, print_lines, print_tables, print_wrapped, say, warn
 from elephan.cli.help import CommandHelp
 from elephan.cli.run import print_document
 from elephan.errors import InputError, suggest
@@ -181,7 +182,7 @@ def query(
         print_json(rows)
         return
     words = [str(column.type) in ("string", "null") for column in table.columns]
-    cells = [[_cell(value) for value in row.values()] for row in rows]
+    cells = [[_cell(value, row.get(name.removesuffix("_ci95"))) for name, value in row.items()] for row in rows]
     if limit is not None:
         print_tables(fitted_table(table.column_names, cells[: limit or None], words))
         more = len(cells) - len(cells[: limit or None])
@@ -195,15 +196,16 @@ def query(
 def _first_rows(heads: list[str], cells: list[list[str]], words: list[bool]) -> tuple[list[str], int]:
     """Return the lines of the rows that one screen holds, and the number of the others."""
     for kept in range(min(len(cells), LINES), 0, -1):
-        lines = table_text(fitted_table(heads, cells[:kept], words)).splitlines()
-        if len(lines) <= LINES:
+        lines = lines_of(fitted_table(heads, cells[:kept], words))
+        # A line of its own says how many rows are left out.
+        if len(lines) + (kept < len(cells)) <= LINES:
             return lines, len(cells) - kept
     if not cells:
-        return table_text(fitted_table(heads, cells, words)).splitlines(), 0
+        return lines_of(fitted_table(heads, cells, words)), 0
     # One row is too much: its first columns.
-    lines = [line for line in table_text(fitted_table(heads, cells[:1], words)).splitlines() if line]
+    lines = [line for line in lines_of(fitted_table(heads, cells[:1], words)) if line.strip()]
     said = wrapped(f"({_count(len(heads), 'column')}, all of them with --limit 0 or --json; or name some: SELECT …)")
-    return [*lines[: LINES - len(said)], *said], len(cells) - 1
+    return [*lines[: LINES - len(said) - (len(cells) > 1)], *said], len(cells) - 1
 
 
 @app.command("tables", cls=CommandHelp, epilog="Example:  elephan store tables links")
@@ -430,9 +432,13 @@ def _age(text: str | None) -> float | None:
     return float(match[1]) * _SECONDS[match[2]]
 
 
-def _cell(value: object) -> str:
+def _cell(value: object, beside: object = None) -> str:
+    """Format a value with six digits; half of an interval to the last of those that its own value has, if any."""
     if value is None:
         return ""
+    if isinstance(value, float) and isinstance(beside, float) and value is not beside and beside:
+        places = 5 - math.floor(math.log10(abs(beside)))
+        return f"{round(value, places):.6g}" if round(value, places) or not value else ""
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -10,16 +10,17 @@ import typer
 
 from elephan.assignments import labelled, parse_assignments, usual_place
 from elephan.cli import common, options
-from elephan.cli.columns import brief
+from elephan.cli.brief import brief
 from elephan.cli.estimate import preview_cost
 from elephan.cli.progress import ProgressDisplay, ProgressLine
 from elephan.errors import InputError
+from elephan.lint.rule import GRAVE
 from elephan.own_laws import declare
 from elephan.results.axes import short
 from elephan.units import count, format_number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from contextlib import AbstractContextManager
 
     from elephan.sweeps import Sweep, SweepPoint, SweepResult
@@ -82,7 +83,7 @@ def sweep(
         bool,
         typer.Option(
             "--differences",
-            help="Show what points have more than the first, by paired replications: which change is real.",
+            help="Show what points have more than the first row, by paired replications: which change is real.",
         ),
     ] = False,
     out: options.Out = None,
@@ -164,15 +165,22 @@ def sweep(
     else:
         common.print_lines(*sweep_screen(swept, asked_columns, title, differences=differences, details=details))
         common.say_written(written)
-    for each in () if quiet else swept.warnings:
-        at = f"{each['points']} of {count(len(swept.points), 'point')}"
-        common.say_wrapped(
-            f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})"
-        )
+    # A document has them.
+    _say_warnings(swept, (() if json else GRAVE) if quiet else None)
     for point in swept.failures:
         common.say(f"failed: {labelled(point.labels)}: {point.error}")
     common.say(_summary(swept))
     raise typer.Exit(1 if swept.failures else 0)
+
+
+def _say_warnings(swept: SweepResult, rules: Collection[str] | None) -> None:
+    """Print the warnings about points, those of some rules if any are given."""
+    for each in swept.warnings:
+        if rules is None or each["rule"] in rules:
+            at = f"{each['points']} of {count(len(swept.points), 'point')}"
+            common.say(
+                f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})"
+            )
 
 
 def _check(

@@ -9,11 +9,11 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from elephan.cli.brief import brief
 from elephan.cli.columns import (
     LINES,
     Column,
     blocks,
-    brief,
     deciding,
     line_width,
     narrowed,

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Annotated, Any, TypeVar
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 import typer
 
 from elephan.cli import options
-from elephan.cli.common import print_json, print_wrapped
+from elephan.cli.common import option_value, print_json, print_wrapped
 from elephan.errors import InputError, ScenarioError
 from elephan.units import format_rate, format_time, seconds
-
-T = TypeVar("T")
 
 EXAMPLE = """Example:  elephan transfer 4MB --rtt 200ms --rate 50Mbit/s --after 8s
 elephan transfer 300kB --rtt 600ms --rate 20Mbit/s --law bbr1 --loss 0.01%"""
@@ -71,7 +69,7 @@ def transfer(
     finite = {"kind": "finite", "size": size}
     found = {"new connection": _took(link, path | {"tcp": sender, "traffic": finite}, 0.0)}
     if after is not None:
-        pause = _read("--after", seconds, after)
+        pause = option_value("--after", seconds, after)
         block = {"kind": "request-response", "size": size, "law": "constant", "think": after, "think_law": "constant"}
         found = {
             "after silence": _took(link, path | {"tcp": sender, "traffic": block}, pause),
@@ -120,14 +118,6 @@ def _share(text: str) -> float:
     return found
 
 
-def _read(option: str, parse: Callable[[str], T], text: str) -> T:
-    """Parse a value; a message names the option."""
-    try:
-        return parse(text)
-    except InputError as error:
-        raise InputError(f"{option}: {error}") from None
-
-
 def _of_option(message: str) -> str:
     """Return the message about the scenario with the option in place of the key, which the user never wrote."""
     from elephan.scenario import OF_YOUR_OWN  # noqa: PLC0415 (--help does without)
@@ -142,8 +132,8 @@ def _took(link: dict[str, Any], flow: dict[str, Any], pause_s: float) -> dict[st
     from elephan.runs import run  # noqa: PLC0415 (as above)
     from elephan.scenario import Scenario  # noqa: PLC0415 (as above)
 
-    payload = _read("SIZE", _native.size_bytes, flow["traffic"]["size"])
-    rate, rtt = _read("--rate", _native.rate_bps, link["rate"]), _read("--rtt", seconds, flow["rtt"])
+    payload = option_value("SIZE", _native.size_bytes, flow["traffic"]["size"])
+    rate, rtt = option_value("--rate", _native.rate_bps, link["rate"]), option_value("--rtt", seconds, flow["rtt"])
     if payload * FEWEST / 1460 > MOST_PACKETS:
         most = f"{MOST_PACKETS / FEWEST * 1460 / 1e9:.0f} GB"
         raise InputError(f"{flow['traffic']['size']}: too large to run here; give at most {most}")

@@ -243,7 +243,8 @@ def infer(measurements: Sequence[Measurement], known: Known | None = None) -> An
         _common([one.beside_set for one in said], beside),
         max(one.strange for one in said),
     )
-    first, doubts = telling[0], tuple(_doubts(telling[0], estimate, known))
+    first = telling[0]
+    doubts = (*_contradicted(telling, known), *_doubts(first, estimate, known))
     return Answer(**vars(estimate), observations=tuple(telling), known=known, theory=_theory(first), doubts=doubts)
 
 
@@ -271,6 +272,28 @@ def facts_of(one: Observation, known: Known) -> Facts:
     rtt = known.rtt_s if known.rtt_s is not None else (before if 0 < before <= 1.02 * least else None)
     alone = known.alone if known.alone is not None else (False if one.streams > 1 else None)
     return known.rate_bps, rtt, alone
+
+
+def _contradicted(telling: Sequence[Observation], known: Known) -> list[str]:
+    """Return a doubt for each given fact that is farther from what the measurement says alone than its interval."""
+    given = {
+        "rate_bps": ("--rate", known.rate_bps, format_rate),
+        "rtt_s": ("--rtt", known.rtt_s, format_time),
+    }
+    if all(value is None for _, value, _ in given.values()):
+        return []
+    free = Known(law=known.law, alone=known.alone)
+    alone = [network.estimate(one.samples, one.law, one.level, facts_of(one, free)).intervals for one in telling]
+    found = []
+    for name, (option, value, shown) in given.items():
+        own = _averaged([each[name] for each in alone])
+        width = own.high / max(own.low, 1e-12)
+        if value is not None and not own.low / width <= value <= own.high * width:
+            found.append(
+                f"{option} {shown(value)} contradicts the measurement, which alone says {shown(own.median)} "
+                f"({shown(own.low)} to {shown(own.high)})"
+            )
+    return found
 
 
 def _averaged(found: Sequence[Interval]) -> Interval:

@@ -15,6 +15,10 @@ _TEXTS = tomllib.loads(files("elephan.lint").joinpath("rules.toml").read_text(en
 """Title, source and reason of each rule."""
 
 
+GRAVE = frozenset({"short-run", "short-warmup", "unsettled", "ends-in-warm-up"})
+"""Rules about runs that are too short to mean anything."""
+
+
 @dataclass(frozen=True)
 class LintFinding:
     """A property of a scenario that gives its numbers another meaning than its author intends.
@@ -63,6 +67,11 @@ class LintWarning:
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.where}: {self.message}; {self.remedy} ({self.rule})"
+
+    @property
+    def is_grave(self) -> bool:
+        """Whether the result is in doubt, not only what it is of."""
+        return self.rule in GRAVE
 
     def to_json(self) -> dict[str, str]:
         """Return the entry of ``warnings`` in a document.

@@ -167,7 +167,7 @@ declare(
         metric="timeouts",
         column="timeouts",
         title="timeouts",
-        shown=Shown(6, "timeouts", 4),
+        shown=Shown(6, "timeouts", 4, page="timeouts of all flows"),
         listed=True,
     ),
     Quantity(
@@ -179,7 +179,7 @@ declare(
         metric="cuts",
         column="cuts",
         title="cuts of the window",
-        shown=Shown(5, "cuts", 5, page="loss events"),
+        shown=Shown(5, "cuts", 5, page="loss events of all flows"),
         listed=True,
     ),
     _spurious("dsack_dups", "segments that the receivers reported as duplicates (DSACK)", "DSACKs", 12),
@@ -251,7 +251,7 @@ declare(
             f"time from the opening of a transfer until the receiver has all of it, {ORDINALS[p]}",
             compute=_of_transfers("duration_ps", p, 1e-12),
             column=f"completion_time_p{p}" if p != 99 else "",
-            shown=Shown(9, "95 %", 2, 4, unit="s") if p == 95 else None,
+            shown=Shown(9, "time 95 %", 2, 4, unit="s") if p == 95 else None,
             listed=p == 95,
         )
         for p in PERCENTILES
@@ -302,7 +302,7 @@ declare(
             applies=lambda transfers: transfers.has_pages,
             compute=_of_transfers("page_ps", p, 1e-12),
             column=f"page_time_p{p}" if p != 99 else "",
-            shown=Shown(11, "95 %", 1, 4, unit="s") if p == 95 else None,
+            shown=Shown(11, "page 95 %", 1, 4, unit="s") if p == 95 else None,
         )
         for p in PERCENTILES
     ),

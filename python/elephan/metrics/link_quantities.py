@@ -143,7 +143,7 @@ declare(
             metric="percentile",
             column=f"delay_p{p}",
             title="95th percentile of the queueing delay" if p == 95 else "",
-            shown=Shown(3, "95 %", 2, page="delay, 95th percentile") if p == 95 else None,
+            shown=Shown(3, "delay 95 %", 2, page="delay, 95th percentile") if p == 95 else None,
         )
         for k, p in enumerate(PERCENTILES)
     ),

@@ -48,6 +48,10 @@ def unit(name: str) -> str:
     return next((found for end, found in _UNITS.items() if name.endswith(end)), "1")
 
 
+TOGETHER = ", of all flows of the group together"
+"""End of the meaning of a quantity that is a sum over the flows of a group."""
+
+
 @dataclass(frozen=True)
 class Shown:
     """Column of a quantity in the tables of screens, notebooks and pages.

@@ -244,14 +244,26 @@ class SizeAnswer(ResultTables):
         """Lint warnings because of which no `tc` line is given."""
         return [warned for warned in self.warnings if warned.rule in FORBIDS_DEPLOYMENT]
 
+    def heavy_losses(self, buffer: int) -> list[str]:
+        """Return the danger of heavy loss at a buffer, because of which no `tc` line is given; empty if there is none.
+
+        Parameters
+        ----------
+        buffer : int [packets]
+        """
+        from elephan.sizing.suggest import heavy_losses  # noqa: PLC0415 (NumPy; --help does without)
+
+        measured = self.is_simulated and self.curve.replications(buffer)
+        return heavy_losses(self.curve, self.targets, buffer) if measured else []
+
     @property
     def tc(self) -> str | None:
-        """The `tc` line that sets the suggested buffer on Linux; None while a warning forbids it."""
+        """The `tc` line that sets the suggested buffer on Linux; None while a warning or heavy loss forbids it."""
         buffer = self.suggestion.buffer_packets
         return None if buffer is None else self.tc_of(buffer)
 
     def tc_of(self, buffer: int) -> str | None:
-        """Return the `tc` line that sets a buffer on Linux, None without an equal queue or if a warning forbids it.
+        """Return the `tc` line that sets a buffer on Linux, None without an equal queue or if something forbids it.
 
         Parameters
         ----------
@@ -260,7 +272,7 @@ class SizeAnswer(ResultTables):
         changed = self._to_deploy if buffer == self.suggestion.buffer_packets else self._with(buffer)
         line = changed.links[self.link]["tc"]
         warnings = self.warnings if changed is self._to_deploy else lint(changed)
-        if line is None or any(warned.rule in FORBIDS_DEPLOYMENT for warned in warnings):
+        if line is None or any(warned.rule in FORBIDS_DEPLOYMENT for warned in warnings) or self.heavy_losses(buffer):
             return None
         return str(line)
 

@@ -235,7 +235,9 @@ def recommend(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Rec
         return Recommendation(chosen, None, f"{head}{only}", "")
     is_lowest = _cost(chosen, CRITERIA[0]) <= min(_cost(c, CRITERIA[0]) for c in others)
     if is_lowest and len(meeting) > 2:
-        head += f", with the lowest delay of the {len(meeting)} variants that do"
+        alike = len({candidate.buffer_packets for candidate in meeting}) == 1
+        each = "this buffer" if alike else "its own buffer"
+        head += f", with the lowest delay of the {len(meeting)} variants that do, each with {each}"
     return Recommendation(chosen, runner, f"{head}; {_why(chosen, runner)}", _otherwise(chosen, others))
 
 

@@ -128,11 +128,11 @@ def suggest(
     at = chosen or found or _largest_utilization(curve)
     dangers, advice = _shares(curve, targets, at, network, link)
     below = _below(curve, targets, found, chosen, standard[PER_FLOW])
-    dangers = [*below, *dangers, *_losses(curve, targets, at), *_turning(curve, targets, at)]
+    dangers = [*below, *_undecided(curve, targets, chosen), *dangers, *heavy_losses(curve, targets, at)]
+    dangers += _turning(curve, targets, at)
     advice = [*advice, *_flat(curve, at, standard[BDP])]
     if found is not None:
         advice = [*(limit.text for limit in held_by_windows(network, link)), *advice]
-    advice = [*_undecided(curve, targets, chosen), *advice]
     return BufferSuggestion(chosen, why, tuple(dangers), tuple(advice), _rows(standard, found, chosen, curve))
 
 
@@ -207,11 +207,11 @@ def dangers_at(
         Serious dangers (heavy loss), which rank a variant behind others; and all others, unequal shares first.
     """
     shares, _ = _shares(curve, targets, at, network, link)
-    return _losses(curve, targets, at), [*shares, *_turning(curve, targets, at)]
+    return heavy_losses(curve, targets, at), [*shares, *_turning(curve, targets, at)]
 
 
-def _losses(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]:
-    """Return a warning about heavy loss, unless a target states the acceptable loss."""
+def heavy_losses(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]:
+    """Return a warning about heavy loss, unless a target states the acceptable loss; no `tc` line stands beside it."""
     lost = curve.estimate(at, "loss_ratio").mean
     if not lost > LOSSY or any(target.metric == "loss_ratio" for target in targets):
         return []
@@ -219,7 +219,7 @@ def _losses(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]
 
 
 def _undecided(curve: BufferCurve, targets: Sequence[Target], chosen: int | None) -> list[str]:
-    """Return a remark if the interval of a target's metric at the suggested buffer includes values that miss it."""
+    """Return a warning if the interval of a target's metric at the suggested buffer includes values that miss it."""
     if chosen is None:
         return []
     missed = [(t, end) for t in targets if (end := _worst(curve, t, chosen)) is not None and not t.meets(end)]
@@ -229,9 +229,8 @@ def _undecided(curve: BufferCurve, targets: Sequence[Target], chosen: int | None
     held = [b for b in curve.buffers if b > chosen and all(_is_held(curve, each, b) for each in targets)]
     value = format_time(end) if target.is_time else f"{end:.2g}" if target.metric == "jain" else f"{100 * end:.3g} %"
     far = f"may be as {'low' if target.at_least else 'high'} as {value}"
-    both = f"; with {format_packets(held[0])} both do" if held else ""
-    why = f"its mean meets {'the target' if len(targets) == 1 else target}, its 95 % interval does not"
-    return [f"with {format_packets(chosen)} {target.name} {far}: {why}{both}"]
+    held_by = f"; not so with {format_packets(held[0])}" if held else ""
+    return [f"{target.name} {far} (95 % interval){held_by}"]
 
 
 def _worst(curve: BufferCurve, target: Target, buffer: int) -> float | None:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from elephan.errors import InputError
 from elephan.stats.interval import Estimate, estimate
+from elephan.units import count
 
 
 class PairedDifference(NamedTuple):
@@ -59,7 +60,7 @@ def paired(first: ArrayLike, second: ArrayLike) -> PairedDifference:
     """
     x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if x.shape != y.shape or x.ndim != 1:
-        raise InputError(f"paired: {x.size} and {y.size} replications cannot be paired; both need the same ones")
+        raise InputError(f"paired: {count(x.size, 'replication')} and {y.size} cannot be paired; both need the same ones")
     known = np.isfinite(x) & np.isfinite(y)
     x, y = x[known], y[known]
     difference = estimate(x - y)

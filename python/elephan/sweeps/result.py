@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +20,7 @@ from elephan.store.provenance import here
 from elephan.store.query import as_column
 from elephan.store.summary import RUN, shown_as, summarize
 from elephan.store.upkeep import SHARDS
-from elephan.units import count
+from elephan.units import count, seconds
 
 if TYPE_CHECKING:
     from elephan.sweeps.document import Sweep
@@ -167,14 +168,18 @@ class SweepResult(ResultTables):
 
     @cached_property
     def warnings(self) -> list[dict[str, Any]]:
-        """Lint warnings about the points, one for each rule and place, as for the first of its ``points``."""
-        found: dict[tuple[str, str], dict[str, Any]] = {}
+        """Lint warnings about the points, one for each rule and place.
+
+        Its words are those of the one of its ``points`` that needs the longest time, and of the first if it needs none;
+        the remedy also has the shortest.
+        """
+        found: dict[tuple[str, str], list[dict[str, Any]]] = {}
         for point in self.points:
             # Two groups without names, say, are warned about at one place.
             here = {(warned["rule"], warned["where"]): warned for warned in reversed(point.document["warnings"])}
             for place, warned in reversed(here.items()):
-                found.setdefault(place, {**warned, "points": 0})["points"] += 1
-        return list(found.values())
+                found.setdefault(place, []).append(warned)
+        return [_merged(several) for several in found.values()]
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failed" if self.failures else ""
@@ -283,3 +288,23 @@ class SweepResult(ResultTables):
                     begin = shown_as(kind, part["name"], links)
                     row |= {f"{begin}.{name}": value for name, value in part.items() if name != "name"}
             yield row
+
+
+def _merged(several: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return one warning for the same warnings about several points."""
+    times = [_asked_time(warned) for warned in several]
+    longest = max(range(len(several)), key=times.__getitem__)
+    chosen, shortest = several[longest], several[times.index(min(times))]
+    remedy = chosen["remedy"]
+    if _asked_time(shortest) < times[longest]:
+        remedy += f" (the point that needs the least: {_ASKED.match(shortest['remedy'])[1]})"  # type: ignore[index]
+    return {**chosen, "remedy": remedy, "points": len(several)}
+
+
+_ASKED = re.compile(r"give ([\d.]+ [num]?s) or more")
+
+
+def _asked_time(warned: Mapping[str, Any]) -> float:
+    """Time that a warning asks for [s]; 0 if it asks for none."""
+    found = _ASKED.match(warned["remedy"])
+    return 0.0 if found is None else seconds(found[1])

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from elephan.errors import InputError
 from elephan.traffic_control.quantities import TIME, count, rate, share, short, size, time
+from elephan.traffic_control.words import check, not_known, without_unit
 
 PACKET_B = 1514
 """Size of a full packet as queues of an Ethernet device count it [bytes]."""
@@ -55,6 +56,8 @@ class Discipline:
         The options, as they stand.
     line : int
         Line of the text.
+    typed : bool
+        Whether it is a command, whose words tc checks; not what tc shows.
     """
 
     kind: str
@@ -63,6 +66,7 @@ class Discipline:
     parent: str
     words: tuple[str, ...]
     line: int
+    typed: bool = False
 
     def value(self, *names: str) -> str | None:
         """Return the word after the first of some names; None if none is there."""
@@ -127,8 +131,34 @@ def is_tc(text: str) -> bool:
     >>> is_tc("qdisc noqueue 0: dev lo root refcnt 2"), is_tc("time_s,rate_bps")
     (True, False)
     """
-    pattern = r"^\s*(?:\S*[$#>]\s+)?(?:sudo\s.*?)?(?:qdisc|class) (?:[a-z_]+) \S*:|\btc\s+(?:-\S+\s+)*(?:qdisc|class)\s"
-    return re.search(pattern, text[:100_000], re.MULTILINE) is not None
+    return any(_SHOWN.match(line) or _command(line) for _, line in _lines(text[:100_000]))
+
+
+_BEFORE = r"\s*(?:\S*[$#>]\s+)?(?:sudo\s+(?:-\S+\s+)*)?(?:ip\s+netns\s+exec\s+\S+\s+|mnexec\s+(?:-\S+\s+|\d+\s+)*)?"
+"""Prompt, and the programs that start another."""
+
+_SHOWN = re.compile(r"\s*(?:qdisc|class) [a-z_]+ [\da-f]*:[\da-f]* (?:offloaded )?(?:dev|root|parent) ")
+_TYPED = re.compile(rf"{_BEFORE}(?:\S*/)?tc\s+((?:-\S+\s+)*(?:qdisc|class|filter)\s.*)")
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    """Return the lines that tc would get, and their numbers: ``&&`` and ``;`` end one, a backslash continues it."""
+    found: list[tuple[int, str]] = []
+    begun: tuple[int, str] | None = None
+    for at, line in enumerate(text.splitlines()[:MOST_LINES], 1):
+        number, before = begun or (at, "")
+        begun = (number, f"{before}{line[:-1]} ") if line.endswith("\\") else None
+        if begun is None:
+            found += [(number, part) for part in re.split(r"&&|;", before + line)]
+    return found if begun is None else [*found, begun]
+
+
+def _command(line: str) -> list[str] | None:
+    """Return the words after tc of a line that is such a command, which prose about one is not; comments are cut."""
+    found = _TYPED.match(line)
+    if found is None:
+        return None
+    return [word for word in re.sub(r"\s#.*", "", found[1]).split() if not re.fullmatch(r"-[a-z]+", word)]
 
 
 def disciplines(text: str) -> list[Discipline]:
@@ -140,17 +170,12 @@ def disciplines(text: str) -> list[Discipline]:
         With the line.
     """
     found = []
-    for at, line in enumerate(text.splitlines()[:MOST_LINES], 1):
+    for at, line in _lines(text):
         words = line.split()
-        command = next((i for i, word in enumerate(words) if word == "tc" or word.endswith("/tc")), None)
-        if command is not None:
-            words = [word for word in words[command + 1 :] if not re.fullmatch(r"-[a-z]+", word)]
-            if len(words) < 3 or words[0] not in ("qdisc", "class", "filter"):
-                continue
-            if words[1] not in ("add", "replace", "change"):
-                continue
-            found.append(_added(words, at))
-        elif len(words) > 2 and words[0] in ("qdisc", "class"):
+        if (command := _command(line)) is not None:
+            if len(command) > 2 and command[1] in ("add", "replace", "change"):
+                found.append(_added(command, at))
+        elif len(words) > 2 and _SHOWN.match(line):
             found.append(_shown(words, at))
         elif len(words) > 2 and "police" in words and "rate" in words:
             found.append(Discipline("police", "", "", "ingress", tuple(words[words.index("police") :]), at))
@@ -174,7 +199,7 @@ def _added(words: list[str], at: int) -> Discipline:
     parent = "root" if "root" in words else (_after(words, "parent") or "")
     if words[0] == "filter":
         rest = tuple(words[words.index("police") :]) if "police" in words else ()
-        return Discipline("police" if rest else "filter", device, "", parent, rest, at)
+        return Discipline("police" if rest else "filter", device, "", parent, rest, at, typed=True)
     handle = _after(words, "classid" if words[0] == "class" else "handle") or ""
     skip = {"dev": 2, "parent": 2, "handle": 2, "classid": 2, "root": 1, "ingress": 1, "estimator": 3}
     i = 2
@@ -185,7 +210,7 @@ def _added(words: list[str], at: int) -> Discipline:
             return Discipline("ingress", device, "ffff:", "", (), at)
         raise ValueError(f"line {at}: names no kind of queue, such as netem")
     kind = words[i] if words[0] == "qdisc" else f"{words[i]} class"
-    return Discipline(kind, device, handle, parent, tuple(words[i + 1 :]), at)
+    return Discipline(kind, device, handle, parent, tuple(words[i + 1 :]), at, typed=True)
 
 
 def _after(words: Sequence[str], name: str) -> str | None:
@@ -225,7 +250,8 @@ def path(found: Sequence[Discipline], device: str | None = None) -> EmulatedPath
     if not mine:
         raise ValueError("has no line of tc qdisc or tc class")
     made = EmulatedPath()
-    for one in _order(mine):
+    passed = _order(mine)
+    for at, one in enumerate(passed):
         reader = _READERS.get(one.kind)
         if one.kind in UNKNOWN:
             raise ValueError(f"line {one.line}: {one.kind} cannot be simulated; {UNKNOWN[one.kind]}")
@@ -235,7 +261,12 @@ def path(found: Sequence[Discipline], device: str | None = None) -> EmulatedPath
             known = ", ".join((*SHAPERS, *QUEUES))
             raise ValueError(f'line {one.line}: "{short(one.kind)}" cannot be simulated; {known} can')
         try:
+            if one.typed:
+                check(one.kind, one.words)
             reader(one, made)
+            noted = [*(() if one.typed else not_known(one.kind, one.words)), *without_unit(one.kind, one.words)]
+            noted += _replaced(one, passed[at + 1 :])
+            made.notes += [f"line {one.line}: {note}" for note in noted]
         except ValueError as error:
             raise ValueError(f"line {one.line}: {one.kind}: {error}") from None
     return made
@@ -291,7 +322,7 @@ def _netem(one: Discipline, made: EmulatedPath) -> None:
 
 def _jitter(words: Sequence[str], made: EmulatedPath, *, in_order: bool) -> None:
     """Take the jitter after a delay: `tfifo_enqueue` sorts by times to send, which rise only with a rate."""
-    if not words or not TIME.fullmatch(words[0]) or words[0].isdigit():
+    if not words or not TIME.fullmatch(words[0]):
         return
     made.jitter_s = time(words[0])
     made.overtakes = made.overtakes or (made.jitter_s > 0 and not in_order)
@@ -365,6 +396,16 @@ def _tbf(one: Discipline, made: EmulatedPath) -> None:
     else:
         raise ValueError("has neither limit nor latency")
     made.buffer = f'"{max(held, PACKET_B):.0f} B"'
+
+
+def _replaced(one: Discipline, below: Sequence[Discipline]) -> list[str]:
+    """Say so if a qdisc below a tbf replaces the queue that the limit or latency of the tbf belongs to."""
+    child = next((each for each in below if each.kind in ("netem", *QUEUES)), None)
+    if one.kind != "tbf" or child is None:
+        return []
+    name = "limit" if one.value("limit") is not None else "latency"
+    limit = f"limit {child.value('limit')}" if child.value("limit") is not None else "default limit"
+    return [f"the {name} of tbf does not count, since {child.kind} below it holds its packets ({limit})"]
 
 
 def _htb_class(one: Discipline, made: EmulatedPath) -> None:

@@ -12,6 +12,9 @@ _RATE = re.compile(r"(\d+(?:\.\d+)?)([kmgt]?)(i?)(bit|bps|b)?", re.IGNORECASE)
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)(kbit|mbit|gbit|kb|mb|gb|k|m|g|b)?(?:/.*)?", re.IGNORECASE | re.DOTALL)
 _COUNT, _SHARE = re.compile(r"(\d{1,12})p?"), re.compile(r"(\d+(?:\.\d+)?)%?")
 TIME = re.compile(r"(\d+(?:\.\d+)?)(s|secs?|ms|msecs?|us|usecs?|ns|nsecs?)?", re.IGNORECASE)
+LEAST_BPS = 1000.0
+"""Least rate of a link [bit/s]."""
+
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _SIZES = {"": 1, "b": 1, "k": 2**10, "kb": 2**10, "m": 2**20, "mb": 2**20, "g": 2**30, "gb": 2**30} | {
     "kbit": 2**10 / 8,
@@ -36,7 +39,11 @@ def rate(text: str) -> float:
     base = 1024 if found[3] else 1000
     unit = (found[4] or "bit").lower()
     factor: int = base ** _POWERS[found[2].lower()] * (8 if unit in ("bps", "b") else 1)
-    return float(found[1]) * factor
+    bps = float(found[1]) * factor
+    if bps < LEAST_BPS:
+        message = f'rate "{short(text)}" is {bps:g} bit/s, as in tc, and too low; write {found[1]}mbit for Mbit/s'
+        raise ValueError(message)
+    return bps
 
 
 def size(text: str) -> float:
