@@ -419,7 +419,8 @@ def test_one_of_a_thing_is_in_the_singular() -> None:
     counted = re.compile(rf"\{{(?:len\([^{{}}]*\)|[^{{}}]*\[[^{{}}]*\]|[a-z_.]*)\}} (?:{nouns})\b")
     # Where a condition has excluded one, or a limit is far above one.
     excluded = re.compile(
-        r"> 1|== 1 |low == high|count <= most|suspects\[1:\]|meeting|len\(named\)|which two to read|columns are called|MOST|min\(|cell\."
+        r"> 1|== 1 |low == high|count <= most|suspects\[1:\]|meeting|len\(named\)|message =|MOST|min\(|cell\."
+        r"|which two to read|columns are called"
         r"|document\['runs'\]|(?:at most|more than) \{|[,(] \{(?:columns|low|found:g|percent)"
     )
     package = Path(elephan.__file__).parent

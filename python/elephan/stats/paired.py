@@ -60,7 +60,8 @@ def paired(first: ArrayLike, second: ArrayLike) -> PairedDifference:
     """
     x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if x.shape != y.shape or x.ndim != 1:
-        raise InputError(f"paired: {count(x.size, 'replication')} and {y.size} cannot be paired; both need the same ones")
+        sizes = f"{count(x.size, 'replication')} and {y.size}"
+        raise InputError(f"paired: {sizes} cannot be paired; both need the same ones")
     known = np.isfinite(x) & np.isfinite(y)
     x, y = x[known], y[known]
     difference = estimate(x - y)
