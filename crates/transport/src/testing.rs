@@ -32,20 +32,26 @@ pub struct Driven<R> {
 impl<R: Loss> Driven<R> {
     /// Recovery with a connection of `data_end` segments.
     pub fn new(recovery: R, data_end: u64) -> Self {
-        Self::begun(recovery, data_end, false)
+        Self::begun(recovery, data_end, &Options::default(), false)
     }
 
     /// Recovery with a connection that expects duplicates, and undoes reductions.
     pub fn undoing(mut recovery: R) -> Self {
         recovery.expect_reordering();
-        Self::begun(recovery, crate::NO_END, true)
+        Self::begun(recovery, crate::NO_END, &Options::default(), true)
     }
 
-    fn begun(mut recovery: R, data_end: u64, undoes: bool) -> Self {
+    /// [`Self::undoing`], with timestamps.
+    pub fn undoing_by_time(mut recovery: R) -> Self {
+        recovery.expect_reordering();
+        Self::begun(recovery, crate::NO_END, &Options { timestamps: true, ..Options::default() }, true)
+    }
+
+    fn begun(mut recovery: R, data_end: u64, options: &Options, undoes: bool) -> Self {
         let law = LawSpec::named("reno").expect("registered");
         let start = StartSpec::named("classic").expect("registered");
         let control = law.build(&start, 10.0, 2.0).expect("defaults");
-        let mut core = Core::new(control, &Options::default(), data_end, R::USES_DEPARTURES);
+        let mut core = Core::new(control, options, data_end, R::USES_DEPARTURES);
         if undoes {
             core.expect_duplicates(true);
         }
@@ -64,6 +70,13 @@ impl<R: Loss> Driven<R> {
     pub fn duplicate(&mut self, ms: u64, cum: u64, duplicate: (u64, u64)) -> Vec<(u64, bool)> {
         let mut ack = Ack::new(cum, &[], false);
         ack.report_duplicate(duplicate);
+        self.take(ms, &ack)
+    }
+
+    /// [`Self::ack`] that echoes the timestamp of a retransmission.
+    pub fn repaired(&mut self, ms: u64, cum: u64) -> Vec<(u64, bool)> {
+        let mut ack = Ack::new(cum, &[], false);
+        ack.echoes_resent = true;
         self.take(ms, &ack)
     }
 

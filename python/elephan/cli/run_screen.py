@@ -158,13 +158,16 @@ def _about(run: Row, *, same: bool) -> str:
 
 def _answer(link: Row) -> str:
     known = link["queueing_delay_s"]["mean"] is not None
-    waits = f", packets wait {_mean(link['queueing_delay_s'], 1e3)} ms" if known else ""
-    lost = f", {_mean(link['loss_ratio'], 100)} % are lost"
-    return f"{link['name']} is {_mean(link['utilization'], 100)} % busy{waits}{lost}"
+    waits = f", packets wait {_mean(link['queueing_delay_s'], 1e3, 'queueing_delay_s')} ms" if known else ""
+    lost = f", {_mean(link['loss_ratio'], 100, 'loss_ratio')} % are lost"
+    return f"{link['name']} is {_mean(link['utilization'], 100, 'utilization')} % busy{waits}{lost}"
 
 
-def _mean(quantity: Mapping[str, float | None], scale: float) -> str:
-    return shown({"mean": quantity["mean"], "ci95": None}, scale, 3)
+def _mean(quantity: Mapping[str, float | None], scale: float, of: str = "") -> str:
+    """Format a mean in at most three digits, and no more than its interval in the table has."""
+    mean = shown({"mean": quantity["mean"], "ci95": None}, scale, 3)
+    with_interval = shown(quantity, scale, of=of)
+    return min(with_interval.partition("±")[0].partition(" (")[0], mean, key=len)
 
 
 def _busiest(links: Sequence[Row]) -> list[Row]:

@@ -24,6 +24,8 @@ pub struct Undo<C> {
     /// Contents of the present ACK: the segment at `una` is a late original; an original from before the timeout arrived.
     pub(super) is_delayed: bool,
     pub(super) is_original: bool,
+    /// Latest timestamp that was echoed: the receiver's `TS.Recent` does not decrease (RFC 7323, 4.3).
+    pub(super) ts_recent: Time,
     pub(super) counts: Spurious,
 }
 
@@ -82,6 +84,7 @@ impl<C> Undo<C> {
             tests_timeout: false,
             is_delayed: false,
             is_original: false,
+            ts_recent: Time::ZERO,
             counts: Spurious::default(),
         }
     }

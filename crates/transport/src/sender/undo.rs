@@ -85,14 +85,16 @@ impl<C: CongestionControl> Core<C> {
         let Some(Kept { departures, undo: Some(undo) }) = self.departures.as_deref_mut() else { return };
         let duplicate = ack.duplicate();
         undo.counts.duplicates += duplicate.map_or(0, |(start, end)| end - start);
+        // The timestamp of a late original is not echoed where that of a retransmission was.
+        undo.ts_recent = times.and_then(|times| times.echoed).map_or(undo.ts_recent, |left| left.max(undo.ts_recent));
         if undo.before.is_none() {
             return;
         }
         if let Some((start, end)) = duplicate.filter(|&(_, end)| end > undo.una) {
             undo.duplicates += end - start;
         }
-        let echoed = times.and_then(|times| times.echoed).filter(|_| ack.cum > una && !ack.echoes_resent);
-        undo.is_delayed = echoed.is_some_and(|left| left < undo.since);
+        let has_echo = times.is_some_and(|times| times.echoed.is_some()) && ack.cum > una && !ack.echoes_resent;
+        undo.is_delayed = has_echo && undo.ts_recent < undo.since;
         undo.is_original = false;
         if phase == Phase::Loss && undo.by_timeout {
             let is_original =
@@ -235,6 +237,23 @@ mod tests {
             driven.duplicate(5, 10, (0, 1));
             assert_eq!(driven.spurious(), (2, 1, 0));
         }
+    }
+
+    #[test]
+    fn a_late_original_undoes_a_recovery_unless_a_retransmission_came_before_it() {
+        // RFC 3522: segment 0 was only late.
+        let mut driven = Driven::undoing_by_time(RackRecovery::new(Recovery::Rack, true));
+        assert_eq!(driven.ack(100, 0, &[(1, 9)])[0], (0, true));
+        driven.ack(1, 9, &[]);
+        assert_eq!((driven.core.state.phase, driven.spurious()), (Phase::Open, (0, 1, 0)));
+        // Segment 0 was lost, and 9 is late. The receiver echoes the timestamp of the retransmission again (RFC 7323, 4.3).
+        let mut driven = Driven::undoing_by_time(RackRecovery::new(Recovery::Rack, true));
+        driven.ack(100, 0, &[(1, 9)]);
+        driven.repaired(100, 9);
+        driven.ack(1, 10, &[]);
+        assert_eq!(driven.spurious(), (0, 0, 0));
+        driven.ack(100, 18, &[]);
+        assert_eq!((driven.core.state.phase, driven.spurious(), driven.cwnd()), (Phase::Open, (0, 0, 0), 5));
     }
 
     #[test]
