@@ -10,7 +10,7 @@ use super::{Bbr, State};
 /// `undo_inflight_longterm`).
 #[derive(Clone, Debug)]
 pub(super) struct Undo {
-    /// State that the losses ended, if they did: Startup or ProbeBW_UP.
+    /// State that the losses ended, if they did: Startup or `ProbeBW_UP`.
     pub state: Option<State>,
     pub bw_shortterm: f64,
     pub inflight_shortterm: f64,

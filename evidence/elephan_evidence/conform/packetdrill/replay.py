@@ -58,6 +58,7 @@ REASONS = {
     "seen": "reordering: seen by a late original (tcp_try_undo_partial)",
     "reordering": "reordering: SACKs raise cwnd, too (tcp_may_raise_cwnd)",
     "slow start": "HyStart: ends slow start at another ACK (hystart_update)",
+    "hystart": "HyStart: in a recovery, ssthresh falls to cwnd (hystart_update)",
     "idle": "idle: a probe is no use of the window (tcp_cwnd_validate)",
     "again": "a loss after a repaired probe reduces again (tcp_process_tlp_ack)",
     "other": "not explained",
@@ -219,7 +220,7 @@ class Replay(Driver):
         self._was_off = False
         self._lag = 0
         self._seen = {"reordering": USUAL_REORDERING, "reord_seen": 0}
-        self._ssthresh = 0
+        self._ssthresh = self._cwnd = 0
         self._una = 0
         self._acked_and_sacked = False
         self._event = 0
@@ -264,7 +265,7 @@ class Replay(Driver):
         self._take()
         fields = connection.info()
         values = {match["name"]: int(match["value"]) for match in ASSERTED.finditer(event.text)}
-        self._state = values.get("ca_state", 0)
+        self._state, self._cwnd = values.get("ca_state", 0), values.get("snd_cwnd", 0)
         self._check(event)
         for name, value in values.items():
             ours = fields[f"tcpi_{name}"]
@@ -340,6 +341,13 @@ class Replay(Driver):
             return "reordering"
         if kind == "snd_ssthresh" and str(INFINITE_SSTHRESH) in kernel + ours and max(phases) == 0:
             return "slow start"
+        if (
+            kind == "snd_ssthresh"
+            and min(phases) >= RECOVERY
+            and kernel == f"{kind} {self._cwnd}"
+            and self._cwnd < self._ssthresh
+        ):
+            return "hystart"
         if self._was_off or self._lag > self.tick:
             return "window"
         if kind == "snd_cwnd" and phases == (RECOVERY, RECOVERY):
