@@ -307,7 +307,9 @@ mod tests {
     fn sent(times: &[u64]) -> Departures {
         let mut departures = Departures::default();
         departures.begin_at(7);
-        times.iter().for_each(|&time| departures.sent_next(Time(time)));
+        for &time in times {
+            departures.sent_next(Time(time));
+        }
         departures
     }
 
