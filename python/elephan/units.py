@@ -296,10 +296,10 @@ def limits(name: str, flows: int = 0) -> tuple[float, float]:
 
     Examples
     --------
-    >>> limits("utilization"), limits("queueing_delay_s"), limits("jain", flows=4)
-    ((0.0, 1.0), (0.0, inf), (0.25, 1.0))
+    >>> limits("utilization"), limits("queueing_delay_s"), limits("jain", flows=4), limits("timeouts of all flows")
+    ((0.0, 1.0), (0.0, inf), (0.25, 1.0), (0.0, inf))
     """
-    name = name.removeprefix("transfers_").partition("[")[0]
+    name = name.removeprefix("transfers_").partition("[")[0].removesuffix(" of all flows")
     if name.endswith(_SHARES):
         return 1.0 / flows if flows and name.startswith("jain") else 0.0, 1.0
     return (0.0, math.inf) if name.endswith(_LEVELS) or name in _COUNTS else EVERYWHERE
