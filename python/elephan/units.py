@@ -377,8 +377,8 @@ def format_interval(
     """
     if mean is None or math.isnan(mean):
         return "-"
-    # Equal runs give no interval: it would claim what their number cannot show. Nor do some below the last digit.
-    if half is None or not math.isfinite(half) or half <= max(1e-9 * abs(mean), min(1.95e-6, 5e-4 * abs(mean))):
+    # Equal runs give no interval: it would claim what their number cannot show. Rounding is below a hundred-thousandth.
+    if half is None or not math.isfinite(half) or half <= 1e-5 * abs(mean):
         return _grouped(mean, digits, thousands)
     # A mean beyond its limits is a defect elsewhere, and is not hidden here.
     low, high = max(mean - half, min(limits[0], mean)), min(mean + half, max(limits[1], mean))

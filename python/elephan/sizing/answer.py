@@ -251,10 +251,10 @@ class SizeAnswer(ResultTables):
         ----------
         buffer : int [packets]
         """
-        from elephan.sizing.suggest import heavy_losses  # noqa: PLC0415 (NumPy; --help does without)
+        from elephan.sizing.suggest import TIMEOUTS, heavy_losses  # noqa: PLC0415 (NumPy; --help does without)
 
         measured = self.is_simulated and self.curve.replications(buffer)
-        return heavy_losses(self.curve, self.targets, buffer) if measured else []
+        return heavy_losses(self.curve, self.targets, buffer, TIMEOUTS) if measured else []
 
     @property
     def tc(self) -> str | None:

@@ -32,6 +32,9 @@ STARVED = 1 / 3
 LOSSY = 0.01
 """Loss ratio above which other traffic on the link suffers: video telephony needs less (ITU-T G.1010, Table I.1)."""
 
+TIMEOUTS = 0.05
+"""Loss ratio above which no `tc` line is given: windows of sqrt(1.5/p), 5.5 segments, are repaired by timeouts."""
+
 FLAT = 0.02
 """Range of utilization that counts as flat: within it, utilization does not decide between buffers."""
 
@@ -210,10 +213,10 @@ def dangers_at(
     return heavy_losses(curve, targets, at), [*shares, *_turning(curve, targets, at)]
 
 
-def heavy_losses(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]:
-    """Return a warning about heavy loss, unless a target states the acceptable loss; no `tc` line stands beside it."""
+def heavy_losses(curve: BufferCurve, targets: Sequence[Target], at: int, above: float = LOSSY) -> list[str]:
+    """Return a warning about a loss ratio above a limit, unless a target states the acceptable loss."""
     lost = curve.estimate(at, "loss_ratio").mean
-    if not lost > LOSSY or any(target.metric == "loss_ratio" for target in targets):
+    if not lost > above or any(target.metric == "loss_ratio" for target in targets):
         return []
     return [f"{100 * lost:.2g} % of the packets are lost with {format_packets(at)} of buffer"]
 
