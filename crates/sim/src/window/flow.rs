@@ -214,8 +214,9 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         headers: &'a mut Headers,
         until: Time,
         trace: &'a mut Trace,
-    ) -> (&'a mut TcpPlan<C>, TracedWire<'a>) {
-        (&mut *self.plan, TracedWire { access: &mut self.access, bucket, headers, until, trace })
+    ) -> (&'a mut TcpPlan<C>, TracedWire<'a, O>) {
+        let (plan, wire) = self.plan_and_wire(bucket, headers, until);
+        (plan, TracedWire { wire, trace })
     }
 
     /// Runs the sender (and a folded receiver) over everything before the window's horizon, or until the transfer of a place

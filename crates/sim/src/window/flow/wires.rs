@@ -1,4 +1,4 @@
-//! Where TCP's segments go in one window: the path of its flow, with a trace for a flow that is recorded.
+//! Destinations of TCP's segments in one window: the path of a flow, with a trace where the flow is recorded.
 
 use super::super::access_path::AccessPath;
 use super::super::bucket::Bucket;
@@ -50,25 +50,20 @@ impl<O: Observer> Wire for WindowWire<'_, O> {
 }
 
 /// [`WindowWire`] of a flow that is recorded, which takes no ACKs in rows.
-pub struct TracedWire<'a> {
-    pub access: &'a mut AccessPath,
-    pub bucket: &'a mut Bucket,
-    pub headers: &'a mut Headers,
-    pub until: Time,
+pub struct TracedWire<'a, O> {
+    pub wire: WindowWire<'a, O>,
     pub trace: &'a mut Trace,
 }
 
-impl Wire for TracedWire<'_> {
+impl<O: Observer> Wire for TracedWire<'_, O> {
     const OBSERVES: bool = false;
 
     fn send(&mut self, now: Time, seq: u64, flags: Flags) {
-        self.access.send(now, PacketNumber::of(seq), flags, self.bucket, self.until);
+        self.wire.send(now, seq, flags);
     }
 
     fn send_with(&mut self, now: Time, seq: u64, flags: Flags, header: Header) {
-        if self.access.send(now, PacketNumber::of(seq), flags, self.bucket, self.until) {
-            self.access.put_header(header, self.headers);
-        }
+        self.wire.send_with(now, seq, flags, header);
     }
 
     fn on_retransmission(&mut self, now: Time, seq: u64) {
