@@ -1,5 +1,5 @@
-//! Events for who debugs a sender: losses, states of recovery, timers, reductions that were undone. A [`Wire`](crate::Wire) with a
-//! log gets them; for the others nothing of this is compiled.
+//! Events of a sender, for debugging: losses, states of recovery, timers, undone reductions. A [`Wire`](crate::Wire) with a log
+//! gets them; for wires without one no code for events is compiled.
 //!
 //! Source: Linux 6.12, `enum tcp_ca_state` (names, not text), and the RFCs at each reason.
 
@@ -8,7 +8,7 @@ use base::{Span, Time};
 /// State of loss recovery, by Linux's names (`tcp_ca_state`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CaState {
-    /// Nothing is known to be missing.
+    /// No segment is known to be missing.
     #[default]
     Open,
     /// Something is SACKed, or ACKs are duplicates; nothing is lost.
@@ -92,7 +92,7 @@ pub enum Reason {
     Sack,
     /// ACKs are duplicates.
     Dupack,
-    /// What was missing is acknowledged before it counts as lost.
+    /// The missing segments are acknowledged before they count as lost.
     Acked,
     /// All that had left before a recovery or reduction began is acknowledged.
     Recovered,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 Facts: TypeAlias = tuple[float | None, float | None, bool | None]
-"""What is known of a path: rate [bit/s], base round-trip time [s], and whether nothing is beside; None if unknown."""
+"""Known facts of a path: rate [bit/s], base round-trip time [s], and whether nothing is beside; None if unknown."""
 
 LONGEST_S = 30.0
 """Time of a measurement that is used: as long as the longest simulations of the training [s]."""

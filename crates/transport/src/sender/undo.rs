@@ -135,7 +135,7 @@ impl<C: CongestionControl> Core<C> {
         }
     }
 
-    /// What proves the last reduction spurious, if anything does.
+    /// Evidence that the last reduction was spurious, if there is any.
     fn is_spurious<L: Loss>(&mut self, loss: &mut L, info: &AckInfo, undo: &Undo<C>) -> Option<Reason> {
         let resent = self.counters.retransmitted - undo.resent;
         let all_duplicates = resent > 0 && undo.duplicates >= resent;
