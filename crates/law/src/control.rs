@@ -52,7 +52,7 @@ base::dispatched! {
         fn on_recovered(&mut self) {}
         /// A loss or mark; the window is cut.
         fn on_congestion(&mut self, event: &CongestionEvent);
-        /// The last reduction proved spurious: window and threshold are to be these again, which are no smaller than now (RFC 4015;
+        /// The last reduction proved spurious: window and threshold become these again, never lower than now (RFC 4015;
         /// Linux: `undo_cwnd`). A control that rules its own window restores its own.
         fn on_undo(&mut self, _cwnd: f64, _ssthresh: f64) {}
         /// Whether its state before a reduction comes back with the window, when the reduction is undone (RFC 9438, Section 4.9).

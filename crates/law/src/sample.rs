@@ -47,7 +47,7 @@ pub struct Restart {
     pub now: Time,
     /// Time since a segment was last sent, if nothing is in the network; else zero.
     pub idle: Span,
-    /// The window is no larger from now on; infinite to keep it.
+    /// Upper limit of the window from now on; infinite to keep it.
     pub cwnd: f64,
     /// The slow-start threshold from now on; `None` to keep it.
     pub ssthresh: Option<f64>,

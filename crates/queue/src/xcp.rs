@@ -1,5 +1,5 @@
 //! XCP: a FIFO that writes into each packet by how much its sender's window may change. Efficiency (how much in all) and fairness
-//! (who gets it) are separate controllers; no state per flow.
+//! (the share of each flow) are separate controllers; no state per flow.
 //!
 //! Source: Katabi, Handley and Rohrs 2002, Sections 3.4 and 3.5; what a packet gives up or leaves to others is accounted
 //! for as in draft-falk-xcp-spec-03, as is a packet whose sender has no round-trip time yet (it gets nothing).

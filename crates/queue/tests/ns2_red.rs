@@ -36,7 +36,7 @@ const GENTLE: [Row; 20] = [
     (663_553, 1.36773, 2.61702e-10, 0),
 ];
 
-/// Not gentle, thresholds 3 and 6: what finds the average at 6 or above is dropped. Of the first burst only, because ns-2
+/// Not gentle, thresholds 3 and 6: what finds the average at 6 or above is dropped. Only the first burst is used, because ns-2
 /// later spares packets that find fewer than two waiting, whatever the average.
 const ABRUPT: [Row; 20] = [
     (17_009, 1.30891, 0.0, 7),

@@ -1,7 +1,7 @@
 //! The places of a session, the same for both engines: which transfer opens when, and in which place.
 //!
-//! A place is a TCP connection that carries one transfer after the other, each as a new connection. Of the free places the
-//! one with the lowest number is taken.
+//! A place is a TCP connection that carries one transfer after the other, each as a new connection. The free place with
+//! the lowest number is taken.
 
 use base::Time;
 use std::cmp::Reverse;

@@ -35,7 +35,7 @@ def attack(
     """Search for the network on which a congestion control does most harm.
 
     One link of 20 Mbit/s, two flows of the law. RTTs, buffer, the second start and random loss vary. The case found is
-    a scenario file in --out. A search is no proof.
+    a scenario file in --out. A search is not a proof.
     """
     from elephan.worst import attack as search  # noqa: PLC0415 (--help does without NumPy)
     from elephan.worst.sizing import RUNS  # noqa: PLC0415 (as above)

@@ -73,7 +73,7 @@ def upper_tail(values: ArrayLike, draws: float, *, seed: int = 0) -> TailEstimat
 
 
 def _fit(sample: NDArray[np.float64], draws: float) -> tuple[float, float]:
-    """Return the level that one of so many draws exceeds, and the upper end, of a sorted sample."""
+    """Return the level that one of the given number of draws exceeds, and the upper end, of a sorted sample."""
     count = max(FEWEST, round(TAIL * sample.size))
     start, tail = sample[-count - 1], sample[-count:] - sample[-count - 1]
     below = (np.arange(1, count + 1) - 0.35) / count

@@ -163,7 +163,7 @@ def read_ends(place: str, item: str) -> RangeEnds | None:
     Raises
     ------
     InputError
-        If its ends are no quantities of one kind.
+        If its ends are not quantities of one kind.
 
     Examples
     --------

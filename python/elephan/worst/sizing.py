@@ -197,7 +197,7 @@ def size_worst(
 
     Notes
     -----
-    A search is no proof: a case that was not tried may be worse.
+    A search is not a proof: a case that was not tried may be worse.
     """
     begun = time.perf_counter()
     with declared(laws):

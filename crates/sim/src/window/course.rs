@@ -29,7 +29,7 @@ pub struct Course {
 }
 
 impl Course {
-    /// A window of `length` had so many arrivals at one link. Where flows send much more than it carries, as when many open at once,
+    /// A window of `length` had this number of arrivals at one link. Where flows send much more than it carries, as when many open at once,
     /// the next windows are shorter: what arrives in one takes memory.
     pub fn after(&mut self, length: Span, arrivals: u64) {
         let most = 2 * (self.longest.0 / self.gap).max(ARRIVALS);

@@ -2,7 +2,7 @@
 //!
 //! Packets of one flow reach the end of a hop in the order of its ring, so each hop of such a flow has a lane of its own: first in,
 //! first out. The header of a packet from a link that reorders waits with it, before both (`late`).
-//! Who sends a packet on puts its header there; who receives the packet takes it, also if it is dropped then.
+//! The link that sends a packet on puts its header there; the one that receives the packet takes it, also if it is dropped then.
 
 use base::Header;
 use std::collections::VecDeque;

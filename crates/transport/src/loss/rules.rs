@@ -109,7 +109,7 @@ pub enum Restart {
     Fill,
 }
 
-/// What the sender keeps for each segment: transmission times, and deliveries for a control that measures them. Recoveries
+/// State of each segment at the sender: transmission times, and deliveries for a control that measures them. Recoveries
 /// report to it which segments are newly delivered or lost, also for the log of events, if there is one.
 pub struct Segments<'a> {
     pub now: Time,
