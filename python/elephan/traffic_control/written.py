@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.resources import files
+from statistics import fmean
 from string import Template
 
+from elephan.traffic_control.distributions import delays
 from elephan.traffic_control.emulated import PACKET_B, EmulatedPath
 from elephan.units import format_rate, format_time
 
@@ -60,6 +62,10 @@ def scenario(made: EmulatedPath, around: Around, title: str) -> str:
         early, gap, _ = made.early
         by = f"{(made.early[2] - min(made.jitter_s, made.early[2])) * 1e6:.0f} us"
         lines.append(f'reorder = {{ early = {early:.9g}, by = "{by}", gap = {gap} }}')
+    elif made.distribution:
+        listed = [f'"{(each - fixed) * 1e6:.0f} us"' for each in _drawn(made)]
+        rows = [", ".join(listed[at : at + 10]) for at in range(0, len(listed), 10)]
+        lines += ["reorder = { paths = [", *(f"  {row}," for row in rows), '], spray = "random" }']
     elif made.overtakes:
         lines.append('reorder = "jitter"')
     if policer is not None:
@@ -79,6 +85,9 @@ def scenario(made: EmulatedPath, around: Around, title: str) -> str:
 
 def _delays(made: EmulatedPath) -> tuple[float, float, float]:
     """Return what each packet is delayed by at least, the width of the jitter, and the mean of the delays [s]."""
+    if made.distribution:
+        drawn = _drawn(made)
+        return min(drawn), 0.0, fmean(drawn)
     low = max(made.delay_s - made.jitter_s, 0.0)
     width = made.delay_s + made.jitter_s - low if made.jitter_s else 0.0
     if made.early is None:
@@ -88,6 +97,11 @@ def _delays(made: EmulatedPath) -> tuple[float, float, float]:
     # At least gap - 1 packets are late before each early one, and then 1/share are tried.
     late = 1 - 1 / (gap - 1 + 1 / share)
     return low - by, width, low - by + late * by + width / 2
+
+
+def _drawn(made: EmulatedPath) -> list[float]:
+    """Return the equally likely delays of a jitter that is not uniform [s]."""
+    return delays(made.distribution, made.delay_s, made.jitter_s)
 
 
 def _held(made: EmulatedPath, bps: float) -> tuple[str, tuple[float, float] | None]:

@@ -1,0 +1,375 @@
+"""Compares netem's delays and order with the simulator's: docs/guide/traffic-and-topologies.md, tests/data/netem_order.json.
+
+    sudo python evidence/netem_record.py FOLDER            # where the kernel has sch_netem, or in a virtual machine
+    python evidence/netem_order.py --recording FOLDER      # keeps its statistics, then compares
+    python evidence/netem_order.py                         # compares what is kept; exit code 1 if something is apart
+    python evidence/netem_order.py --page                  # writes the tables into the guide, too
+
+The same line of tc goes through `elephan import tc`, and datagrams at the same gaps cross the link that it gives.
+Beside each are nulls: other lines, which must be apart in at least one statistic.
+
+Tolerances. Means differ by chance: by less than 4.5 standard errors of both, from 40 batches, since neighbours in time
+depend on each other. Of some 60 comparisons one in 2500 would be outside. Distribution functions of delays differ by
+less than 1.95 sqrt(1/n + 1/m) (Kolmogorov and Smirnov, 0.1 %), each time taken as known to the slack of the kernel's
+timer, the 0.1 % to 99.9 % range of the control `delay 20ms`. That slack may also exchange two arrivals that are closer
+than it: `SLACK_SHARE` of each packet's neighbours.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import elephan
+from elephan import traffic_control
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+ROOT = Path(__file__).resolve().parent.parent
+KEPT = ROOT / "tests" / "data" / "netem_order.json"
+PAGE = ROOT / "docs" / "guide" / "traffic-and-topologies.md"
+
+BIN_S = 50e-6
+"""Width of the bins in which delays are kept [s]."""
+
+BATCHES = 40
+PACKET_B = 1514
+RTT_S = 0.0005
+"""Base round-trip time of the path besides netem's delay, of which half is one way [s]."""
+
+LINK_BPS = 5e8
+"""Rate of the device: a datagram takes 24 µs."""
+
+TIMES_LONGER = 5
+"""Simulated datagrams for each recorded one, so that most of the chance is netem's."""
+
+
+# The arithmetic of RFC 4737 and RFC 5236: arrays of one value for each arrival.
+
+
+def extents(numbers: Ints) -> Ints:
+    """Return the reordering extent of each arrival (RFC 4737, 4.2.1): 0 for a packet in order.
+
+    Examples
+    --------
+    >>> extents(np.array([1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11])).tolist()
+    [0, 0, 0, 0, 0, 0, 0, 4, 5, 6, 0]
+    """
+    highest = np.maximum.accumulate(numbers)
+    first_above = np.searchsorted(highest, numbers, side="right")
+    return np.where(numbers < highest, np.arange(numbers.size) - first_above, 0)
+
+
+def n_reordering(numbers: Ints) -> Ints:
+    """Return for each arrival the largest n for which it is n-reordered (RFC 4737, 5.1): how many in a row before it
+    have higher numbers. A sender with a threshold of n duplicates takes it for lost.
+
+    Examples
+    --------
+    >>> n_reordering(np.array([1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11])).tolist()
+    [0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0]
+    """
+    found = np.zeros(numbers.size, dtype=np.int64)
+    last_below: list[int] = []  # Arrivals with rising numbers, of which the last is the nearest with a lower number.
+    for at, number in enumerate(numbers.tolist()):
+        while last_below and numbers[last_below[-1]] > number:
+            last_below.pop()
+        found[at] = at - last_below[-1] - 1 if last_below else at
+        last_below.append(at)
+    return found
+
+
+def displacements(numbers: Ints) -> Ints:
+    """Return how many places later than in order each packet arrives (RFC 5236, 3.2), lost ones left out.
+
+    Examples
+    --------
+    >>> displacements(np.array([1, 2, 4, 5, 3, 7])).tolist()
+    [0, 0, -1, -1, 2, 0]
+    """
+    order = np.empty(numbers.size, dtype=np.int64)
+    order[np.argsort(numbers, kind="stable")] = np.arange(numbers.size)
+    return np.arange(numbers.size) - order
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Numbers of datagrams in the order of their arrival, their delays [s], and how many were sent."""
+
+    numbers: Ints
+    delays_s: Floats
+    sent: int
+
+    def statistics(self) -> dict[str, tuple[float, float]]:
+        """Return the means, and their standard errors by batches."""
+        extent, row, moved = extents(self.numbers), n_reordering(self.numbers), displacements(self.numbers)
+        arrived = np.zeros(self.sent)
+        arrived[self.numbers] = 1.0
+        one = np.ones(extent.size)
+        reordered = (extent > 0).astype(float)
+        return {
+            "lost": mean(1.0 - arrived, np.ones(self.sent)),
+            "delay_ms": mean(1e3 * self.delays_s, one),
+            "reordered": mean(reordered, one),
+            "extent": mean(extent.astype(float), reordered),
+            "three_reordered": mean((row >= 3).astype(float), one),
+            "in_place": mean((moved == 0).astype(float), one),
+            "displacement": mean(np.abs(moved).astype(float), one),
+        }
+
+    def density(self) -> dict[int, float]:
+        """Return the reorder density (RFC 5236, 3.3): the share of each displacement."""
+        places, counts = np.unique(displacements(self.numbers), return_counts=True)
+        return dict(zip(places.tolist(), (counts / self.numbers.size).tolist(), strict=True))
+
+    def bins(self) -> dict[int, int]:
+        """Count the delays by bin, each around a multiple of its width."""
+        places, counts = np.unique(np.rint(self.delays_s / BIN_S).astype(int), return_counts=True)
+        return dict(zip(places.tolist(), counts.tolist(), strict=True))
+
+
+def mean(values: Floats, weights: Floats) -> tuple[float, float]:
+    """Return a ratio of sums, and its standard error by batches."""
+    total = weights.sum()
+    if total == 0:
+        return 0.0, 0.0
+    ratio = float(values.sum() / total)
+    parts = [part.sum() for part in np.array_split(values - ratio * weights, BATCHES)]
+    return ratio, float(np.std(parts, ddof=1) * np.sqrt(BATCHES) / total)
+
+
+def distance(one: dict[int, int], other: dict[int, int], slack: int) -> float:
+    """Return how far two distribution functions of bins are apart, each time known to some bins."""
+    lowest = min(*one, *other) - slack - 1
+    size = max(*one, *other) + slack + 2 - lowest
+
+    def cumulated(bins: dict[int, int]) -> Floats:
+        counts = np.bincount(np.array(list(bins)) - lowest, weights=list(bins.values()), minlength=size)
+        return np.asarray(np.cumsum(counts) / counts.sum())
+
+    first, second = cumulated(one), cumulated(other)
+    if slack:
+        early, late = second[slack * 2 :], second[: -slack * 2]
+        first = first[slack:-slack]
+        return float(max((first - early).max(), (late - first).max(), 0.0))
+    return float(np.abs(first - second).max())
+
+
+# The recording, and the same by the simulator.
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is kept of a stream: statistics with standard errors, delays by bin, and the reorder density."""
+
+    line: str
+    arrived: int
+    statistics: dict[str, tuple[float, float]]
+    bins: dict[int, int]
+    density: dict[int, float]
+
+    @staticmethod
+    def of(line: str, stream: Stream) -> Kept:
+        """Take them from a stream."""
+        return Kept(line, stream.numbers.size, stream.statistics(), stream.bins(), stream.density())
+
+    @staticmethod
+    def read(found: dict[str, Any]) -> Kept:
+        """Take them from the file."""
+        statistics = {name: (value, error) for name, (value, error) in found["statistics"].items()}
+        bins = {int(place): count for place, count in found["bins"].items()}
+        density = {int(place): share for place, share in found["density"].items()}
+        return Kept(found["line"], found["arrived"], statistics, bins, density)
+
+    def document(self) -> dict[str, Any]:
+        """Return them for the file."""
+        statistics = {name: [float(f"{each:.5g}") for each in pair] for name, pair in self.statistics.items()}
+        density = {str(place): float(f"{share:.4g}") for place, share in self.density.items()}
+        bins = {str(place): count for place, count in self.bins.items()}
+        return {"line": self.line, "arrived": self.arrived, "statistics": statistics, "bins": bins, "density": density}
+
+
+def recorded(file: Path, base_s: float) -> Stream:
+    """Read a stream of a recording, whose delays are those of netem and `base_s`."""
+    found = json.loads(file.read_text(encoding="utf-8"))
+    numbers = np.array(found["number"], dtype=np.int64)
+    delays = np.array(found["arrived_ns"], dtype=np.int64) - np.array(found["sent_ns"], dtype=np.int64)[numbers]
+    return Stream(numbers, delays * 1e-9 - base_s, len(found["sent_ns"]))
+
+
+def keep(folder: Path) -> dict[str, Any]:
+    """Reduce a recording to what is kept, and write it."""
+    control = recorded(folder / "datagrams delay.json", 0.0)
+    base_s = float(np.median(control.delays_s)) - 0.02
+    low, high = np.quantile(control.delays_s, [0.001, 0.999])
+    about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
+    about |= {"base_us": round(1e6 * base_s, 1), "slack_us": round(1e6 * (high - low), 1)}
+    found: dict[str, Any] = {"about": about, "datagrams": {}, "flows": {}}
+    for file in sorted(folder.glob("datagrams *.json")):
+        line = json.loads(file.read_text(encoding="utf-8"))["line"]
+        kept = Kept.of(line, recorded(file, base_s))
+        found["datagrams"][file.stem.partition(" ")[2]] = kept.document()
+    for file in sorted(folder.glob("flow *.json")):
+        found["flows"][file.stem.partition(" ")[2]] = json.loads(file.read_text(encoding="utf-8"))
+    KEPT.write_text(json.dumps(found, separators=(",", ":")) + "\n", encoding="utf-8")
+    return found
+
+
+def scenario(line: str, link_bps: float, duration_s: float) -> tuple[str, list[str]]:
+    """Return the scenario that `elephan import tc` makes of options of netem, and its notes."""
+    made = traffic_control.read(f"tc qdisc add dev eth0 root netem {line}", "netem")
+    around = traffic_control.Around(link_bps=link_bps, rtt_s=RTT_S, duration_s=duration_s)
+    return traffic_control.scenario(made, around, line), made.notes
+
+
+@cache
+def simulated(line: str, gap_ns: int, count: int) -> Kept:
+    """Send datagrams at equal gaps through the link of a line."""
+    duration_s = count * gap_ns * 1e-9
+    text, _ = scenario(line, LINK_BPS, duration_s)
+    text += f'\n[[links]]\nname = "after"\nrate = "{LINK_BPS:.0f} bit/s"\nbuffer = "unlimited"\n'
+    until = f'from = "0 s", to = "{duration_s:g} s"'
+    records = ", ".join(f'{{ link = "{name}", {until} }}' for name in ("emulated", "after"))
+    text = text.replace("[record]", f"[record]\npackets = [{records}]").replace('["emulated"]', '["emulated", "after"]')
+    changes = {
+        "flows[0].traffic": {"kind": "cbr", "rate": f"{8e9 * PACKET_B / gap_ns:.3f} bit/s"},
+        "flows[0].start": "0 s",
+        "warmup": "0 s",
+        "replications": 1,
+    }
+    entered, left = _packets(text, changes)
+    service_s = 8 * PACKET_B / LINK_BPS
+    sent_s = np.full(int(entered["segment"].max()) + 1, np.nan)
+    sent_s[entered["segment"]] = entered["time_s"]
+    # The last 50 ms are left out: what was sent in them may not have arrived at the end.
+    sent = int(np.searchsorted(sent_s, duration_s - 0.05))
+    numbers = np.asarray(left["segment"], dtype=np.int64)
+    kept = numbers < sent
+    numbers = numbers[kept]
+    delays = np.asarray(left["time_s"])[kept] - sent_s[numbers] - service_s - RTT_S / 2
+    return Kept.of(line, Stream(numbers, delays, sent))
+
+
+def _packets(text: str, changes: dict[str, Any]) -> list[dict[str, Any]]:
+    """Run a scenario, and return the packets that arrived at its two links."""
+    for name in ("tcp", "control"):
+        text = "\n".join(each for each in text.splitlines() if not each.startswith(f"{name} "))
+    found = elephan.run(elephan.Scenario.from_text(text).replace(changes)).outcomes[0].packets
+    return list(found)
+
+
+NULLS: dict[str, dict[str, str]] = {
+    "gap": {
+        "no reorder": "delay 20ms",
+        "gap 4": "delay 20ms reorder 25% gap 4",
+        "gap 1": "delay 20ms reorder 25%",
+        "opposite": "delay 20ms reorder 75% gap 5",
+    },
+    "reorder": {
+        "no reorder": "delay 20ms",
+        "gap 2": "delay 20ms reorder 25% gap 2",
+        "opposite": "delay 20ms reorder 75%",
+    },
+    "gap 2": {"gap 1": "delay 20ms reorder 25%", "gap 3": "delay 20ms reorder 25% gap 3"},
+    "opposite": {"opposite": "delay 20ms reorder 25%"},
+    "uniform": {"normal": "delay 20ms 4ms distribution normal", "in order": "delay 20ms 4ms rate 500mbit"},
+    "normal": {"uniform": "delay 20ms 4ms", "pareto": "delay 20ms 4ms distribution pareto"},
+    "pareto": {
+        "normal": "delay 20ms 4ms distribution normal",
+        "paretonormal": "delay 20ms 4ms distribution paretonormal",
+    },
+    "paretonormal": {
+        "pareto": "delay 20ms 4ms distribution pareto",
+        "normal": "delay 20ms 4ms distribution normal",
+    },
+    "rate": {"overtaking": "delay 20ms 4ms"},
+    "limit": {"no limit": "delay 20ms", "limit 12": "delay 20ms limit 12"},
+}
+"""Wrong lines for each case, which must be apart."""
+
+CHANCE = 4.5
+"""Standard errors by which means may differ."""
+
+FLOOR = {
+    "lost": 0.0,
+    "delay_ms": 0.0,
+    "reordered": 0.0,
+    "extent": 0.0,
+    "three_reordered": 0.0,
+    "in_place": 0.0,
+    "displacement": 0.0,
+}
+"""Tolerances besides chance."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A statistic of netem, that of the simulator, and the tolerance of their difference."""
+
+    name: str
+    theirs: float
+    ours: float
+    tolerance: float
+
+    @property
+    def excess(self) -> float:
+        """How many tolerances they are apart."""
+        gap = abs(self.theirs - self.ours)
+        return gap / self.tolerance if self.tolerance else (0.0 if gap == 0 else float("inf"))
+
+
+def gaps(theirs: Kept, ours: Kept, slack_s: float) -> list[Gap]:
+    """Compare two streams in every statistic."""
+    found = []
+    for name, (value, error) in theirs.statistics.items():
+        other, its = ours.statistics[name]
+        found.append(Gap(name, value, other, FLOOR[name] + CHANCE * float(np.hypot(error, its))))
+    ks = 1.95 * float(np.sqrt(1 / theirs.arrived + 1 / ours.arrived))
+    apart = distance(theirs.bins, ours.bins, int(np.ceil(slack_s / BIN_S)))
+    return [*found, Gap("distribution", 0.0, apart, ks)]
+
+
+def worst(found: Sequence[Gap]) -> Gap:
+    """Return the gap of most tolerances."""
+    return max(found, key=lambda each: each.excess)
+
+
+# Flows of TCP.
+
+QUEUE_BPS, QUEUE_PACKETS, BACK_S = 10e6, 50, 0.03
+"""The queue in front of the line, and the delay of the way back, as `netem_record.py` sets them."""
+
+SEEDS = 10
+
+COUNTS = ("retransmitted", "dsack_dups")
+"""Counters by their name in the recording and in results, which have duplicates where a link reorders."""
+
+
+@cache
+def flows(line: str, seconds: float, changes: tuple[tuple[str, Any], ...] = ()) -> dict[str, tuple[float, float]]:
+    """Return mean and deviation over seeds of a CUBIC flow as Linux has it: its goodput, and its counters."""
+    made = traffic_control.read(f"tc qdisc add dev eth0 root netem {line}", "netem")
+    around = traffic_control.Around(link_bps=QUEUE_BPS, rtt_s=BACK_S + RTT_S, duration_s=seconds)
+    settings: dict[str, Any] = {
+        "links[0].buffer": f"{QUEUE_PACKETS} packets",
+        "flows[0].start": "0 s",
+        "flows[0].tcp.receive_window": "none",
+        "replications": SEEDS,
+    }
+    path = elephan.Scenario.from_text(traffic_control.scenario(made, around, line)).replace(settings | dict(changes))
+    measured = elephan.run(path.replace({"warmup": f"{seconds / 5} s"})).outcomes
+    whole = elephan.run(path.replace({"warmup": "0 s"})).outcomes
+    found = {"goodput_bps": [float(each.flows["goodput_bps"][0]) for each in measured]}
+    found |= {name: [float(each.flows[name][0]) if name in each.flows else 0.0 for each in whole] for name in COUNTS}
+    return {name: (float(np.mean(values)), float(np.std(values, ddof=1))) for name, values in found.items()}
