@@ -110,7 +110,7 @@ def overtaken(quantile: Callable[[float], float]) -> float:
     """Return the share reordered by independent delays of 20 ms and 4 ms of jitter: that a later one arrives before."""
     draws = np.sort(4e-3 * np.array([quantile((i + 0.5) / 2000) for i in range(2000)]))
     ahead = [np.searchsorted(draws, draws - k * GAP_NS * 1e-9) / draws.size for k in range(1, 60)]
-    return float(1 - prod(1 - each for each in ahead).mean())
+    return float(1 - np.mean(prod((1 - each for each in ahead), start=np.ones(draws.size))))
 
 
 @pytest.mark.parametrize("name", ["uniform", *QUANTILES])

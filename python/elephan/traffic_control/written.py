@@ -47,7 +47,11 @@ def scenario(made: EmulatedPath, around: Around, title: str) -> str:
     bps = made.rate_bps or around.link_bps
     buffer, policer = _held(made, bps)
     fixed, width, mean = _delays(made)
-    lines = ['name   = "emulated"', f'delay  = "{(around.rtt_s / 2 + fixed) * 1e6:.0f} us"']
+    delay = f'delay  = "{(around.rtt_s / 2 + fixed) * 1e6:.0f} us"'
+    jitter = [f'jitter = {{ uniform = ["0 us", "{width * 1e6:.0f} us"] }}'] if width else []
+    # With a rate netem sends each packet at its own time or after the one before it, whichever is later, at that rate.
+    before = bool(width) and not made.overtakes and made.early is None
+    lines = ['name   = "emulated"', *([] if before else [delay])]
     if made.burst_b > 2 * PACKET_B and made.rate_bps is not None and around.link_bps > made.rate_bps:
         lines.append(f'rate   = "{around.link_bps:.0f} bit/s"')
         lines.append(f'shaper = {{ rate = "{bps:.0f} bit/s", burst = "{made.burst_b:.0f} B" }}')
@@ -56,8 +60,7 @@ def scenario(made: EmulatedPath, around: Around, title: str) -> str:
     lines += [f"buffer = {buffer}", f"queue  = {made.queue}"]
     if made.loss:
         lines.append(f"loss   = {made.loss}")
-    if width:
-        lines.append(f'jitter = {{ uniform = ["0 us", "{width * 1e6:.0f} us"] }}')
+    lines += [] if before else jitter
     if made.early is not None:
         early, gap, _ = made.early
         by = f"{(made.early[2] - min(made.jitter_s, made.early[2])) * 1e6:.0f} us"
@@ -70,12 +73,16 @@ def scenario(made: EmulatedPath, around: Around, title: str) -> str:
         lines.append('reorder = "jitter"')
     if policer is not None:
         lines.append(f'policer = {{ rate = "{policer[0]:.0f} bit/s", burst = "{policer[1]:.0f} B" }}')
+    if before:
+        rate = f'rate   = "{max(around.link_bps, 10 * bps):.0f} bit/s"'
+        lines += ["", "[[links]]", 'name   = "jitter"', delay, *jitter, rate, 'buffer = "unlimited"']
     pacing = ', pacing = "linux"' if made.paces else ""
     clean = "".join(c for c in title if c.isprintable() and c not in '"\\')
     return _SCENARIO.substitute(
         title=clean,
         duration=f"{around.duration_s:g} s",
         link="\n".join(lines),
+        path='"jitter", "emulated"' if before else '"emulated"',
         flows=around.flows,
         rtt=f"{(around.rtt_s + mean) * 1e6:.0f} us",
         tcp=f'{{ profile = "linux", header = "66 B", delayed_ack = 2{pacing} }}',
