@@ -16,7 +16,9 @@ timer, the range from 0.1 % to 99.9 % of the control `delay 20ms`, by which mean
 
 from __future__ import annotations
 
+import argparse
 import json
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -38,6 +40,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "tests" / "data" / "netem_order.json"
 PAGE = ROOT / "docs" / "guide" / "traffic-and-topologies.md"
+
+BEGIN, END = "<!-- begin: evidence/netem_order.py -->", "<!-- end: evidence/netem_order.py -->"
+
+CONTROL = "delay 20ms"
 
 BIN_S = 50e-6
 """Width of the bins in which delays are kept [s]."""
@@ -73,7 +79,7 @@ def extents(numbers: Ints) -> Ints:
 def n_reordering(numbers: Ints) -> Ints:
     """Return for each arrival the largest n for which it is n-reordered (RFC 4737, 5.1).
 
-    That is how many in a row before it have higher numbers. A sender with a threshold of n duplicates takes it for lost.
+    That is how many in a row before it have higher numbers. A sender takes it for lost after at most n duplicates.
 
     Examples
     --------
@@ -214,7 +220,11 @@ def keep(folder: Path) -> dict[str, Any]:
     base_s = float(np.median(control.delays_s)) - 0.02
     low, high = np.quantile(control.delays_s, [0.001, 0.999])
     about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
-    about |= {"base_us": round(1e6 * base_s, 1), "slack_us": round(1e6 * float(high - low), 1)}
+    about |= {
+        "datagrams": control.sent,
+        "base_us": round(1e6 * base_s, 1),
+        "slack_us": round(1e6 * float(high - low), 1),
+    }
     found: dict[str, Any] = {"about": about, "datagrams": {}, "flows": {}}
     for file in sorted(folder.glob("datagrams *.json")):
         line = json.loads(file.read_text(encoding="utf-8"))["line"]
@@ -299,6 +309,9 @@ NULLS: dict[str, dict[str, str]] = {
 }
 """Wrong lines for each case, which must be apart."""
 
+LISTED = ("delay", *NULLS)
+"""Cases in the order of the table."""
+
 CHANCE = 4.5
 """Standard errors by which means may differ."""
 
@@ -361,10 +374,174 @@ def flows(line: str, seconds: float, changes: tuple[tuple[str, Any], ...] = ()) 
         "flows[0].start": "0 s",
         "flows[0].tcp.receive_window": "none",
         "replications": SEEDS,
+        "warmup": f"{seconds / 5} s",
     }
     path = elephan.Scenario.from_text(traffic_control.scenario(made, around, line)).replace(settings | dict(changes))
-    measured = elephan.run(path.replace({"warmup": f"{seconds / 5} s"})).outcomes
-    whole = elephan.run(path.replace({"warmup": "0 s"})).outcomes
-    found = {"goodput_bps": [float(each.flows["goodput_bps"][0]) for each in measured]}
-    found |= {name: [float(each.flows[name][0]) if name in each.flows else 0.0 for each in whole] for name in COUNTS}
+    outcomes = elephan.run(path).outcomes
+    found = {"goodput_bps": [float(each.flows["goodput_bps"][0]) for each in outcomes]}
+    found |= {name: [float(each.flows[name][0]) if name in each.flows else 0.0 for each in outcomes] for name in COUNTS}
     return {name: (float(np.mean(values)), float(np.std(values, ddof=1))) for name, values in found.items()}
+
+
+FLOW_NULL = (("flows[0].recovery", "sack"), ("flows[0].tcp.dup_thresh", 3), ("flows[0].tcp.undo", "none"))
+"""A sender that takes three duplicates for a loss, and that undoes nothing."""
+
+GOODPUT = 0.02
+"""Tolerance of goodput besides chance: behind one queue that is never empty it is the queue's rate, and the null's is a
+half of it at most."""
+
+HEADER_B = 66
+"""Bytes of headers, which count as goodput in results of the simulator."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A case: the recorded stream, the simulated one, their gaps, and those to each null."""
+
+    theirs: Kept
+    ours: Kept
+    gaps: list[Gap]
+    nulls: dict[str, Gap]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing is apart but the nulls."""
+        return worst(self.gaps).excess < 1 and all(each.excess > 1 for each in self.nulls.values())
+
+    def cells(self) -> list[str]:
+        """Return the columns of the table: kernel, simulator."""
+        pairs = [(self.theirs.statistics[name][0], self.ours.statistics[name][0]) for name in self.theirs.statistics]
+        lost, delay, reordered, extent, row, _, moved = pairs
+        nearest = min(self.nulls, key=lambda name: self.nulls[name].excess, default="")
+        null = f"{nearest}: {self.nulls[nearest].excess:.1f}" if nearest else "-"
+        if max(lost) > 0:
+            null += f"; {100 * lost[0]:.1f}, {100 * lost[1]:.1f} % lost"
+        return [
+            f"`{self.theirs.line}`",
+            f"{delay[0]:.2f}, {delay[1]:.2f}",
+            f"{100 * reordered[0]:.1f}, {100 * reordered[1]:.1f}",
+            f"{extent[0]:.1f}, {extent[1]:.1f}",
+            f"{100 * row[0]:.1f}, {100 * row[1]:.1f}",
+            f"{moved[0]:.2f}, {moved[1]:.2f}",
+            f"{worst(self.gaps).excess:.2f}",
+            null,
+        ]
+
+
+def rows(kept: dict[str, Any]) -> dict[str, Row]:
+    """Compare every recorded stream with the simulator, and with its nulls."""
+    found = {}
+    gap_ns, slack_s = kept["about"]["gap_ns"], kept["about"]["slack_us"] * 1e-6
+    for name in LISTED:
+        theirs = Kept.read(kept["datagrams"][name])
+        count = TIMES_LONGER * kept["about"]["datagrams"]
+        ours = simulated(theirs.line, gap_ns, count)
+        nulls = {
+            null: worst(gaps(theirs, simulated(line, gap_ns, count), slack_s))
+            for null, line in NULLS.get(name, {}).items()
+        }
+        found[name] = Row(theirs, ours, gaps(theirs, ours, slack_s), nulls)
+    return found
+
+
+@dataclass(frozen=True)
+class FlowRow:
+    """Flows of TCP over a line: the kernel's runs, the simulator's, and those of a sender with three duplicates."""
+
+    line: str
+    theirs: dict[str, list[float]]
+    ours: dict[str, tuple[float, float]]
+    null: dict[str, tuple[float, float]]
+
+    @property
+    def holds(self) -> bool:
+        """Whether goodput is within its tolerance, and where packets overtake others that of the null is not."""
+        real = float(np.mean(self.theirs["goodput_bps"]))
+
+        def apart(found: dict[str, tuple[float, float]]) -> bool:
+            value, deviation = found["goodput_bps"]
+            return abs(value / real - 1) > GOODPUT + CHANCE * deviation / real
+
+        return not apart(self.ours) and (self.line == CONTROL or apart(self.null))
+
+    def cells(self) -> list[str]:
+        """Return the columns of the table."""
+        goodput = [float(np.mean(self.theirs["goodput_bps"])), self.ours["goodput_bps"][0], self.null["goodput_bps"][0]]
+        found = [f"`{self.line}`", ", ".join(f"{each / 1e6:.2f}" for each in goodput)]
+        for name in COUNTS:
+            values = [float(np.mean(self.theirs[name])), self.ours[name][0], self.null[name][0]]
+            found.append(", ".join(f"{each:.1f}" for each in values))
+        return [*found, f"{np.max(self.theirs['reordering']):.0f}"]
+
+
+def flow_rows(kept: dict[str, Any]) -> dict[str, FlowRow]:
+    """Compare every recorded flow with the simulator, and with the null."""
+    found = {}
+    for name, recorded_flows in kept["flows"].items():
+        runs, line = recorded_flows["runs"], recorded_flows["line"]
+        theirs = {key: [float(run[key]) for run in runs] for key in runs[0]}
+        theirs["goodput_bps"] = [each * PACKET_B / (PACKET_B - HEADER_B) for each in theirs["goodput_bps"]]
+        seconds = kept["about"]["seconds"]
+        found[name] = FlowRow(line, theirs, flows(line, seconds), flows(line, seconds, FLOW_NULL))
+    return found
+
+
+def tables(kept: dict[str, Any], streams: dict[str, Row], of_tcp: dict[str, FlowRow]) -> list[str]:
+    """Return the lines of both tables."""
+    about = kept["about"]
+
+    def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
+        rule = ["---", *(["--:"] * (len(head) - 1))]
+        return ["| " + " | ".join(row) + " |" for row in (head, rule, *body)]
+
+    datagrams = (
+        f"{about['datagrams']} datagrams of {PACKET_B} bytes, one every {1e-6 * about['gap_ns']:.3f} ms, "
+        f"Linux {about['kernel'].partition('-')[0]}, whose timer has a slack of {about['slack_us']:.0f} µs:"
+    )
+    of_flows = (
+        f"A CUBIC flow of {about['seconds']:g} s behind {QUEUE_BPS / 1e6:g} Mbit/s and {QUEUE_PACKETS} packets, 30 ms on "
+        "the way back, without the first fifth. Three numbers are the kernel's, ours, and the null's:"
+    )
+    streams_head = ("delay [ms]", "reordered [%]", "extent", "3-reordered [%]", "displacement", "gap", "nearest null")
+    flows_head = ("goodput [Mbit/s]", "sent again", "DSACKs", "`tcpi_reordering`")
+    return [
+        datagrams,
+        "",
+        *table(("netem", *streams_head), [row.cells() for row in streams.values()]),
+        "",
+        of_flows,
+        "",
+        *table(("netem", *flows_head), [row.cells() for row in of_tcp.values()]),
+    ]
+
+
+def write_page(lines: Sequence[str]) -> None:
+    """Insert the tables at their place on the page."""
+    head, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    text = "\n".join([head + BEGIN, "", *lines, "", END]) + rest.split(END)[1]
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def main() -> int:
+    """Keep a recording, compare, and write the tables; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--recording", type=Path, metavar="FOLDER", help="of evidence/netem_record.py, to be kept")
+    parser.add_argument("--page", action="store_true", help="write the tables into the guide")
+    asked = parser.parse_args()
+    if asked.recording is not None and not (asked.recording / "about.json").exists():
+        sys.stderr.write(f"--recording {asked.recording}: has no about.json; evidence/netem_record.py makes one\n")
+        return 2
+    kept = keep(asked.recording) if asked.recording else json.loads(KEPT.read_text(encoding="utf-8"))
+    streams, of_tcp = rows(kept), flow_rows(kept)
+    lines = tables(kept, streams, of_tcp)
+    sys.stdout.write("\n".join(lines) + "\n")
+    if asked.page:
+        write_page(lines)
+    apart = [name for found in (streams, of_tcp) for name, row in found.items() if not row.holds]
+    if apart:
+        sys.stderr.write(f"apart beyond their tolerance, or a null is not: {', '.join(apart)}\n")
+    return 1 if apart else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

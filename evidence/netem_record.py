@@ -30,6 +30,10 @@ import threading
 import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 GAP_NS = 975_610
 """Time from a datagram to the next [ns]: 20 ms are 20.5 of them, so that a late one never ties with an early one."""
@@ -250,7 +254,6 @@ def flow(line: str, seconds: float) -> dict[str, float]:
     """Send by CUBIC for a time through the bottleneck and a line of tc; return goodput and the sender's counters."""
     with Hosts(("", BOTTLENECK, line), BACK) as path:
         sender, receiver = path.sender, path.receiver
-        before = sender.counters()
         with receiver.socket(socket.SOCK_STREAM) as listening:
             listening.bind((path.addresses[1], 5001))
             listening.listen(1)
@@ -259,28 +262,35 @@ def flow(line: str, seconds: float) -> dict[str, float]:
                 out.connect((path.addresses[1], 5001))
                 into, _ = listening.accept()
                 with into:
-                    found = _transfer(out, into, seconds)
-        after = sender.counters()
-    return found | {name: after[name] - before[name] for name in COUNTERS}
+                    return _transfer(out, into, seconds, sender.counters)
 
 
-def _transfer(out: socket.socket, into: socket.socket, seconds: float) -> dict[str, float]:
-    """Send for a time; the first fifth is not measured."""
+def _transfer(
+    out: socket.socket, into: socket.socket, seconds: float, counters: Callable[[], dict[str, int]]
+) -> dict[str, float]:
+    """Send for a time; goodput and counters leave out the first fifth, but for those that end in `_start`."""
+
+    def state() -> dict[str, int]:
+        info = out.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+        return {name: struct.unpack_from("I", info, at)[0] for name, at in TCP_INFO.items()} | counters()
+
     out.setblocking(False)
-    block, had, since, began = bytes(1 << 16), 0, 0.0, time.monotonic()
-    warm = began + seconds / 5
+    block, had, began = bytes(1 << 16), 0, time.monotonic()
+    before: dict[str, int] = {}
+    warm = since = began + seconds / 5
     while (now := time.monotonic()) < began + seconds:
+        if now >= warm and not before:
+            since, had, before = now, 0, state()
         readable, writable, _ = select.select([into], [out], [], 0.1)
         if writable:
             with suppress(BlockingIOError):
                 out.send(block)
         if readable:
-            got = len(into.recv(1 << 20))
-            if now >= warm:
-                had, since = had + got, since or now
-    info = out.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
-    found = {name: struct.unpack_from("I", info, at)[0] for name, at in TCP_INFO.items()}
-    return {"goodput_bps": 8 * had / (time.monotonic() - since), **found}
+            had += len(into.recv(1 << 20))
+    after, took = state(), time.monotonic() - since
+    found = {name: after[name] - before[name] for name in after if name != "reordering"}
+    start = {f"{name}_start": before[name] for name in ("retransmitted", "dsack_dups")}
+    return {"goodput_bps": 8 * had / took, "reordering": after["reordering"], **found, **start}
 
 
 def main() -> int:
@@ -290,6 +300,9 @@ def main() -> int:
     parser.add_argument("--datagrams", type=int, default=20_000, help="of each line; 0 for none")
     parser.add_argument("--seconds", type=float, default=30.0, help="length of a flow of TCP")
     parser.add_argument("--repeat", type=int, default=3, help="flows of each line; 0 for none")
+    parser.add_argument(
+        "--only", nargs="+", default=[*LINES], choices=LINES, metavar="CASE", help="some of: " + ", ".join(LINES)
+    )
     parser.add_argument("--how", default="", help="a sentence on the machine, to be kept with the recording")
     asked = parser.parse_args()
     if why := hindered():
@@ -299,10 +312,12 @@ def main() -> int:
     version = subprocess.run(["tc", "-V"], capture_output=True, text=True, check=True).stdout.strip()
     about = {"kernel": platform.release(), "tc": version, "how": asked.how, "gap_ns": GAP_NS, "seconds": asked.seconds}
     (asked.folder / "about.json").write_text(json.dumps(about), encoding="utf-8")
-    for name, line in LINES.items() if asked.datagrams else ():
+    for name in asked.only if asked.datagrams else ():
+        line = LINES[name]
         found = datagrams(line, asked.datagrams)
         _write(asked.folder / f"datagrams {name}.json", {"line": line, **found})
-    for name, line in FLOWS.items() if asked.repeat else ():
+    for name in [each for each in asked.only if each in FLOWS] if asked.repeat else ():
+        line = FLOWS[name]
         runs = [flow(line, asked.seconds) for _ in range(asked.repeat)]
         _write(asked.folder / f"flow {name}.json", {"line": line, "runs": runs})
     return 0
