@@ -499,8 +499,8 @@ def tables(kept: dict[str, Any], streams: dict[str, Row], of_tcp: dict[str, Flow
         f"Linux {about['kernel'].partition('-')[0]}, whose timer has a slack of {about['slack_us']:.0f} µs:"
     )
     of_flows = (
-        f"A CUBIC flow of {about['seconds']:g} s behind {QUEUE_BPS / 1e6:g} Mbit/s and {QUEUE_PACKETS} packets, 30 ms on "
-        "the way back, without the first fifth. Three numbers are the kernel's, ours, and the null's:"
+        f"A CUBIC flow of {about['seconds']:g} s behind {QUEUE_BPS / 1e6:g} Mbit/s and {QUEUE_PACKETS} packets, 30 ms "
+        "on the way back, without the first fifth. Three numbers are the kernel's, ours, and the null's:"
     )
     streams_head = ("delay [ms]", "reordered [%]", "extent", "3-reordered [%]", "displacement", "gap", "nearest null")
     flows_head = ("goodput [Mbit/s]", "sent again", "DSACKs", "`tcpi_reordering`")

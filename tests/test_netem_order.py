@@ -3,10 +3,14 @@
 `tests/data/netem_order.json` is of `evidence/netem_record.py` inside a virtual machine; its `about` says which kernel.
 """
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable
 from math import prod
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -135,3 +139,48 @@ def test_distributions_are_those_of_tc(name: str) -> None:
     # The tables are rounded and end at four of the jitter: ends differ.
     assert np.quantile(np.abs(table - ours), 0.99) < 0.01
     assert abs(table.mean() - ours.mean()) < 0.002
+
+
+@pytest.fixture(scope="module")
+def kept(tool: ModuleType) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(tool.KEPT.read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.slow
+def test_netem_of_the_kernel_orders_and_delays_as_the_simulator_and_no_null_does(
+    tool: ModuleType, kept: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    streams, of_tcp = tool.rows(kept), tool.flow_rows(kept)
+    assert len(streams) == 11
+    for name, row in streams.items():
+        assert tool.worst(row.gaps).excess < 1, (name, row.gaps)
+        for null, gap in row.nulls.items():
+            assert gap.excess > 1, f"{name}: the null {null} passes"
+    assert [name for name, row in of_tcp.items() if not row.holds] == []
+    again = tmp_path / "page.md"
+    again.write_text(tool.PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.setattr(tool, "PAGE", again)
+    page = tool.PAGE.read_text(encoding="utf-8")
+    tool.write_page(tool.tables(kept, streams, of_tcp))
+    assert again.read_text(encoding="utf-8") == page
+
+
+@pytest.mark.slow
+def test_netem_of_this_kernel_or_one_line_why_not(tool: ModuleType, tmp_path: Path) -> None:
+    script = str(ROOT / "evidence" / "netem_record.py")
+    words = ["--datagrams", "2000", "--repeat", "0", "--only", "delay", "gap"]
+    done = subprocess.run([sys.executable, script, str(tmp_path), *words], capture_output=True, text=True, check=False)
+    if done.returncode == 2:
+        assert (done.stdout, done.stderr.count("\n")) == ("", 1)
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stderr
+    control = tool.recorded(tmp_path / "datagrams delay.json", 0.0)
+    base_s = float(np.median(control.delays_s)) - 0.02
+    slack_s = float(np.subtract(*np.quantile(control.delays_s, [0.999, 0.001])))
+    if slack_s > 1e-3:
+        pytest.skip(f"the kernel's timers are {1e3 * slack_s:.1f} ms late")
+    line = "delay 20ms reorder 25% gap 5"
+    theirs = tool.Kept.of(line, tool.recorded(tmp_path / "datagrams gap.json", base_s))
+    assert tool.worst(tool.gaps(theirs, tool.simulated(line, GAP_NS, COUNT), slack_s)).excess < 1
+    assert tool.worst(tool.gaps(theirs, tool.simulated("delay 20ms reorder 25%", GAP_NS, COUNT), slack_s)).excess > 1
