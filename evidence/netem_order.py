@@ -64,7 +64,7 @@ TIMES_LONGER = 5
 
 
 def extents(numbers: Ints) -> Ints:
-    """Return the reordering extent of each arrival (RFC 4737, 4.2.1): 0 for a packet in order.
+    """Return the reordering extent of each arrival (RFC 4737, 4.2): 0 for a packet in order.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def extents(numbers: Ints) -> Ints:
 
 
 def n_reordering(numbers: Ints) -> Ints:
-    """Return for each arrival the largest n for which it is n-reordered (RFC 4737, 5.1).
+    """Return for each arrival the largest n for which it is n-reordered (RFC 4737, section 5).
 
     That is how many in a row before it have higher numbers. A sender takes it for lost after at most n duplicates.
 
@@ -97,7 +97,7 @@ def n_reordering(numbers: Ints) -> Ints:
 
 
 def displacements(numbers: Ints) -> Ints:
-    """Return how many places later than in order each packet arrives (RFC 5236, 3.2), lost ones left out.
+    """Return how many places later than in order each packet arrives (RFC 5236), lost ones left out.
 
     Examples
     --------
@@ -135,7 +135,7 @@ class Stream:
         }
 
     def density(self) -> dict[int, float]:
-        """Return the reorder density (RFC 5236, 3.3): the share of each displacement."""
+        """Return the reorder density (RFC 5236): the share of each displacement."""
         places, counts = np.unique(displacements(self.numbers), return_counts=True)
         return dict(zip(places.tolist(), (counts / self.numbers.size).tolist(), strict=True))
 
@@ -480,8 +480,8 @@ class FlowRow:
 def flow_rows(kept: dict[str, Any]) -> dict[str, FlowRow]:
     """Compare every recorded flow with the simulator, and with the null."""
     found = {}
-    for name, recorded_flows in kept["flows"].items():
-        runs, line = recorded_flows["runs"], recorded_flows["line"]
+    for name in [each for each in LISTED if each in kept["flows"]]:
+        runs, line = kept["flows"][name]["runs"], kept["flows"][name]["line"]
         theirs = {key: [float(run[key]) for run in runs] for key in runs[0]}
         for count in COUNTS:
             theirs[count] = list(map(sum, zip(theirs[count], theirs[f"{count}_start"], strict=True)))

@@ -5,6 +5,7 @@
 
 It needs root, iproute2 and a kernel with `sch_netem`, and nothing besides Python's standard library, so that it also
 runs inside a virtual machine whose kernel has it. `evidence/netem_order.py` compares the recording with the simulator.
+Without KVM, QEMU keeps time with `-icount shift=1,sleep=off`, whatever else its host does.
 
 Hosts are network namespaces in a row, which end with this process. Datagrams cross one in the middle, whose device has
 the line of tc. Flows of TCP cross two: a queue with a rate, which is not the sender's own, since Linux holds back what
