@@ -503,10 +503,11 @@ def tables(kept: dict[str, Any], streams: dict[str, Row], of_tcp: dict[str, Flow
         f"{about['datagrams']} datagrams of {PACKET_B} bytes, one every {1e-6 * about['gap_ns']:.3f} ms, "
         f"Linux {about['kernel'].partition('-')[0]}, whose timer has a slack of {about['slack_us']:.0f} µs:"
     )
+    runs = max(len(each["runs"]) for each in kept["flows"].values())
     of_flows = (
-        f"A CUBIC flow of {about['seconds']:g} s behind {QUEUE_BPS / 1e6:g} Mbit/s and {QUEUE_PACKETS} packets, 30 ms "
-        "on the way back, whose goodput leaves out the first fifth. The kernel's runs, then ours "
-        f"(mean and deviation of {SEEDS} seeds) and those of the null:"
+        f"A CUBIC flow of {about['seconds']:g} s behind {QUEUE_BPS / 1e6:g} Mbit/s and {QUEUE_PACKETS} packets, with 30 ms "
+        "on the way back. Goodput is the kernel's, ours and the null's, without the first fifth; counts are those of the "
+        f"kernel's {runs} runs, then ours and the null's (mean and deviation of {SEEDS} seeds):"
     )
     streams_head = ("delay [ms]", "reordered [%]", "extent", "3-reordered [%]", "displacement", "gap", "nearest null")
     flows_head = ("goodput [Mbit/s]", "sent again", "DSACKs", "`tcpi_reordering`")
