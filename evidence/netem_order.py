@@ -506,8 +506,8 @@ def tables(kept: dict[str, Any], streams: dict[str, Row], of_tcp: dict[str, Flow
     runs = max(len(each["runs"]) for each in kept["flows"].values())
     of_flows = (
         f"A CUBIC flow of {about['seconds']:g} s behind {QUEUE_BPS / 1e6:g} Mbit/s and {QUEUE_PACKETS} packets, with "
-        "30 ms on the way back. Goodput is the kernel's, ours and the null's, without the first fifth; counts are those "
-        f"of the kernel's {runs} runs, then ours and the null's (mean and deviation of {SEEDS} seeds):"
+        "30 ms on the way back. Goodput is the kernel's, ours and the null's, without the first fifth; counts are "
+        f"those of the kernel's {runs} runs, then ours and the null's (mean and deviation of {SEEDS} seeds):"
     )
     streams_head = ("delay [ms]", "reordered [%]", "extent", "3-reordered [%]", "displacement", "gap", "nearest null")
     flows_head = ("goodput [Mbit/s]", "sent again", "DSACKs", "`tcpi_reordering`")
