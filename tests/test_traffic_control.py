@@ -129,6 +129,30 @@ def test_netem_reorders_by_jitter_without_a_rate_and_by_reorder(
     assert any("correlation of netem's reorder" in note for note in made.notes) == ("50%" in options)
 
 
+@pytest.mark.parametrize("name", ["normal", "pareto", "paretonormal"])
+def test_netems_distributions_are_equally_likely_delays_where_jitter_overtakes(name: str) -> None:
+    line = "tc qdisc add dev eth0 root netem delay 20ms 4ms distribution"
+    made = read(f"{line} {name}", "x")
+    link = Scenario.from_text(scenario(made, Around(rtt_s=0.02, duration_s=5.0), "x")).resolved["links"][0]
+    assert "jitter is uniform here" not in str(made.notes)
+    assert len(link["reorder"]["paths_ps"]) == 200
+    assert link["reorder"]["spray"] == "random"
+    for other in (f"{line} experimental", f"{line} {name} rate 20mbit", f"{line} {name} reorder 25%"):
+        plain = read(other, "x")
+        assert any("jitter is uniform here" in note for note in plain.notes)
+        assert "paths" not in scenario(plain, Around(), "x")
+
+
+def test_netem_with_jitter_and_a_rate_delays_before_it_queues() -> None:
+    # A queue in front of the jitter would hide it: what leaves evenly would arrive late by nearly all of it.
+    made = read("tc qdisc add dev eth0 root netem delay 20ms 4ms rate 20mbit", "x")
+    path = Scenario.from_text(scenario(made, Around(rtt_s=0.02), "x"))
+    assert path.resolved["flows"][0]["path"] == ["jitter", "emulated"]
+    links = {link["name"]: link for link in path.resolved["links"]}
+    assert links["jitter"]["jitter_ps"] == 8e9
+    assert "jitter_ps" not in links["emulated"]
+
+
 def test_of_htb_the_default_leaf_counts_with_the_lowest_ceiling_above_it() -> None:
     made = read(HTB, "x")
     assert made.rate_bps == 50e6

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from elephan.errors import InputError
+from elephan.traffic_control.distributions import QUANTILES
 from elephan.traffic_control.quantities import TIME, count, rate, share, short, size, time
 from elephan.traffic_control.words import check, not_known, without_unit
 
@@ -40,6 +41,9 @@ UNKNOWN = {
 """Kinds that are not read, and what is near."""
 
 MOST_LINES = 10_000
+
+UNIFORM = "jitter is uniform here"
+"""Note where a distribution is left out."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,8 @@ class EmulatedPath:
         Rate [bit/s] and burst [bytes].
     overtakes : bool
         Whether jitter reorders packets.
+    distribution : str
+        Of the jitter, by tc's name; empty for a uniform one.
     early : tuple of (float, int, float), optional
         Of netem's reorder: probability, gap [packets], and the delay [s] that the others have.
     """
@@ -120,6 +126,7 @@ class EmulatedPath:
     delay_limit: int = 0
     policer: tuple[float, float] | None = None
     overtakes: bool = False
+    distribution: str = ""
     early: tuple[float, int, float] | None = None
 
 
@@ -330,9 +337,12 @@ def _jitter(words: Sequence[str], made: EmulatedPath, *, in_order: bool) -> None
         made.notes.append("netem's jitter without a rate of its own reorders packets, and so does the link here")
     if len(words) > 1 and words[1].endswith("%"):
         made.notes.append("the correlation of netem's jitter is left out")
-    if made.jitter_s > made.delay_s:
+    if (name := _after(words, "distribution")) in QUANTILES and made.overtakes:
+        made.distribution = name or ""
+    elif name is not None:
+        made.notes.append(UNIFORM)
+    if made.jitter_s > made.delay_s and not made.distribution:
         made.notes.append("the jitter is larger than the delay: it is uniform from 0 here")
-    made.notes += ["jitter is uniform here"] if "distribution" in words else []
 
 
 def _reorder(one: Discipline, made: EmulatedPath, delay_s: float) -> None:
@@ -346,6 +356,9 @@ def _reorder(one: Discipline, made: EmulatedPath, delay_s: float) -> None:
         return
     if delay_s == 0:
         raise ValueError("has reorder without a delay")
+    if made.distribution:
+        made.distribution = ""
+        made.notes.append(UNIFORM)
     made.early = (early, max(count(gap or "1"), 1), delay_s)
     after = one.words[one.words.index("reorder") + 2 :]
     if after and after[0].endswith("%"):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.resources import files
+from statistics import fmean
 from string import Template
 
+from elephan.traffic_control.distributions import delays
 from elephan.traffic_control.emulated import PACKET_B, EmulatedPath
 from elephan.units import format_rate, format_time
 
@@ -45,7 +47,11 @@ def scenario(made: EmulatedPath, around: Around, title: str) -> str:
     bps = made.rate_bps or around.link_bps
     buffer, policer = _held(made, bps)
     fixed, width, mean = _delays(made)
-    lines = ['name   = "emulated"', f'delay  = "{(around.rtt_s / 2 + fixed) * 1e6:.0f} us"']
+    delay = f'delay  = "{(around.rtt_s / 2 + fixed) * 1e6:.0f} us"'
+    jitter = [f'jitter = {{ uniform = ["0 us", "{width * 1e6:.0f} us"] }}'] if width else []
+    # With a rate netem sends each packet at its own time or after the one before it, whichever is later, at that rate.
+    before = bool(width) and not made.overtakes and made.early is None
+    lines = ['name   = "emulated"', *([] if before else [delay])]
     if made.burst_b > 2 * PACKET_B and made.rate_bps is not None and around.link_bps > made.rate_bps:
         lines.append(f'rate   = "{around.link_bps:.0f} bit/s"')
         lines.append(f'shaper = {{ rate = "{bps:.0f} bit/s", burst = "{made.burst_b:.0f} B" }}')
@@ -54,22 +60,29 @@ def scenario(made: EmulatedPath, around: Around, title: str) -> str:
     lines += [f"buffer = {buffer}", f"queue  = {made.queue}"]
     if made.loss:
         lines.append(f"loss   = {made.loss}")
-    if width:
-        lines.append(f'jitter = {{ uniform = ["0 us", "{width * 1e6:.0f} us"] }}')
+    lines += [] if before else jitter
     if made.early is not None:
         early, gap, _ = made.early
         by = f"{(made.early[2] - min(made.jitter_s, made.early[2])) * 1e6:.0f} us"
         lines.append(f'reorder = {{ early = {early:.9g}, by = "{by}", gap = {gap} }}')
+    elif made.distribution:
+        listed = [f'"{(each - fixed) * 1e6:.0f} us"' for each in _drawn(made)]
+        rows = [", ".join(listed[at : at + 10]) for at in range(0, len(listed), 10)]
+        lines += ["reorder = { paths = [", *(f"  {row}," for row in rows), '], spray = "random" }']
     elif made.overtakes:
         lines.append('reorder = "jitter"')
     if policer is not None:
         lines.append(f'policer = {{ rate = "{policer[0]:.0f} bit/s", burst = "{policer[1]:.0f} B" }}')
+    if before:
+        rate = f'rate   = "{max(around.link_bps, 10 * bps):.0f} bit/s"'
+        lines += ["", "[[links]]", 'name   = "jitter"', delay, *jitter, rate, 'buffer = "unlimited"']
     pacing = ', pacing = "linux"' if made.paces else ""
     clean = "".join(c for c in title if c.isprintable() and c not in '"\\')
     return _SCENARIO.substitute(
         title=clean,
         duration=f"{around.duration_s:g} s",
         link="\n".join(lines),
+        path='"jitter", "emulated"' if before else '"emulated"',
         flows=around.flows,
         rtt=f"{(around.rtt_s + mean) * 1e6:.0f} us",
         tcp=f'{{ profile = "linux", header = "66 B", delayed_ack = 2{pacing} }}',
@@ -79,6 +92,9 @@ def scenario(made: EmulatedPath, around: Around, title: str) -> str:
 
 def _delays(made: EmulatedPath) -> tuple[float, float, float]:
     """Return what each packet is delayed by at least, the width of the jitter, and the mean of the delays [s]."""
+    if made.distribution:
+        drawn = _drawn(made)
+        return min(drawn), 0.0, fmean(drawn)
     low = max(made.delay_s - made.jitter_s, 0.0)
     width = made.delay_s + made.jitter_s - low if made.jitter_s else 0.0
     if made.early is None:
@@ -88,6 +104,11 @@ def _delays(made: EmulatedPath) -> tuple[float, float, float]:
     # At least gap - 1 packets are late before each early one, and then 1/share are tried.
     late = 1 - 1 / (gap - 1 + 1 / share)
     return low - by, width, low - by + late * by + width / 2
+
+
+def _drawn(made: EmulatedPath) -> list[float]:
+    """Return the equally likely delays of a jitter that is not uniform [s]."""
+    return delays(made.distribution, made.delay_s, made.jitter_s)
 
 
 def _held(made: EmulatedPath, bps: float) -> tuple[str, tuple[float, float] | None]:
