@@ -39,8 +39,8 @@ pub trait Registered {
 ///
 /// It generates the modules, the specification (an enum of all `Params`), the catalogue, and a macro, here called
 /// `each!`, for
-/// - methods that call the type: `each!(self, |p, Kind| Kind::f(p))`, or separately for each section `each!(self, |p,
-///   Kind| first: …, second: …)`;
+/// - methods that call the type: `each!(self, |p, Kind| Kind::f(p))`, or separately for each section
+///   `each!(self, |p, Kind| first: …, second: …)`;
 /// - the enum of a section's types: `each! { first: pub enum Any: dispatch {} }` (see
 ///   [`dispatching_enum!`](crate::dispatching_enum)), with more variants between the braces; or the enum of boxes of
 ///   them, `each! { first in Box: pub enum … }`.

@@ -1,5 +1,5 @@
-//! TCP Hybla: a flow with round-trip time RTT gains rho² segments per round trip, where rho = RTT/`reference_rtt`, at least
-//! 1. So its rate grows like that of a flow at `reference_rtt`. Halving as in Reno. Its own slow start is
+//! TCP Hybla: a flow with round-trip time RTT gains rho² segments per round trip, where rho = RTT/`reference_rtt`, but not
+//! below 1. So its rate grows like that of a flow at `reference_rtt`. Halving as in Reno. Its own slow start is
 //! [`crate::start::hybla`].
 //!
 //! Source: C. Caini, R. Firrincieli, TCP Hybla: a TCP enhancement for heterogeneous networks, Int. J. Satellite

@@ -9,7 +9,8 @@ pub trait Rule: Registered + Sized {
     /// Sets the parameters that are left to the discipline (`"auto"`) on this port, so that they can be shown. Amounts are
     /// in packets already.
     ///
-    /// # Errors If the port lacks something that the discipline needs.
+    /// # Errors
+    /// If the port lacks something that the discipline needs.
     fn resolve(_params: &mut Self::Params, _port: &Port) -> Result<(), ParamError> {
         Ok(())
     }
@@ -54,7 +55,8 @@ each_queue! { disciplines:
 impl QueueSpec {
     /// Converts every amount into packets and sets the automatic values. A second call changes nothing.
     ///
-    /// # Errors The first parameter that has no value on `port`.
+    /// # Errors
+    /// The first parameter that has no value on `port`.
     pub fn resolve(&mut self, port: &Port) -> Result<(), ParamError> {
         let scale = port.scale();
         // Amounts that the discipline sets are converted as well.
