@@ -4,8 +4,8 @@
 //!
 //! Source: S. Keshav, A control-theoretic approach to flow control, ACM SIGCOMM 1991 (pairs, and the law of the rate).
 //! Differs from the source: the service rate is an exponential average with a constant gain; the source's later version
-//! estimates it with fuzzy logic. A window limits the data in flight to the pipe plus two setpoints, where the setpoint is
-//! the flow's share of the buffer. Losses and marks change nothing (the backlog does); a timeout collapses the window until
+//! estimates it with fuzzy logic. A window limits the data in flight to the pipe plus two setpoints, which are the
+//! flow's share of the buffer. Losses and marks change nothing (the backlog does); a timeout collapses the window until
 //! everything is repaired, and the next pair replaces the average. If ACKs cover several segments, bursts of four or eight
 //! replace pairs.
 

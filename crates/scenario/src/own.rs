@@ -1,8 +1,8 @@
 //! A user-defined law: its name, the hash of its source, and its parameters. The program that runs the scenario must
 //! provide the law.
 //!
-//! In a canonical form it is `{ law = "mine", source = "<hash>", … }`. A file says `control = "mine"`, and the front end
-//! that knows the law adds `source`.
+//! The reader expects `{ law = "mine", source = "<hash>", … }`. A user writes `control = "mine"`, and the front end that
+//! knows the law adds `source`.
 
 use crate::ScenarioError;
 use crate::node::Node;

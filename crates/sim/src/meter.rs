@@ -21,9 +21,9 @@ pub struct LinkTotals {
     pub begun: u64,
     /// Their bytes.
     pub begun_bytes: u64,
-    /// Time with a packet waiting, in picoseconds.
+    /// Integral of packets waiting over time, in packet-picoseconds.
     pub waiting: u128,
-    /// Picoseconds with a packet waiting.
+    /// Time with a packet waiting, in picoseconds.
     pub nonempty: u64,
 }
 

@@ -27,10 +27,10 @@ pub trait Source: ArrivalProcess + Registered {
     /// Whether each packet returns to its sender.
     const ANSWERED: bool = false;
 
-    /// Mean offered rate, in wire bits, with packets of `packet` bytes.
+    /// Mean offered rate, in wire bits per second, with packets of `packet` bytes.
     fn rate(params: &Self::Params, packet: Bytes) -> Rate;
 
-    /// Highest offered rate, in wire bits, with packets of `packet` bytes.
+    /// Highest offered rate, in wire bits per second, with packets of `packet` bytes.
     fn peak(params: &Self::Params, packet: Bytes) -> Rate {
         Self::rate(params, packet)
     }
@@ -107,14 +107,14 @@ impl TrafficSpec {
         each_kind!(self, |p, Kind| transfers: 1, applications: 1, sessions: <Kind as Session>::places(p), sources: 1)
     }
 
-    /// Mean rate in wire bits that a flow of datagrams of `packet` bytes offers; `None` for traffic over TCP.
+    /// Mean rate, in wire bits per second, that a flow of datagrams of `packet` bytes offers; `None` for traffic over TCP.
     #[must_use]
     pub fn rate(&self, packet: Bytes) -> Option<Rate> {
         each_kind!(self, |p, Kind|
             transfers: None, applications: None, sessions: None, sources: Some(<Kind as Source>::rate(p, packet)))
     }
 
-    /// Highest rate in wire bits that a flow of datagrams of `packet` bytes offers; `None` for traffic over TCP.
+    /// Highest rate, in wire bits per second, that a flow of datagrams of `packet` bytes offers; `None` for traffic over TCP.
     #[must_use]
     pub fn peak(&self, packet: Bytes) -> Option<Rate> {
         each_kind!(self, |p, Kind|

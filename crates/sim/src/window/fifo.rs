@@ -43,7 +43,7 @@ enum AnyWaitingQueue {
     Stored(StoredQueue),
 }
 
-/// Number of timers of a rule between two looks at the monitor.
+/// Number of timers of a rule between two checks of the monitor.
 pub const TIMERS_BETWEEN_LOOKS: u32 = 1024;
 
 /// Operations of a link on its queue of waiting packets.
