@@ -1,4 +1,4 @@
-//! The side of elephan: the control of a flow whose law is in a library.
+//! The side of elephan: a flow's control whose law is in a library.
 
 use crate::wire::{Ack, Delivered, Event, Law, LostSegment, Restarted, RttSample, Site, State, needs_of_bits};
 use base::{Header, Span, Time};
@@ -12,11 +12,11 @@ use std::sync::Arc;
 pub struct Fault {
     /// The function that was called.
     pub method: &'static str,
-    /// The reason, in one line.
+    /// The reason in one line.
     pub reason: String,
 }
 
-/// A receiver of the first fault of an instance. The instance is not called again after it.
+/// Called with the first fault of an instance; after it the instance is not called again.
 pub type Report<'a> = Arc<dyn Fn(Fault) + Send + Sync + 'a>;
 
 /// See the [module](self).
@@ -29,7 +29,8 @@ pub struct LibraryControl<'a> {
     report: Report<'a>,
 }
 
-// SAFETY: the interface demands instances that can move between threads and be read by several; `export_laws!` takes no others.
+// SAFETY: the interface requires instances that can move between threads and be read by several; `export_laws!` accepts no
+// others.
 #[expect(unsafe_code, reason = "the instance is behind a pointer")]
 unsafe impl Send for LibraryControl<'_> {}
 // SAFETY: as above.
@@ -44,11 +45,11 @@ impl fmt::Debug for LibraryControl<'_> {
 
 #[expect(unsafe_code, reason = "functions of the library")]
 impl<'a> LibraryControl<'a> {
-    /// An instance for `site`, with as many parameters as the law has.
+    /// Creates an instance for `site`; `parameters` must have as many values as the law has parameters.
     pub(crate) fn new(law: &'static Law, site: &Site, parameters: &[f64], report: Report<'a>) -> Self {
         let mut control =
             Self { law, this: std::ptr::null_mut(), state: State::EMPTY, needs: Needs::default(), report };
-        // SAFETY: of a library that was found to speak this interface, as all calls below.
+        // SAFETY: the library was checked to use this interface; the same holds for all calls below.
         control.this = unsafe { (law.make)(site, parameters.as_ptr(), &mut control.state) };
         if control.this.is_null() {
             control.fail("make", message(law));
@@ -63,7 +64,7 @@ impl<'a> LibraryControl<'a> {
     #[cold]
     fn fail(&mut self, method: &'static str, reason: String) {
         if !self.this.is_null() {
-            // SAFETY: as above; it is not used again.
+            // SAFETY: as above; the instance is not used again.
             unsafe { (self.law.drop)(self.this) };
         }
         (self.this, self.state) = (std::ptr::null_mut(), State::EMPTY);
@@ -79,11 +80,11 @@ impl<'a> LibraryControl<'a> {
         if let Some(wrong) = self.state.wrong() {
             return self.fail(method, format!("left an invalid window: {wrong}"));
         }
-        // A window is a whole number of segments to the sender, and one at the least.
+        // The sender uses whole segments of the window, at least one.
         self.state.cwnd = self.state.cwnd.max(1.0);
     }
 
-    /// Calls a function of the instance, unless it has failed.
+    /// Calls a function of the instance, unless the instance has failed.
     #[inline]
     fn act(&mut self, method: &'static str, what: impl FnOnce(&Law, *mut c_void, &mut State)) {
         if !self.this.is_null() {
@@ -97,7 +98,7 @@ impl<'a> LibraryControl<'a> {
 #[expect(unsafe_code, reason = "a function of the library")]
 fn message(law: &Law) -> String {
     let mut text = vec![0; 4096];
-    // SAFETY: there is room for as many bytes.
+    // SAFETY: the buffer has room for that many bytes.
     let len = unsafe { (law.message)(text.as_mut_ptr(), text.len()) };
     text.truncate(len);
     let text = String::from_utf8_lossy(&text);
@@ -125,7 +126,7 @@ impl Clone for LibraryControl<'_> {
 impl Drop for LibraryControl<'_> {
     fn drop(&mut self) {
         if !self.this.is_null() {
-            // SAFETY: as in `new`, and used for the last time.
+            // SAFETY: as in `new`; this is the last use.
             unsafe { (self.law.drop)(self.this) };
         }
     }
@@ -250,7 +251,8 @@ impl CongestionControl for LibraryControl<'_> {
 
 #[expect(unsafe_code, reason = "called by the library with what `gauges` gave it")]
 unsafe extern "C" fn put_one(context: *mut c_void, name: *const u8, len: usize, value: f64) {
-    // SAFETY: the context is that of `gauges`, which waits; names stay, as libraries do.
+    // SAFETY: the context is that of `gauges`, which waits for this call; names are valid for ever, because libraries stay
+    // open.
     let (put, name) =
         unsafe { (&mut *context.cast::<&mut dyn FnMut(&'static str, f64)>(), std::slice::from_raw_parts(name, len)) };
     if let Ok(name) = str::from_utf8(name) {

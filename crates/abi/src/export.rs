@@ -1,4 +1,4 @@
-//! The side of the library: a type of Rust behind the functions of a [`Law`].
+//! The side of the library: a Rust type behind the functions of a [`Law`].
 
 use crate::wire::{
     Ack, Delivered, Event, Header, Law, LostSegment, Parameter, Put, Restarted, RttSample, Site, State, needs_to_bits,
@@ -11,11 +11,12 @@ use std::ffi::{c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Exports laws from a library, a crate with `crate-type = ["cdylib"]`: each has a name, parameters with their defaults (numbers,
-/// as the scenario says them), and an expression that makes the [`law::CongestionControl`] of a flow. Once in a library.
+/// Exports laws from a library, a crate with `crate-type = ["cdylib"]`. Each law has a name, parameters with their defaults
+/// (numbers as in the scenario), and an expression that creates the [`law::CongestionControl`] of a flow. To be used once
+/// per library.
 ///
-/// `site` is a [`LawSite`]: what the law is told of its flow, and [`LawSite::windowed`] for laws that are only growth and
-/// decrease. A panic in a law ends the run with its message in one line, so that `assert!` is how a parameter is refused.
+/// `site` is a [`LawSite`], with the data of the flow, and with [`LawSite::windowed`] for laws that only define growth and
+/// decrease. A panic in a law ends the run with its message in one line, so a law can refuse a parameter with `assert!`.
 ///
 /// # Examples
 /// ```standalone_crate
@@ -105,7 +106,7 @@ fn said(panic: &(dyn Any + Send)) -> &str {
 /// Whether the hook of [`begin`] is installed.
 static HAS_HOOK: AtomicBool = AtomicBool::new(false);
 
-/// Installs a hook that notes a panic of this library with its place and prints nothing.
+/// Installs a hook that records a panic of this library and its place, and prints nothing.
 pub extern "C" fn begin() {
     HAS_HOOK.store(true, Ordering::Relaxed);
     std::panic::set_hook(Box::new(|info| {
@@ -114,13 +115,13 @@ pub extern "C" fn begin() {
     }));
 }
 
-/// The version of this crate, which is that of all of elephan.
+/// The version of this crate, which is the version of elephan.
 #[must_use]
 pub extern "C" fn built_with() -> *const c_char {
     concat!("elephan ", env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-/// Calls `act`; returns `None` if it panics, and notes the message.
+/// Calls `act`; if it panics, records the message and returns `None`.
 fn guarded<T>(act: impl FnOnce() -> T) -> Option<T> {
     let done = catch_unwind(AssertUnwindSafe(act));
     if let Err(panic) = &done
@@ -131,7 +132,7 @@ fn guarded<T>(act: impl FnOnce() -> T) -> Option<T> {
     done.ok()
 }
 
-/// Makes an instance and writes its state.
+/// Creates an instance and writes its state.
 #[expect(unsafe_code, reason = "memory of the caller")]
 pub fn make<C: Exported>(
     make: fn(&LawSite<'_>, &[f64]) -> C,
@@ -139,9 +140,9 @@ pub fn make<C: Exported>(
     parameters: (*const f64, usize),
     state: &mut State,
 ) -> *mut c_void {
-    // SAFETY: as the interface demands, `parameters` are as many numbers as the law has.
+    // SAFETY: as the interface requires, `parameters` has as many numbers as the law has parameters.
     let numbers = unsafe { slice(parameters.0, parameters.1) };
-    // SAFETY: as above, of the name.
+    // SAFETY: as above, for the name.
     let group = unsafe { slice(site.group, site.group_len) };
     let made = guarded(|| {
         let site = LawSite {
@@ -165,7 +166,7 @@ pub fn make<C: Exported>(
 
 #[expect(unsafe_code, reason = "memory of the caller")]
 unsafe fn slice<'a, T>(start: *const T, len: usize) -> &'a [T] {
-    // SAFETY: as the caller says; nothing may be behind a pointer to none.
+    // SAFETY: as the caller guarantees; a pointer with length 0 is not used.
     if len == 0 { &[] } else { unsafe { std::slice::from_raw_parts(start, len) } }
 }
 
@@ -190,11 +191,11 @@ fn state_of(law: &impl CongestionControl) -> State {
 /// Changes an instance and writes its state.
 ///
 /// # Safety
-/// `law` is an instance of `C` that nothing else uses meanwhile.
+/// `law` is an instance of `C` that nothing else uses during the call.
 #[inline]
 #[expect(unsafe_code, reason = "a pointer that `make` gave")]
 unsafe fn act<C: Exported>(law: *mut c_void, state: &mut State, what: impl FnOnce(&mut C)) {
-    // SAFETY: as the caller says.
+    // SAFETY: as the caller guarantees.
     let law = unsafe { &mut *law.cast::<C>() };
     let done = guarded(|| {
         what(law);
@@ -218,14 +219,14 @@ unsafe extern "C" fn message(to: *mut u8, len: usize) -> usize {
         while !message.is_char_boundary(end) {
             end -= 1;
         }
-        // SAFETY: as the interface demands, there is room for `len` bytes.
+        // SAFETY: as the interface requires, there is room for `len` bytes.
         unsafe { std::ptr::copy_nonoverlapping(message.as_ptr(), to, end) };
         message.clear();
         end
     })
 }
 
-/// The functions of a type.
+/// The functions of a law with controls of type `C`.
 struct Functions<C>(C);
 
 #[expect(unsafe_code, reason = "pointers that `make` gave")]
@@ -236,7 +237,7 @@ impl<C: Exported> Functions<C> {
         guarded(|| Box::into_raw(Box::new(law.clone())).cast()).unwrap_or(std::ptr::null_mut())
     }
     unsafe extern "C" fn drop(law: *mut c_void) {
-        // SAFETY: an instance of `C`, in a box, used for the last time.
+        // SAFETY: an instance of `C` in a box; this is its last use.
         let law = unsafe { Box::from_raw(law.cast::<C>()) };
         guarded(|| drop(law));
     }
@@ -246,7 +247,7 @@ impl<C: Exported> Functions<C> {
         guarded(|| needs_to_bits(law.needs())).unwrap_or(0)
     }
     unsafe extern "C" fn on_ack(law: *mut c_void, sample: &Ack, state: &mut State) {
-        // SAFETY: an instance of `C`; so below.
+        // SAFETY: an instance of `C`; the same holds below.
         unsafe { act::<C>(law, state, |law| law.on_ack(&sample.back())) };
     }
     unsafe extern "C" fn on_recovery_ack(law: *mut c_void, sample: &Ack, state: &mut State) {
@@ -294,15 +295,15 @@ impl<C: Exported> Functions<C> {
     unsafe extern "C" fn gauges(law: *const c_void, put: Put, context: *mut c_void) {
         // SAFETY: an instance of `C`.
         let law = unsafe { &*law.cast::<C>() };
-        // SAFETY: the caller's own function and context; names are constant.
+        // SAFETY: the function and its context are the caller's; names are constants.
         guarded(|| law.gauges(&mut |name, value| unsafe { put(context, name.as_ptr(), name.len(), value) }));
     }
 }
 
-/// Function of a library that makes an instance.
+/// Function of a library that creates an instance.
 type MakeRaw = extern "C" fn(&Site, *const f64, &mut State) -> *mut c_void;
 
-/// The law of that name (which ends with a zero byte), its instances of the type that `_make` gives.
+/// The law with that name (which ends with a zero byte); its instances have the return type of `_make`.
 #[must_use]
 pub const fn law<C: Exported>(
     name: &'static str,

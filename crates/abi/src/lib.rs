@@ -8,7 +8,7 @@ mod wire;
 pub use control::{Fault, LibraryControl, Report};
 pub use load::{LawLibrary, LoadedLaw, open};
 
-/// Items that the expansion of [`export_laws!`] names.
+/// Items that the expansion of [`export_laws!`] uses.
 #[doc(hidden)]
 pub mod glue {
     pub use crate::export::{Exported, begin, built_with, law, make};

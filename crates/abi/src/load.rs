@@ -1,10 +1,10 @@
-//! Opening a library. It stays open until the process ends.
+//! Opening of libraries. A library stays open until the process ends.
 
 use crate::control::{LibraryControl, Report};
 use crate::wire::{Law, Library, Parameter, SYMBOL, Site, VERSION};
 use std::ffi::{CStr, c_char};
 
-/// A law of a library that is open.
+/// A law of an open library.
 #[derive(Clone, Debug)]
 pub struct LoadedLaw {
     /// Its name.
@@ -14,7 +14,7 @@ pub struct LoadedLaw {
     law: &'static Law,
 }
 
-/// A library that is open.
+/// An open library.
 #[derive(Clone, Debug)]
 pub struct LawLibrary {
     /// Its laws, in the order of the library.
@@ -22,7 +22,7 @@ pub struct LawLibrary {
 }
 
 impl LoadedLaw {
-    /// The control of a flow; `parameters` are in the order of the law's. `report` is told of the first thing that goes wrong.
+    /// Creates the control of a flow; `parameters` are in the order of the law's. The first fault is passed to `report`.
     ///
     /// # Panics
     /// If there are not as many parameters as the law has.
@@ -48,10 +48,10 @@ impl LoadedLaw {
 }
 
 impl LawLibrary {
-    /// The laws of a table: one that was found in a library, or in the program itself.
+    /// The laws of a table, from a library or from the program itself.
     ///
     /// # Errors
-    /// The reason why it cannot be used.
+    /// The reason why the table cannot be used.
     #[doc(hidden)]
     pub fn of(table: &'static Library) -> Result<Self, String> {
         if table.version != VERSION || table.law_size as usize != size_of::<Law>() {
@@ -81,21 +81,21 @@ fn all<T: 'static>(get: extern "C" fn(u32) -> Option<&'static T>) -> impl Iterat
 
 #[expect(unsafe_code, reason = "constant text of the library")]
 fn text(start: *const c_char) -> String {
-    // SAFETY: as the interface demands, it ends with a zero byte.
+    // SAFETY: as the interface requires, the text ends with a zero byte.
     unsafe { CStr::from_ptr(start) }.to_string_lossy().into_owned()
 }
 
-/// Opens the library whose bytes these are. Exactly they are loaded, whatever becomes of the file they were read from: what they
-/// were taken to be is what runs. Loading runs code of the library.
+/// Opens a library given by its bytes. Exactly these bytes are loaded, even if the file that they were read from has
+/// changed, so the code that runs is the code that was identified. Loading runs code of the library.
 ///
 /// # Errors
-/// In one line, why it cannot be: no library, of another processor, of another version of the interface.
+/// The reason in one line: not a library, for another processor, or with another version of the interface.
 #[cfg(target_os = "linux")]
 pub fn open(bytes: &[u8]) -> Result<LawLibrary, String> {
     linux::open(bytes)
 }
 
-/// Refuses, as libraries are loaded on Linux alone.
+/// Returns an error, because libraries can only be loaded on Linux.
 ///
 /// # Errors
 /// Always.
@@ -117,7 +117,7 @@ mod linux {
         let place = hold(bytes).map_err(|error| format!("cannot be held in memory: {error}"))?;
         let path = CString::new(place.clone()).expect("no zero in it");
         #[expect(unsafe_code, reason = "calls of the C library")]
-        // SAFETY: loading runs what the library runs at its start, as the user wants.
+        // SAFETY: loading runs the library's initialisation code, as the user wants.
         let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if handle.is_null() {
             return Err(format!("cannot be loaded: {}", error().replace(&format!("{place}: "), "")));
@@ -126,7 +126,7 @@ mod linux {
         // SAFETY: the handle is open.
         let table = unsafe { libc::dlsym(handle, SYMBOL.as_ptr()) }.cast::<Library>();
         #[expect(unsafe_code, reason = "the symbol is that of `export_laws!` and stays")]
-        // SAFETY: the version is read first, and stands in the same place in every one.
+        // SAFETY: the version is read first; it has the same place in all versions.
         let table = unsafe { table.as_ref() };
         let table = table.ok_or("exports no laws; elephan::export_laws! does")?;
         let library = LawLibrary::of(table)?;
@@ -134,28 +134,28 @@ mod linux {
         Ok(library)
     }
 
-    /// Puts the bytes into a file in memory. Its name is never used again, as the linker knows libraries by their names.
+    /// Writes the bytes to a file in memory. Its name is never used again, because the linker identifies libraries by name.
     fn hold(bytes: &[u8]) -> std::io::Result<String> {
-        // By its number: the wheel runs with C libraries that have no function for it.
+        // Called by number, because some C libraries of the wheel have no function for it.
         #[expect(unsafe_code, reason = "a system call")]
-        // SAFETY: a name and no flags but one.
+        // SAFETY: the arguments are a name and a flag.
         let found = unsafe { libc::syscall(libc::SYS_memfd_create, c"law".as_ptr(), libc::MFD_CLOEXEC) };
         if found < 0 {
             return Err(std::io::Error::last_os_error());
         }
         #[expect(unsafe_code, reason = "a descriptor that was just made")]
-        // SAFETY: it is nobody else's.
+        // SAFETY: no one else owns the file descriptor.
         let mut file = unsafe { File::from_raw_fd(found as i32) };
         file.write_all(bytes)?;
         let place = format!("/proc/self/fd/{}", file.as_raw_fd());
-        // It stays open.
+        // The file stays open.
         let _ = file.into_raw_fd();
         Ok(place)
     }
 
     fn error() -> String {
         #[expect(unsafe_code, reason = "a call of the C library")]
-        // SAFETY: text that stays until the next call.
+        // SAFETY: the text is valid until the next call.
         let text = unsafe {
             let text = libc::dlerror();
             if text.is_null() { c"no reason given".to_owned() } else { CStr::from_ptr(text).to_owned() }
@@ -163,17 +163,17 @@ mod linux {
         text.to_string_lossy().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// First bytes of an ELF file, up to its processor.
+    /// The first bytes of an ELF file, up to the processor.
     type Head = [u8; 20];
 
-    /// Compares the header with that of the running program.
+    /// Compares the ELF header with that of the running program.
     fn check_header(bytes: &[u8]) -> Result<(), String> {
         let Some(head) = bytes.first_chunk::<20>().filter(|head| head.starts_with(b"\x7fELF")) else {
             return Err("is no shared library".into());
         };
         let mut own: Head = [0; 20];
         let read = File::open("/proc/self/exe").and_then(|mut file| file.read_exact(&mut own));
-        // Bits, order of bytes, processor.
+        // Word size, byte order, processor.
         let kind = |head: &Head| (head[4], head[5], head[18], head[19]);
         if read.is_ok() && kind(head) != kind(&own) {
             let (theirs, ours) = (machine(head), machine(&own));
@@ -213,7 +213,7 @@ mod linux {
                 (&[][..], "is no shared library"),
                 (&other[..], "is compiled for "),
                 (&own[..64], "cannot be loaded: "),
-                // A program is none.
+                // A program is not a library.
                 (&own[..], "cannot be loaded: "),
             ] {
                 let error = open(bytes).unwrap_err();

@@ -1,4 +1,4 @@
-//! Types that cross between elephan and a library, in the layout of C. A change of anything here is another [`VERSION`].
+//! Types exchanged between elephan and a library, in the layout of C. Any change here requires a new [`VERSION`].
 
 use base::{Span, Time};
 use law::{AckSample, CongestionEvent, Delivery, Lost, Needs, Restart, Signal, Step};
@@ -7,24 +7,24 @@ use std::ffi::{c_char, c_void};
 /// The version of this interface.
 pub const VERSION: u32 = 3;
 
-/// The symbol under which a library has its [`Library`].
+/// The symbol of a library's [`Library`].
 pub const SYMBOL: &std::ffi::CStr = c"ELEPHAN_LAWS";
 
-/// The table that a library exports. The first three fields keep their place in every version.
+/// The table that a library exports. The first three fields have the same place in every version.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Library {
-    /// [`VERSION`] of the program that compiled it.
+    /// [`VERSION`] with which the library was compiled.
     pub version: u32,
-    /// Size of a [`Law`] there, in bytes.
+    /// Size of a [`Law`] in the library, in bytes.
     pub law_size: u32,
-    /// Returns the version of elephan that it was compiled with, as text that ends with a zero byte.
+    /// Returns the version of elephan with which the library was compiled, as text that ends with a zero byte.
     pub built_with: extern "C" fn() -> *const c_char,
     /// Whether a panic unwinds: 1 or 0.
     pub unwinds: u32,
-    /// Called once, before anything else.
+    /// Called once, before all other functions.
     pub begin: extern "C" fn(),
-    /// Its laws from 0; null after the last.
+    /// The laws, counted from 0; null after the last.
     pub law: extern "C" fn(index: u32) -> Option<&'static Law>,
 }
 
@@ -34,23 +34,23 @@ pub struct Library {
 pub struct Parameter {
     /// Its name, which ends with a zero byte.
     pub name: *const c_char,
-    /// Its value where the scenario gives none.
+    /// Its default value.
     pub default: f64,
 }
 
-// SAFETY: the name is constant text.
+// SAFETY: the name is a constant.
 #[expect(unsafe_code, reason = "a pointer to constant text")]
 unsafe impl Sync for Parameter {}
 
-/// The flow that an instance is made for.
+/// The flow for which an instance is created.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Site {
     /// The name of its group, in UTF-8.
     pub group: *const u8,
-    /// Bytes of the name.
+    /// Length of the name, in bytes.
     pub group_len: usize,
-    /// Its place in its group.
+    /// Its index in its group.
     pub index: u32,
     /// The replication, from 0.
     pub replication: u32,
@@ -58,19 +58,19 @@ pub struct Site {
     pub base_rtt: u64,
     /// Start time of the flow, in picoseconds.
     pub start: u64,
-    /// Bytes of a full packet on the wire.
+    /// Size of a full packet on the wire, in bytes.
     pub packet: u64,
-    /// Bytes of the payload of a full segment.
+    /// Payload of a full segment, in bytes.
     pub mss: u64,
-    /// Segments that it may send at first.
+    /// Initial congestion window, in segments.
     pub initial_window: f64,
-    /// Slow-start threshold at first, in segments; infinite for none.
+    /// Initial slow-start threshold, in segments; infinite for none.
     pub ssthresh: f64,
     /// The seed of the scenario.
     pub seed: u64,
 }
 
-/// State of an instance, written by each call that may change it.
+/// State of an instance; written by each call that may change it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct State {
@@ -78,7 +78,7 @@ pub struct State {
     pub cwnd: f64,
     /// The slow-start threshold, in segments.
     pub ssthresh: f64,
-    /// Segments per second; NaN for none.
+    /// Pacing rate in segments per second; NaN for none.
     pub pacing_rate: f64,
     /// [`Step::gain`].
     pub step_gain: f64,
@@ -88,16 +88,16 @@ pub struct State {
     pub step_acks: u32,
     /// Whether there is a step: 1 or 0.
     pub steps: u32,
-    /// Next ACKs that add one segment each.
+    /// Number of the next ACKs that add one segment each.
     pub opening: u32,
-    /// Segments that leave back to back where it paces.
+    /// Segments sent back to back with pacing.
     pub burst: u32,
-    /// Whether the call failed: 1 or 0. [`Law::message`] says why.
+    /// Whether the call failed: 1 or 0. [`Law::message`] returns the reason.
     pub failed: u32,
 }
 
 impl State {
-    /// The state of no instance.
+    /// The state without an instance.
     pub const EMPTY: Self = Self {
         cwnd: 1.0,
         ssthresh: f64::INFINITY,
@@ -111,7 +111,7 @@ impl State {
         failed: 0,
     };
 
-    /// Reason why it is not a valid window of a sender, if it is not.
+    /// The reason why the state is not valid for a sender; `None` if it is valid.
     #[inline]
     pub(crate) fn wrong(&self) -> Option<String> {
         if !(self.cwnd.is_finite() && self.cwnd > 0.0) {
@@ -120,7 +120,7 @@ impl State {
         if self.ssthresh.is_nan() || self.ssthresh < 0.0 {
             return Some(format!("ssthresh is {}; it must be a number of segments, or infinite", self.ssthresh));
         }
-        // NaN is none.
+        // NaN means no pacing rate.
         if self.pacing_rate <= 0.0 || self.pacing_rate.is_infinite() {
             return Some(format!("pacing_rate is {}; it must be a number of segments/s above 0", self.pacing_rate));
         }
@@ -132,7 +132,7 @@ impl State {
     }
 }
 
-/// A time of arrival and a round-trip time, in picoseconds.
+/// Arrival time and round-trip time of an ACK, in picoseconds.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RttSample {
@@ -148,37 +148,38 @@ pub struct RttSample {
 pub struct Header {
     /// The sender's round-trip time, in seconds.
     pub rtt: f32,
-    /// Its window, in segments.
+    /// The sender's window, in segments.
     pub cwnd: f32,
-    /// The change that it asks for, in segments.
+    /// The change of the window that the sender requests, in segments.
     pub feedback: f32,
 }
 
-/// A callback of [`Law::gauges`]: what it was called with, a name in UTF-8 that stays, its bytes, a value.
+/// Callback of [`Law::gauges`]: its context, a name in UTF-8 that stays valid, the length of the name in bytes, and a
+/// value.
 pub type Put = unsafe extern "C" fn(context: *mut c_void, name: *const u8, len: usize, value: f64);
 
-/// Pointers to an instance: to read, and to change.
+/// Pointers to an instance, for reading and for changing it.
 type Read = *const c_void;
 type Change = *mut c_void;
 
-/// A law: how an instance is made, and what it is told. No function may unwind. An instance is used by one thread at a time, and
-/// read by several.
+/// A law: functions to create an instance and to report events to it. No function may unwind. Only one thread at a time
+/// changes an instance; several may read it.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Law {
     /// Its name, which ends with a zero byte.
     pub name: *const c_char,
-    /// Its parameters from 0; null after the last.
+    /// The parameters, counted from 0; null after the last.
     pub parameter: extern "C" fn(index: u32) -> Option<&'static Parameter>,
-    /// Makes an instance; `parameters` are as many numbers as the law has parameters. Null if it failed.
+    /// Creates an instance; `parameters` has one number for each parameter of the law. Returns null if it failed.
     pub make: unsafe extern "C" fn(site: &Site, parameters: *const f64, state: &mut State) -> Change,
-    /// Makes another of the same state. Null if it failed.
+    /// Creates an instance with the same state. Returns null if it failed.
     pub clone: unsafe extern "C" fn(law: Read) -> Change,
-    /// Ends an instance.
+    /// Frees an instance.
     pub drop: unsafe extern "C" fn(law: Change),
-    /// The reason why the last call on this thread failed: copies at most `len` bytes of UTF-8, returns how many.
+    /// The reason why the last call on this thread failed: copies at most `len` bytes of UTF-8 and returns their number.
     pub message: unsafe extern "C" fn(to: *mut u8, len: usize) -> usize,
-    /// Its needs: one bit for each field of [`Needs`], in their order.
+    /// The needs: one bit for each field of [`Needs`], in the order of the fields.
     pub needs: unsafe extern "C" fn(law: Read) -> u32,
     /// [`law::CongestionControl::on_ack`].
     pub on_ack: unsafe extern "C" fn(law: Change, sample: &Ack, state: &mut State),
@@ -210,7 +211,7 @@ pub struct Law {
     pub gauges: unsafe extern "C" fn(law: Read, put: Put, context: *mut c_void),
 }
 
-// SAFETY: the name is constant text, all else are functions.
+// SAFETY: the name is a constant; the other fields are functions.
 #[expect(unsafe_code, reason = "a pointer to constant text")]
 unsafe impl Sync for Law {}
 
@@ -233,7 +234,7 @@ pub(crate) fn needs_of_bits(bits: u32) -> Needs {
     }
 }
 
-/// A type that crosses as a number.
+/// A type that is passed as a number.
 pub trait Crosses: Sized {
     /// The number's type.
     type Wire: Copy + std::fmt::Debug;
@@ -260,7 +261,7 @@ macro_rules! crosses {
     };
 }
 
-/// No time.
+/// The value that means no time.
 const NONE: u64 = u64::MAX;
 
 crosses! {
@@ -275,7 +276,8 @@ crosses! {
         |x| match x { 0 => Signal::Loss, 1 => Signal::Ecn, _ => Signal::Timeout };
 }
 
-/// Structures that mirror those of `law`: times in picoseconds (`u64::MAX` for none), yes and no as 1 and 0 in 32 bits, no number as NaN.
+/// Structures that mirror those of `law`: times are in picoseconds (`u64::MAX` for none), booleans are 0 or 1 in 32 bits,
+/// and NaN means no number.
 macro_rules! mirrored {
     ($($(#[$about:meta])* $name:ident of $kind:ident { $($field:ident: $inner:ty),* $(,)? })*) => {
         $(
@@ -373,7 +375,7 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_version_3() {
-        // Another size is another version.
+        // A different size requires a new version.
         let sizes = [size_of::<Ack>(), size_of::<Event>(), size_of::<Delivered>(), size_of::<LostSegment>()];
         assert_eq!(sizes, [88, 64, 112, 48]);
         let sizes = [size_of::<Restarted>(), size_of::<State>(), size_of::<Site>(), size_of::<Law>()];

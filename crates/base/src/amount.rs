@@ -1,8 +1,8 @@
-//! Amounts of data that wait, as a file says them: packets, bytes, time, shares of the buffer or of the bandwidth-delay
-//! product. Buffers of links and thresholds of queues are read by the same parser; each refuses what means nothing to it.
-//! And numbers that may be left to the discipline (`"auto"`).
+//! Amounts of waiting data as a file gives them: packets, bytes, time, shares of the buffer or of the bandwidth-delay
+//! product; also numbers that may be left to the discipline (`"auto"`). One parser reads the buffers of links and the
+//! thresholds of queues; each of these refuses amounts that have no meaning for it.
 //!
-//! Whatever a file says becomes packets of the link's mean size once the link is known, so that the canonical form shows
+//! An amount is converted into packets of the link's mean size once the link is known, so that the canonical form shows
 //! what a run really used.
 
 use crate::param::{ParamType, Value};
@@ -10,20 +10,20 @@ use crate::scale::Scale;
 use crate::text::{self, TextError};
 use crate::time::Span;
 
-/// An amount as a file says it.
+/// An amount as a file gives it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
     /// Packets, not necessarily whole.
     Packets(f64),
     /// Bytes.
     Bytes(u64),
-    /// Amount of data that passes in this time.
+    /// The amount of data that passes in this time.
     Time(Span),
     /// A share of the buffer.
     Buffer(f64),
     /// A share of the bandwidth-delay product.
     Bdp(f64),
-    /// The same, over the root of the number of flows.
+    /// A share of the bandwidth-delay product over the square root of the number of flows.
     BdpOverSqrtN(f64),
     /// No limit (`"unlimited"`).
     Unlimited,
@@ -35,11 +35,11 @@ pub enum Amount {
 pub const FORM: &str =
     "must be an amount such as \"50 packets\", \"75 kB\", \"5 ms\", \"25 % of buffer\" or \"0.1 bdp\"";
 
-/// Largest amount: far above any backlog, and far below the limit of numbers.
+/// Largest amount: far above any backlog, and far below the range of numbers.
 const MOST: f64 = 1e18;
 
 impl Amount {
-    /// Value in packets. Amounts must be resolved first.
+    /// Value in packets. The amount must have been resolved.
     #[must_use]
     pub fn packets(self) -> f64 {
         debug_assert!(matches!(self, Self::Packets(_)), "amounts are resolved before they are used");
@@ -49,18 +49,18 @@ impl Amount {
         }
     }
 
-    /// Value in packets; `found()` if it was left open.
+    /// Value in packets; `found()` if it is automatic.
     #[must_use]
     pub fn or(self, found: impl FnOnce() -> f64) -> f64 {
         if self == Self::Auto { found() } else { self.packets() }
     }
 }
 
-/// Reads an amount; a refusal calls it `what` and gives the `example`. Whether a negative number, no limit or a share means
-/// anything is for the caller to say.
+/// Reads an amount; error messages call it `what` and show the `example`. The caller decides whether negative numbers, no
+/// limit and shares are allowed.
 ///
 /// # Errors
-/// [`TextError`], with what would be right.
+/// [`TextError`], with a description of a valid amount.
 pub fn parse(text: &str, what: &'static str, example: &'static str) -> Result<Amount, TextError> {
     let trimmed = text.trim();
     match trimmed {
@@ -74,7 +74,7 @@ pub fn parse(text: &str, what: &'static str, example: &'static str) -> Result<Am
         text::split(trimmed).ok_or_else(|| TextError::NotAQuantity(text.into(), what, example))?
     };
     match unit.replace(' ', "").as_str() {
-        // Nothing is nothing in every unit.
+        // Zero needs no unit.
         "" if x == 0.0 => Ok(Amount::Packets(0.0)),
         "" => Err(TextError::NoUnit(text.into(), format!("{x} packets"))),
         "packets" | "packet" | "pkt" | "pkts" | "p" => Ok(Amount::Packets(x)),
@@ -89,11 +89,11 @@ pub fn parse(text: &str, what: &'static str, example: &'static str) -> Result<Am
     }
 }
 
-/// Words for packets, as a regular expression.
+/// Regular expression for the unit of packets.
 pub const PACKETS: &str = "packets?|pkts?|p";
 
-/// Regular expression for the texts that [`parse`] reads, words aside: with shares of the bdp over sqrt(n), or, for a
-/// `threshold`, with those of the buffer instead.
+/// Regular expression for the texts that [`parse`] reads, without words: with shares of the bdp over sqrt(n), or, for a
+/// `threshold`, with shares of the buffer instead.
 #[must_use]
 pub fn pattern(threshold: bool) -> String {
     let shares = if threshold { r"%?\s*(of\s*)?(buffer|bdp)|%" } else { r"%?\s*(of\s*)?bdp(\s*/\s*sqrt\(n\))?" };
@@ -105,7 +105,7 @@ pub fn pattern(threshold: bool) -> String {
 impl ParamType for Amount {
     fn read(value: &Value) -> Result<Self, String> {
         match value {
-            // ns-2 and the papers count packets without saying so.
+            // ns-2 and the papers give numbers of packets without a unit.
             Value::Number(x) if x.is_finite() && *x >= 0.0 => Ok(Self::Packets(*x)),
             Value::Text(text) => match parse(text, "an amount", "50 packets") {
                 Ok(Self::Packets(x) | Self::Buffer(x) | Self::Bdp(x)) if x < 0.0 => Err(FORM.into()),
@@ -135,7 +135,7 @@ impl ParamType for Amount {
     fn resolve(&mut self, scale: &Scale) -> Result<(), String> {
         let packets = match *self {
             Self::Auto => return Ok(()),
-            // Refused when a threshold is read.
+            // Thresholds do not allow these; they are refused when read.
             Self::BdpOverSqrtN(_) | Self::Unlimited => return Err(FORM.into()),
             Self::Packets(x) => x,
             Self::Bytes(n) => n as f64 / scale.packet,
@@ -158,17 +158,17 @@ impl ParamType for Amount {
     }
 }
 
-/// A number, or `"auto"`: the discipline finds it, once it knows the link.
+/// A number, or `"auto"`: the discipline computes it once it knows the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Auto {
     /// Left to the discipline.
     Auto,
-    /// Given, or found.
+    /// Given or computed.
     Is(f64),
 }
 
 impl Auto {
-    /// The number; `found()` if it was left open.
+    /// The number; `found()` if it is automatic.
     #[must_use]
     pub fn or(self, found: impl FnOnce() -> f64) -> f64 {
         match self {

@@ -2,32 +2,32 @@
 //! passes each of its keys, with default, example, unit, range and meaning, to the code that reads, writes or describes
 //! the table.
 //!
-//! What a type looks like in a file, in the canonical form and in the schema is not known here: readers and visitors
-//! implement [`ReadKey`] and [`VisitKey`] for the types that they know.
+//! This module does not know the form of a type in a file, in the canonical form or in the schema: readers and visitors
+//! implement [`ReadKey`] and [`VisitKey`] for the types that they support.
 
 use crate::need::Need;
 use crate::rate::{Bytes, Rate};
 use crate::time::Span;
 use std::ops::RangeInclusive;
 
-/// Metadata of a scenario key, besides its type and default.
+/// Metadata of a scenario key in addition to its type and default.
 #[derive(Clone, Debug, Default)]
 pub struct Key {
-    /// Name as in files.
+    /// Name in files.
     pub name: &'static str,
-    /// One sentence or two.
+    /// One or two sentences.
     pub meaning: &'static str,
-    /// A right value, as messages show it; empty for the example of the type.
+    /// A valid value for messages; empty to use the example of the type.
     pub example: &'static str,
-    /// Unit of a bare number, empty for pure numbers.
+    /// Unit of a plain number; empty for pure numbers.
     pub unit: &'static str,
     /// Range of allowed values.
     pub range: Option<Range>,
-    /// Word that may stand in place of a value, empty if there is none. For an `Option` it means `None`; for other
-    /// types it is only for programs that prepare a file.
+    /// Word that is allowed in place of a value; empty if there is none. For an `Option` it means `None`; for other types
+    /// it is only for programs that prepare a file.
     pub word: &'static str,
-    /// The version that brought the key; empty if every stored canonical form has it. Canonical forms leave such a key out
-    /// where it has its default, so that what was stored before keeps its identity.
+    /// The version that introduced the key; empty if every stored canonical form has it. Canonical forms omit such a key
+    /// if it has its default, so that older stored scenarios keep their identity.
     pub since: &'static str,
     /// Conditions for the key to have an effect.
     pub needs: &'static [Need],
@@ -66,7 +66,7 @@ ranges! {
     Size: Bytes;
 }
 
-/// Reads a table: what it cannot read is an `Error`.
+/// Reads a table; values that it cannot read are an `Error`.
 pub trait KeyReader {
     /// Error of a wrong table.
     type Error;
@@ -74,31 +74,31 @@ pub trait KeyReader {
 
 /// Reads keys of one type.
 pub trait ReadKey<T>: KeyReader {
-    /// The value at `key`; its `default` if nothing stands there.
+    /// Reads the value at `key`; returns its `default` if there is no value.
     ///
     /// # Errors
-    /// What is wrong with it, or that it is missing.
+    /// A description of the error, or that the key is missing.
     fn read_key(&mut self, key: &Key, default: Option<T>) -> Result<T, Self::Error>;
 }
 
-/// Is shown keys of one type.
+/// Visits keys of one type.
 pub trait VisitKey<T> {
-    /// Is shown `key`, its value if there is a table, and its default if there is one.
+    /// Visits `key`, with its value if there is a table, and its default if there is one.
     fn visit_key(&mut self, key: &Key, value: Option<&T>, default: Option<T>);
 }
 
 /// A table that `R` can read.
 pub trait ReadTable<R: KeyReader>: Sized {
-    /// The table, key by key in the order of its declaration.
+    /// Reads the table, key by key in the order of declaration.
     ///
     /// # Errors
-    /// What is wrong with the first key that cannot be read.
+    /// The error of the first key that cannot be read.
     fn read_table(reader: &mut R) -> Result<Self, R::Error>;
 }
 
-/// A table whose keys can be shown to `V`.
+/// A table whose keys `V` can visit.
 pub trait VisitTable<V> {
-    /// Shows every key, with its value if there is a `table`.
+    /// Visits every key, with its value if there is a `table`.
     fn visit_table(table: Option<&Self>, visitor: &mut V);
 }
 
@@ -209,7 +209,7 @@ macro_rules! keys {
     (@first $field:expr) => { $field };
     (@option) => { None };
     (@option $value:expr) => { Some($value) };
-    // Only tables whose every key has one.
+    // Only for tables in which every key has a default.
     (@default $table:ident { $($field:ident [$default:expr])+ }) => {
         impl Default for $table {
             fn default() -> Self {

@@ -1,6 +1,6 @@
-//! Time, sizes, rates, identifiers, random streams, and quantities as text: what every other crate agrees on.
+//! Basic types of all other crates: time, sizes, rates, identifiers, random streams, and quantities as text.
 //!
-//! Nothing here reads a clock, and nothing here knows TCP or queues.
+//! This crate reads no clock and does not know TCP or queues.
 
 pub mod amount;
 pub mod keys;
@@ -35,7 +35,7 @@ pub use scale::Scale;
 pub use time::{Span, Time};
 pub use values::{Ranged, Values};
 
-/// The examples of the crate's page.
+/// Tests the examples of the crate's README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,43 +1,44 @@
-//! A long computation seen from outside while it runs: how far it is, on how many threads it may run, and a flag that ends it.
-//! Shared by threads.
+//! The outside view of a long computation: its progress, the number of threads it may use, and a flag that stops it.
+//! Shared between threads.
 //!
-//! Source: none. A computation asks [`RunMonitor::is_stopped`] about once a millisecond, and several times a second whatever it
-//! computes, and returns without a result if it is; the wall clock and the interpreter's signals stay with the caller, in `asks`.
+//! Source: none. A computation checks [`RunMonitor::is_stopped`] about once per millisecond, and at least several times
+//! per second. If it is stopped it returns without a result. The caller handles wall-clock limits and the interpreter's
+//! signals in `asks`.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-/// Asked by the thread that computes; true ends the computation.
+/// Called by the computing thread; true stops the computation.
 type Asks = Box<dyn Fn() -> bool + Send + Sync>;
 
-/// See the [module](self). A clone is the same monitor.
+/// See the [module](self). A clone refers to the same monitor.
 #[derive(Clone, Default)]
 pub struct RunMonitor(Arc<State>);
 
 #[derive(Default)]
 struct State {
     stopped: AtomicBool,
-    /// Bits of a number from 0 to 1.
+    /// Bits of a floating-point number from 0 to 1.
     share: AtomicU64,
-    /// Threads beside the one that computes.
+    /// Number of threads in addition to the computing one.
     spare: AtomicUsize,
     asks: Option<Asks>,
 }
 
 impl RunMonitor {
-    /// A monitor whose `asks` is called whenever the flag is looked at.
+    /// A monitor that calls `asks` whenever the flag is checked.
     #[must_use]
     pub fn asking(asks: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(State { asks: Some(Box::new(asks)), ..State::default() }))
     }
 
-    /// Stops computations under this monitor at their next check; those that begin later stop at their first.
+    /// Stops computations with this monitor at their next check; later ones stop at their first check.
     pub fn stop(&self) {
         self.0.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Whether to return without a result.
+    /// Whether the computation must return without a result.
     #[inline]
     #[must_use]
     pub fn is_stopped(&self) -> bool {
@@ -49,32 +50,34 @@ impl RunMonitor {
         self.0.stopped.load(Ordering::Relaxed)
     }
 
-    /// Whether it was stopped: for threads that help the one that computes, which alone asks.
+    /// Whether it was stopped, without a call of `asks`: for helper threads, because only the computing thread may call
+    /// it.
     #[inline]
     #[must_use]
     pub fn was_stopped(&self) -> bool {
         self.0.stopped.load(Ordering::Relaxed)
     }
 
-    /// Gives the computation `threads` threads, itself included, from its next check on. Results do not depend on it.
+    /// Lets the computation use `threads` threads, including its own, from its next check on. Results do not depend on
+    /// it.
     pub fn allow_threads(&self, threads: usize) {
         self.0.spare.store(threads.saturating_sub(1), Ordering::Relaxed);
     }
 
-    /// Number of threads on which the computation may run: one, unless it was given more.
+    /// Number of threads that the computation may use; one unless [`Self::allow_threads`] set more.
     #[inline]
     #[must_use]
     pub fn threads(&self) -> usize {
         self.0.spare.load(Ordering::Relaxed) + 1
     }
 
-    /// Says how much of the run is done, from 0 to 1.
+    /// Reports the share of the run that is done, from 0 to 1.
     #[inline]
     pub fn report(&self, share: f64) {
         self.0.share.store(share.to_bits(), Ordering::Relaxed);
     }
 
-    /// Part of the run that is done, from 0 to 1: simulated time, not work.
+    /// Share of the run that is done, from 0 to 1, in simulated time.
     #[must_use]
     pub fn share(&self) -> f64 {
         f64::from_bits(self.0.share.load(Ordering::Relaxed))

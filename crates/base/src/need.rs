@@ -1,34 +1,34 @@
 //! Conditions for a key, a parameter, a law or a discipline to have an effect. They are declared with it, appended to its
 //! meaning, and checked by the lint rule `no-effect`.
 //!
-//! Whatever is declared here must be true of every scenario: what is not met must leave results as they are, to the bit. What
-//! depends on how a run goes (a threshold that is never reached) is not a need.
+//! A declaration must be true for every scenario: if a condition is not met, the results must be the same to the bit.
+//! Conditions that depend on how a run develops (such as a threshold that is never reached) must not be declared.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// One condition. Of several, all must hold.
+/// One condition. If there are several, all must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Equality: the key of this name in the same table, or in the table around it, has this value.
+    /// The key with this name, in the same table or the enclosing one, has this value.
     Is(&'static str, &'static str),
-    /// It has another value than this.
+    /// The key with this name has a value other than this one.
     Not(&'static str, &'static str),
-    /// It is left to be found: `"auto"`, or not given.
+    /// The key with this name is automatic: `"auto"`, or not given.
     Open(&'static str),
-    /// Condition of a link: some group sends data or ACKs over it.
+    /// Condition of a link: at least one group sends data or ACKs over it.
     Crossed,
     /// Condition of a group: a link on its path may mark its packets.
     Marks,
     /// Condition of a link: packets cross it that may be marked.
     EctFlows,
-    /// Condition of a link: packets of scalable senders (ECT(1)) cross it.
+    /// Condition of a link: packets from scalable senders (ECT(1)) cross it.
     L4sFlows,
-    /// Condition of a group: a link on its path answers the headers of XCP.
+    /// Condition of a group: a link on its path processes XCP headers.
     XcpRouter,
-    /// Condition of a link: packets with headers of XCP cross it.
+    /// Condition of a link: packets with XCP headers cross it.
     XcpFlows,
-    /// Condition of a group: its law leaves the opening of the window to a slow start.
+    /// Condition of a group: its law uses a slow start to open the window.
     SlowStart,
     /// Condition of a link: its pool shares by dynamic thresholds.
     DynamicPool,
@@ -37,7 +37,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// Its kind, the names and values it speaks of (empty if none).
+    /// The kind, and the name and value in the condition (empty if there is none).
     #[must_use]
     pub fn parts(self) -> (&'static str, &'static str, &'static str) {
         match self {
@@ -76,7 +76,7 @@ impl fmt::Display for Need {
     }
 }
 
-/// Kind, name and value for programs, the text for people.
+/// Kind, name and value for programs, and the text for people.
 impl Serialize for Need {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (kind, name, value) = self.parts();

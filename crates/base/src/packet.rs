@@ -1,10 +1,10 @@
 //! Packet contents that sender, router and receiver exchange, including the packet number, and the causes of drops.
 //!
-//! `law` and `queue` never meet: what sender and router say to each other are these bits.
+//! `law` and `queue` do not know each other: these contents are all that sender and router exchange.
 
 use serde::Serialize;
 
-/// The flag bits that travel with a packet. Eight bits beside a 24-bit flow number.
+/// The flag bits of a packet. Eight bits, so that they fit beside a 24-bit flow number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Flags(pub u8);
 
@@ -15,7 +15,8 @@ impl Flags {
     pub const ECT: Self = Self(1);
     /// Congestion experienced, set by a router on an ECT packet (RFC 3168).
     pub const CE: Self = Self(2);
-    /// The bit of the last ACK that came, on data: what a timestamp echo says, where a receiver asks for it (RFC 7323).
+    /// On data: the timestamp bit of the last ACK received, which replaces a timestamp echo if the receiver asks for one
+    /// (RFC 7323).
     pub const ECHO: Self = Self(4);
     /// Congestion window reduced, on data (RFC 3168).
     pub const CWR: Self = Self(8);
@@ -23,8 +24,8 @@ impl Flags {
     pub const ACK: Self = Self(16);
     /// This segment was sent before.
     pub const RETRANSMITTED: Self = Self(32);
-    /// Beside ECT, on packets of senders with a scalable control (DCTCP and its kin): the code point is ECT(1), which asks
-    /// for low latency (L4S, RFC 9331). Routers without a queue for it see an ECN-capable packet.
+    /// Set in addition to ECT on packets of senders with a scalable control (such as DCTCP): the code point is ECT(1),
+    /// which asks for low latency (L4S, RFC 9331). Routers without L4S queue see an ECN-capable packet.
     pub const L4S: Self = Self(64);
 
     /// Whether all bits of `other` are set.
@@ -49,36 +50,36 @@ impl Flags {
     }
 }
 
-/// The number that a packet carries: the low 32 bits of one that counts further. It has no order of its own; what it stands
-/// for ([`Self::near`]) has.
+/// The number in a packet: the low 32 bits of a longer count. The numbers have no order themselves; the full counts
+/// ([`Self::near`]) have.
 ///
 /// Source: RFC 9293, Section 3.4 (numbers modulo 2^32); RFC 3550, Appendix A.1 (extended sequence numbers).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketNumber(pub u32);
 
 impl PacketNumber {
-    /// Packet number of the element counted as `count`.
+    /// The packet number for `count`.
     #[inline]
     #[must_use]
     pub const fn of(count: u64) -> Self {
         Self(count as u32)
     }
 
-    /// The count with these low bits that is nearest to `known`: less than 2^31 away from it.
+    /// The count with these low bits that is nearest to `known`; it differs from `known` by less than 2^31.
     #[inline]
     #[must_use]
     pub const fn near(self, known: u64) -> u64 {
         known.wrapping_add_signed(self.0.wrapping_sub(known as u32).cast_signed() as i64)
     }
 
-    /// Distance from `first` to this number, which is not before it.
+    /// Distance from `first`, which must not be after this number.
     #[inline]
     #[must_use]
     pub const fn after(self, first: Self) -> u32 {
         self.0.wrapping_sub(first.0)
     }
 
-    /// The number `n` later.
+    /// The number `n` positions later.
     #[inline]
     #[must_use]
     pub const fn plus(self, n: u32) -> Self {
@@ -86,17 +87,17 @@ impl PacketNumber {
     }
 }
 
-/// Congestion header of XCP, which senders and routers of explicit-control schemes write into each packet. All zero in other
-/// packets.
+/// Congestion header of XCP, which senders and routers of explicit-control schemes write into each packet. All zero in
+/// other packets.
 ///
-/// Source: Katabi, Handley and Rohrs 2002, Section 3.2; 32 bits a field as in draft-falk-xcp-spec-03.
+/// Source: Katabi, Handley and Rohrs 2002, Section 3.2; 32 bits per field as in draft-falk-xcp-spec-03.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Header {
-    /// The sender's round-trip time, in seconds; 0 while it knows none.
+    /// The sender's round-trip time, in seconds; 0 before the first sample.
     pub rtt: f32,
     /// The sender's window, in bytes; 0 in packets without such a header.
     pub cwnd: f32,
-    /// Change of the window that the sender asks for, then what the routers grant, in bytes.
+    /// Change of the window, in bytes: first the sender's request, then the routers' grant.
     pub feedback: f32,
 }
 
@@ -104,14 +105,15 @@ impl Header {
     /// No header.
     pub const NONE: Self = Self { rtt: 0.0, cwnd: 0.0, feedback: 0.0 };
 
-    /// Whether the packet carries one.
+    /// Whether the packet carries a header.
     #[inline]
     #[must_use]
     pub fn is_some(&self) -> bool {
         self.cwnd > 0.0
     }
 
-    /// Header with window and feedback multiplied by `factor`: routers count bytes, senders and receivers segments.
+    /// The header with window and feedback multiplied by `factor`: routers count in bytes, senders and receivers in
+    /// segments.
     #[inline]
     #[must_use]
     pub fn times(self, factor: f32) -> Self {
@@ -125,15 +127,15 @@ impl Header {
 pub enum Cause {
     /// The buffer was full.
     Overflow,
-    /// An AQM's choice ahead of need: by chance (RED and its kin, PIE), or at a marking threshold.
+    /// Early decision of an AQM: by chance (such as RED or PIE), or at a marking threshold.
     Early,
-    /// An AQM's certain choice (average above the maximum threshold).
+    /// Certain decision of an AQM (average above the maximum threshold).
     Forced,
     /// The packet had waited too long (CoDel).
     Sojourn,
-    /// The scenario asked for this loss (`loss = {…}` of a link).
+    /// Loss that the scenario injects (`loss = {…}` of a link).
     Injected,
-    /// The memory that the buffer shares with others had no room for it, though the buffer itself had.
+    /// The shared memory had no room, although the buffer itself had.
     Pool,
 }
 

@@ -1,5 +1,5 @@
-//! Parameters of laws, queues and traffic, said once: the `params!` macro makes the struct, its defaults, the reader
-//! used by scenario files, and the rows shown by `elephan list`.
+//! Parameters of laws, queues and traffic, each declared once: the `params!` macro makes the struct, its defaults, the
+//! reader used by scenario files, and the rows shown by `elephan list`.
 
 use crate::need::Need;
 use crate::rate::{Bytes, Rate};
@@ -7,17 +7,17 @@ use crate::scale::Scale;
 use crate::time::Span;
 use serde::Serialize;
 
-/// A value as a scenario file writes it.
+/// A value in the form of a scenario file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// `true`, `false`
+    /// `true` or `false`.
     Bool(bool),
-    /// A bare number.
+    /// A number without a unit.
     Number(f64),
     /// A quantity with its unit, or a word.
     Text(String),
-    /// A list of pairs of numbers: a table.
+    /// A list of pairs of numbers (a table).
     Pairs(Vec<[f64; 2]>),
 }
 
@@ -30,7 +30,7 @@ pub struct Param {
     pub default: Value,
     /// Unit, empty for pure numbers.
     pub unit: &'static str,
-    /// One sentence, and after it what the parameter needs.
+    /// One sentence, followed by the conditions of the parameter.
     pub meaning: String,
     /// Conditions for the parameter to have an effect.
     pub needs: &'static [Need],
@@ -51,7 +51,7 @@ pub struct Card {
     pub differs: &'static str,
 }
 
-/// A parameter with a value that its owner cannot use.
+/// Error for a parameter value that its owner cannot use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field}{}: {reason}", .entry.map(|i| format!("[{i}]")).unwrap_or_default())]
 pub struct ParamError {
@@ -64,32 +64,32 @@ pub struct ParamError {
 }
 
 impl ParamError {
-    /// Error at `field` with a description of a correct value.
+    /// An error at `field`; `reason` describes a correct value.
     #[must_use]
     pub fn new(field: &'static str, reason: impl Into<String>) -> Self {
         Self { field, entry: None, reason: reason.into() }
     }
 
-    /// The same, at one entry of a list.
+    /// An error at one entry of the list `field`.
     #[must_use]
     pub fn at(field: &'static str, entry: usize, reason: impl Into<String>) -> Self {
         Self { field, entry: Some(entry), reason: reason.into() }
     }
 }
 
-/// A type that parameters may have.
+/// A type of parameter values.
 pub trait ParamType: Sized {
-    /// Reads it from a file's value.
+    /// Reads a value from a file.
     ///
     /// # Errors
-    /// What would have been right.
+    /// A description of a valid value.
     fn read(value: &Value) -> Result<Self, String>;
-    /// Writes it in canonical form.
+    /// Writes the value in canonical form.
     fn write(&self) -> Value;
-    /// Turns a value that depends on the link into a number.
+    /// Converts a value that depends on the link into a number.
     ///
     /// # Errors
-    /// What `scale` lacks.
+    /// If `scale` lacks a value that is needed.
     fn resolve(&mut self, _scale: &Scale) -> Result<(), String> {
         Ok(())
     }
@@ -179,7 +179,7 @@ impl ParamType for Bytes {
     }
 }
 
-/// Declares a parameter that is one of a few words.
+/// Declares a parameter type whose values are a few words.
 ///
 /// ```
 /// elephan_base::words! {
@@ -216,7 +216,8 @@ macro_rules! words {
     };
 }
 
-/// Declares a `Params` struct with defaults, units, meanings and, after `needs`, what a parameter needs to have an effect.
+/// Declares a `Params` struct with defaults, units and meanings; `needs` gives the conditions for a parameter to have an
+/// effect.
 ///
 /// ```
 /// elephan_base::params! {

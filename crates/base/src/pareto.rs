@@ -1,7 +1,8 @@
-//! Pareto values without chance: flow i of n gets the middle of the i-th of n equal shares of the law.
+//! Pareto values without randomness: flow i of n gets the middle of the i-th of n equal shares of the law.
 //!
-//! Raw sample means of a law with shape 1.2 lie far below its mean (their median for 100 flows is 66 % of it), so that a
-//! buffer in BDP would be mislabelled; here all are scaled so that the mean over the flows is the law's.
+//! Sample means of a law with shape 1.2 are typically far below its mean (the median for 100 flows is 66 % of it), so
+//! that a buffer given in BDP would not be what its label says. Here all values are scaled so that their mean over the
+//! flows is the law's.
 //! Source: Andrew et al., IEEE Communications Letters 2005, for the law; the quantiles are ours.
 
 use crate::time::Span;
@@ -9,7 +10,7 @@ use crate::time::Span;
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
 pub struct ParetoQuantiles {
-    /// Factor of the quantiles of the law with smallest value 1, in picoseconds.
+    /// Factor for the quantiles of the law with smallest value 1, in picoseconds.
     factor: f64,
     shape: f64,
     max: Span,
@@ -17,13 +18,13 @@ pub struct ParetoQuantiles {
 }
 
 impl ParetoQuantiles {
-    /// Values of `count` flows with this mean and shape, none above `max`.
+    /// Values of `count` flows with this mean and shape, at most `max`.
     #[must_use]
     pub fn new(mean: Span, shape: f64, max: Span, count: u32) -> Self {
         let n = count.max(1);
         let unit = |i: u32| unit(i, n, shape);
         let mut rest: f64 = (0..n).map(unit).sum();
-        // Where the largest are cut, the others make up for it, which may cut more.
+        // If the largest values are cut, the others grow to keep the mean, which may cut more values.
         let mut kept = n;
         loop {
             let left = f64::from(n) * mean.0 as f64 - f64::from(n - kept) * max.0 as f64;
@@ -56,7 +57,7 @@ impl ParetoQuantiles {
     }
 }
 
-/// The middle of share `i` of `n` of the law with smallest value 1.
+/// The middle of share `i` of `n` of the law whose smallest value is 1.
 fn unit(i: u32, n: u32, shape: f64) -> f64 {
     let upper = (f64::from(n - i) - 0.5) / f64::from(n);
     libm::pow(upper, -1.0 / shape)
@@ -73,7 +74,7 @@ mod tests {
 
     #[test]
     fn the_mean_over_the_flows_is_the_laws() {
-        // Each is rounded to a picosecond.
+        // Each value is rounded to a picosecond.
         for (shape, max, n) in [(1.2, 10_000, 1), (1.2, 10_000, 5), (1.2, 10_000, 1000), (2.0, 150, 50), (1.1, 101, 7)]
         {
             let values = all(shape, Span::millis(max), n);
@@ -85,10 +86,11 @@ mod tests {
 
     #[test]
     fn uncut_they_are_the_quantiles_of_the_law() {
-        // Of two flows those at a quarter and three quarters: (3/4)^(-1/1.2) and (1/4)^(-1/1.2), a ratio of 3^(1/1.2).
+        // Two flows get the quantiles at one quarter and three quarters: (3/4)^(-1/1.2) and (1/4)^(-1/1.2), a ratio of
+        // 3^(1/1.2).
         let two = all(1.2, Span::secs(10), 2);
         assert!((two[1] / two[0] - libm::pow(3.0, 1.0 / 1.2)).abs() < 1e-9, "{two:?}");
-        // The median of many is 2^(1/1.2) times the smallest, half a share below the law's: 1 in 10 000.
+        // The median of many values is 2^(1/1.2) times the smallest, up to half a share of the law: 1 in 10 000.
         let many = all(1.2, Span::secs(1000), 10_001);
         assert!((many[5000] / many[0] / libm::pow(2.0, 1.0 / 1.2) - 1.0).abs() < 1e-4);
     }

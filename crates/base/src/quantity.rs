@@ -1,4 +1,4 @@
-//! Times, rates and sizes as quantities: integers in a base unit that files write as text.
+//! Times, rates and sizes as quantities: integers in a base unit, written as text in files.
 
 use crate::keys::Range;
 use crate::rate::{Bytes, Rate};
@@ -10,29 +10,29 @@ use std::ops::RangeInclusive;
 
 /// An integer in a base unit, which files write as a number with a unit.
 pub trait Quantity: Copy + Ord + Serialize + DeserializeOwned {
-    /// `"Time"`
+    /// Name for messages, such as `"Time"`.
     const NAME: &'static str;
-    /// A small one and a large one.
+    /// Examples of a small and a large value.
     const EXAMPLES: [&'static str; 2];
     /// Suffix of canonical keys that hold the integer: the base unit.
     const SUFFIX: &'static str;
-    /// The integer.
+    /// The integer in base units.
     fn base(self) -> u64;
     /// Creates the quantity from a number of base units.
     fn of(base: u64) -> Self;
-    /// Reads it.
+    /// Reads the quantity from text.
     ///
     /// # Errors
-    /// [`TextError`], with what would be right.
+    /// [`TextError`], with a description of a valid text.
     fn parse(text: &str) -> Result<Self, TextError>;
-    /// Writes it.
+    /// Writes the quantity as text.
     fn text(self) -> String;
     /// Regular expression of the texts that can be read.
     fn pattern() -> String;
     /// The ends of a range of such quantities.
     fn ends(range: &Range) -> Option<&RangeInclusive<Self>>;
 
-    /// `"time"`
+    /// The name in lower case, such as `"time"`.
     #[must_use]
     fn word() -> String {
         Self::NAME.to_lowercase()
@@ -70,14 +70,14 @@ macro_rules! quantities {
 quantities! {
     Span: Time ["10 ms", "200 ms"] "_ps" text::span, text::format_span,
         format!(r"{}\s*({})|0", text::NUMBER, text::time_units().join("|"));
-    // Nothing passes at no rate.
+    // A rate of zero is not allowed.
     Rate: Rate ["100 Mbit/s", "155 Mbit/s"] "_bps" text::rate, text::format_rate,
         format!(r"{}\s*({})", text::NUMBER, text::rate_units().join("|"));
     Bytes: Size ["1500 B", "9000 B"] "_bytes" text::bytes, size,
         format!(r"{}\s*({})|0", text::NUMBER, text::byte_units().join("|"));
 }
 
-/// Sizes of packets are said in bytes.
+/// Packet sizes are written in bytes.
 fn size(bytes: Bytes) -> String {
     if bytes.0 < 100_000 { format!("{} B", bytes.0) } else { text::format_bytes(bytes) }
 }

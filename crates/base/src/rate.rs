@@ -1,4 +1,4 @@
-//! Bytes and bits per second, and the one division between them: how long a packet takes to serialise.
+//! Bytes, and rates in bit/s, with the one division between them: the time to serialise a packet.
 
 use crate::time::{PS_PER_S, Span};
 use serde::{Deserialize, Serialize};
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
-/// A rate in bit/s; never zero once a scenario has been read.
+/// A rate in bit/s; after a scenario has been read, it can be zero only in a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Rate(pub u64);
 
 impl Rate {
-    /// Time to put `bytes` on a wire of this rate, rounded to the nearest picosecond and never zero: a packet in
-    /// service always leaves later than it came.
+    /// Time to serialise `bytes` at this rate, rounded to the nearest picosecond and never zero, so that a packet always
+    /// leaves later than its service begins.
     #[must_use]
     pub fn serialize(self, bytes: Bytes) -> Span {
         let (bits, rate) = (u128::from(bytes.0) * 8 * u128::from(PS_PER_S), u128::from(self.0));

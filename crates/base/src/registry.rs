@@ -1,5 +1,6 @@
-//! Registries of laws, slow starts, disciplines and traffic, made of one list by [`registry!`](crate::registry!). A trait declared
-//! by [`dispatched!`](crate::dispatched) is implemented in full by every [`dispatching_enum!`](crate::dispatching_enum).
+//! Registries of laws, slow starts, disciplines and traffic, generated from a list by [`registry!`](crate::registry!).
+//! Every [`dispatching_enum!`](crate::dispatching_enum) implements all methods of a trait declared by
+//! [`dispatched!`](crate::dispatched).
 
 use crate::{Card, Need, Param};
 
@@ -10,36 +11,39 @@ pub struct Entry {
     pub card: Card,
     /// Its parameters.
     pub rows: fn() -> Vec<Param>,
-    /// Other spellings of its parameters, each with the parameter's name.
+    /// Other spellings of its parameters, each with the real name.
     pub spellings: &'static [(&'static str, &'static str)],
     /// Conditions for it to serve its purpose.
     pub needs: &'static [Need],
-    /// Behaviour without that: another one's name, or words; empty if nothing is left of it.
+    /// The behaviour if the conditions are not met: the name of another entry, or words; empty if there is none.
     pub without: &'static str,
 }
 
-/// Metadata of everything registered. Construction and behaviour are in traits of the other crates.
+/// Metadata of a registered type. The traits of the other crates define construction and behaviour.
 pub trait Registered {
     /// Parameters, declared with `base::params!`.
     type Params;
     /// Name, title, source.
     const CARD: Card;
-    /// Other spellings of its parameters (Linux, ns-2, the papers), each with the parameter's name.
+    /// Other spellings of its parameters (Linux, ns-2, the papers), each with the real name.
     const SPELLINGS: &'static [(&'static str, &'static str)] = &[];
-    /// Conditions for it to serve its purpose, such as a queue that marks, for a law that needs marks.
+    /// Conditions for it to serve its purpose; for example, a law may need a queue that marks.
     const NEEDS: &'static [Need] = &[];
-    /// Behaviour without that: another one's name, or words; empty if nothing is left of it.
+    /// The behaviour if the conditions are not met: the name of another entry, or words; empty if there is none.
     const WITHOUT: &'static str = "";
 }
 
-/// Makes a registry of a list with one line for each thing registered, `Name = module,`: the module's file has a `Params` made
-/// by `params!` and a type `Name` that is [`Registered`]. The first argument is always `($)`: made macros need that token.
+/// Generates a registry from a list with one line for each registered type, `Name = module,`. The module's file has a
+/// `Params` made by `params!` and a type `Name` that is [`Registered`]. The first argument is always `($)`, because
+/// generated macros need that token.
 ///
-/// It makes the modules, the specification (an enum of all `Params`), the catalogue, and a macro, here called `each!`, for
-/// - methods that ask the type: `each!(self, |p, Kind| Kind::f(p))`, or for each section by itself
+/// It generates the modules, the specification (an enum of all `Params`), the catalogue, and a macro, here called
+/// `each!`, for
+/// - methods that call the type: `each!(self, |p, Kind| Kind::f(p))`, or separately for each section
 ///   `each!(self, |p, Kind| first: …, second: …)`;
-/// - the enum of a section's types: `each! { first: pub enum Any: dispatch {} }` (see [`dispatching_enum!`](crate::dispatching_enum)),
-///   with more variants between the braces; or of boxes of them, `each! { first in Box: pub enum … }`.
+/// - the enum of a section's types: `each! { first: pub enum Any: dispatch {} }` (see
+///   [`dispatching_enum!`](crate::dispatching_enum)), with more variants between the braces; or the enum of boxes of
+///   them, `each! { first in Box: pub enum … }`.
 #[macro_export]
 macro_rules! registry {
     (
@@ -92,7 +96,7 @@ macro_rules! registry {
         }
 
         impl $spec {
-            /// The one called `name` (or an alias of it) with its defaults.
+            /// The specification called `name` (or with that alias), with its defaults.
             #[must_use]
             pub fn named(name: &str) -> Option<Self> {
                 let defaults: &[fn() -> Self] = &[$($(|| Self::$name($module::Params::default()),)*)*];
@@ -104,17 +108,17 @@ macro_rules! registry {
             pub fn card(&self) -> $crate::Card {
                 $each!(self, |p, Kind| <Kind as $crate::Registered>::CARD)
             }
-            /// Other spellings of its parameters' names, each with the name.
+            /// Other spellings of its parameters' names, each with the real name.
             #[must_use]
             pub fn spellings(&self) -> &'static [(&'static str, &'static str)] {
                 $each!(self, |p, Kind| <Kind as $crate::Registered>::SPELLINGS)
             }
-            /// Its parameters' names, defaults, units and meanings.
+            /// The names, defaults, units and meanings of its parameters.
             #[must_use]
             pub fn rows(&self) -> Vec<$crate::Param> {
                 $each!(self, |p, Kind| <Kind as $crate::Registered>::Params::rows())
             }
-            /// Sets a parameter, by its name or another spelling of it; `None` if there is no such parameter.
+            /// Sets a parameter by its name or another spelling; `None` if there is no such parameter.
             pub fn set(&mut self, name: &str, value: &$crate::Value) -> Option<Result<(), $crate::ParamError>> {
                 let name = self.spellings().iter().find(|(other, _)| *other == name).map_or(name, |(_, name)| name);
                 $each!(self, |p, Kind| p.set(name, value))
@@ -128,8 +132,9 @@ macro_rules! registry {
     };
 }
 
-/// Declares a trait, and under the name after `macro` its dispatch for [`dispatching_enum!`](crate::dispatching_enum): both come
-/// from the same list of methods (of `&self` or `&mut self`), so that the dispatch leaves none out. Supertraits stand in brackets.
+/// Declares a trait, and under the name after `macro` its dispatch for [`dispatching_enum!`](crate::dispatching_enum).
+/// Both are generated from the same list of methods (with `&self` or `&mut self`), so that none is missing. Supertraits
+/// are in brackets.
 #[macro_export]
 macro_rules! dispatched {
     (
@@ -150,8 +155,8 @@ macro_rules! dispatched {
     };
 }
 
-/// Declares an enum of types that implement a trait declared by [`dispatched!`](crate::dispatched); it implements the trait by one
-/// `match`, and is made of each of them by `From`.
+/// Declares an enum of types that implement a trait declared by [`dispatched!`](crate::dispatched). The enum implements
+/// the trait with one `match` per method, and `From` each of the types.
 #[macro_export]
 macro_rules! dispatching_enum {
     ($(#[$about:meta])* pub enum $name:ident: $dispatch:ident { $($(#[$doc:meta])* $variant:ident($ty:ty),)+ }) => {
@@ -167,7 +172,7 @@ macro_rules! dispatching_enum {
     };
 }
 
-/// The methods of an `impl` that hand each call on to the variant: made of a trait's methods, one at a time.
+/// Generates the methods of an `impl` that pass each call to the variant, one method of the trait at a time.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! delegate {
@@ -194,21 +199,21 @@ macro_rules! delegate {
 mod tests {
     crate::dispatched! {
         ($) macro counter;
-        /// Something with a default for each form that a method may have.
+        /// A trait with a default method for each form of method.
         pub trait Counter: [Clone + std::fmt::Debug] {
-            /// Counts.
+            /// Adds to the count.
             fn count(&mut self, by: u32);
             /// Sum of the counts.
             fn total(&self) -> u32 {
                 0
             }
-            /// Changes without an answer.
+            /// A method without a result.
             fn restart(&mut self) {}
-            /// Takes any iterator.
+            /// A method with an iterator argument.
             fn count_all(&mut self, all: impl Iterator<Item = u32>) {
                 all.for_each(drop);
             }
-            /// Takes any converter.
+            /// A method with a type parameter.
             fn convert<T: From<u32>>(&mut self, to: T) -> T {
                 to
             }
@@ -242,11 +247,11 @@ mod tests {
     }
 
     crate::dispatching_enum! {
-        /// Either.
+        /// An enum with a boxed variant.
         pub enum Either: counter { Deaf(Deaf), Abacus(Box<Abacus>), }
     }
 
-    /// One of two of any types.
+    /// An enum with two type parameters.
     #[derive(Clone, Debug)]
     pub enum Pair<A, B> {
         First(A),

@@ -1,8 +1,9 @@
-//! One named random stream per (seed, replication, component, purpose): adding a flow does not move another's draws.
+//! One named random stream per (seed, replication, component, purpose): adding a flow does not change another flow's
+//! draws.
 //!
-//! Source: xoshiro256++ 1.0 (Blackman and Vigna 2019) from `rand_xoshiro`; stream seeds are BLAKE3 of the name. The
-//! samplers are inverse transforms written here because libraries change theirs between versions, and with `libm` the
-//! same seed gives the same bits on every machine.
+//! Source: xoshiro256++ 1.0 (Blackman and Vigna 2019) from `rand_xoshiro`; the seed of a stream is the BLAKE3 hash of its
+//! name. The samplers are inverse transforms written here, because libraries change theirs between versions. They use
+//! `libm`, so that the same seed gives the same bits on every machine.
 
 use crate::time::Span;
 use rand_core::{Rng, SeedableRng};
@@ -84,7 +85,7 @@ mod tests {
         let mut stream = Stream::new(7, 0, ("test", 0), "means");
         let n = 200_000;
         let mean = |f: &mut dyn FnMut() -> f64| (0..n).map(|_| f()).sum::<f64>() / f64::from(n);
-        // Four standard errors: sigma / sqrt(n) is 1/447 of the exponential's mean; the Pareto with shape 4 has
+        // Four standard errors: sigma / sqrt(n) is 1/447 of the mean for the exponential; the Pareto law with shape 4 has
         // sigma = mean / sqrt(8).
         assert!((mean(&mut || stream.exponential(3.0)) / 3.0 - 1.0).abs() < 4.0 / 447.0);
         assert!((mean(&mut || stream.pareto(0.1, 4.0)) / 0.1 - 1.0).abs() < 4.0 / (447.0 * 2.828));

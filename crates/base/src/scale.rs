@@ -1,4 +1,4 @@
-//! Reference values of amounts of data: a link and the flows that use it.
+//! Reference values for amounts of data: properties of a link and of its flows.
 
 use crate::rate::Rate;
 
@@ -9,7 +9,7 @@ pub struct Scale {
     pub rate: Rate,
     /// Mean size of its packets on the wire, in bytes.
     pub packet: f64,
-    /// Its buffer, in packets; `None` for one without limit.
+    /// Its buffer, in packets; `None` if it is unlimited.
     pub buffer: Option<f64>,
     /// Its bandwidth-delay product, in packets; `None` if no flow with a round-trip time uses it.
     pub bdp: Option<f64>,

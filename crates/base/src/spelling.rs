@@ -1,11 +1,11 @@
-//! The known word that was meant by one with a typing error.
+//! The known word that a misspelt word probably means.
 //!
-//! Source: optimal string alignment (Damerau 1964), the distance of typing errors.
+//! Source: optimal string alignment (Damerau 1964), a distance for typing errors.
 
-/// The known word a typing error or two away from `word`, if there is one.
+/// The known word that is one or a few typing errors away from `word`, if there is one.
 #[must_use]
 pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // Longer words than any known one are no typing errors, and the distance is quadratic.
+    // A word longer than any known one is not a typing error, and computing the distance takes quadratic time.
     if word.len() > 64 {
         return None;
     }
@@ -14,14 +14,14 @@ pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&
         .map(|candidate| (distance(&lower, &candidate.to_lowercase()), candidate))
         .filter(|(d, candidate)| {
             let letters = candidate.chars().count().min(lower.chars().count());
-            // At least one letter stays: "b" is no mistyped "a".
+            // At least one letter must stay: "b" is not a misspelt "a".
             *d < letters.max(1) && *d <= (letters / 3).clamp(1, 3)
         })
         .min_by_key(|(d, _)| *d)
         .map(|(_, candidate)| candidate)
 }
 
-/// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`.
+/// Number of insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];

@@ -1,5 +1,5 @@
-//! Steps: what is done for one record of many, counted where debug assertions are on. Tests compare how many there are in small runs
-//! and in large ones, as time would vary. In a release nothing is counted.
+//! Counts of steps, where a step is the work for one of many records, with debug assertions only. Tests compare the
+//! counts of small and large runs, because times would vary. Release builds do not count.
 
 use std::cell::Cell;
 
@@ -7,7 +7,7 @@ thread_local! {
     static STEPS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Adds `n` steps.
+/// Counts `n` steps.
 #[inline]
 pub fn count_steps(n: usize) {
     if cfg!(debug_assertions) {
@@ -15,7 +15,7 @@ pub fn count_steps(n: usize) {
     }
 }
 
-/// Steps of this thread so far.
+/// Number of steps of this thread so far.
 #[must_use]
 pub fn steps() -> u64 {
     STEPS.with(Cell::get)

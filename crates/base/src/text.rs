@@ -1,15 +1,15 @@
 //! Quantities as text, both ways: `"100 ms"`, `"2.5 Gbit/s"`, `"1500 B"`.
 //!
-//! Decimal prefixes are powers of 1000, `KiB`/`MiB`/`GiB` powers of 1024. `mbps` in lower case is refused: ns-3 and most
-//! papers mean 10^6 bit/s by it, `tc` means 8·10^6. Spaces between number and unit are optional.
+//! Decimal prefixes are powers of 1000, `KiB`/`MiB`/`GiB` powers of 1024. `mbps` in lower case is refused, because it
+//! means 10^6 bit/s in ns-3 and most papers, but 8·10^6 bit/s in `tc`. Spaces between number and unit are optional.
 
 use crate::rate::{Bytes, Rate};
 use crate::time::Span;
 
-/// Error in the text of a quantity. The message says what would be right.
+/// Error in the text of a quantity. The message describes a valid text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
-    /// No number in front.
+    /// The text does not begin with a number.
     #[error("{0:?} is not {1}; write for example {2:?}")]
     NotAQuantity(String, &'static str, &'static str),
     /// A number without a unit.
@@ -20,12 +20,12 @@ pub enum TextError {
     UnknownUnit {
         /// Text as written.
         text: String,
-        /// Its unit.
+        /// The unit in the text.
         unit: String,
-        /// The units there are.
+        /// The known units.
         known: &'static str,
     },
-    /// `mbps`, `gbps`, `kbps`.
+    /// One of the ambiguous units `mbps`, `gbps`, `kbps`.
     #[error("{0:?} is ambiguous: write {1:?} (bits, as in ns-3 and most papers) or {2:?} (bytes, as in tc)")]
     Ambiguous(String, String, String),
     /// Too large for the engine's integers, or negative.
@@ -47,13 +47,13 @@ const TIMES: &[(&str, f64)] = &[
     ("h", 3600e12),
 ];
 
-/// Units of rate, in bit/s, and the prefixes that each takes: `m` and `g` only where they cannot be meant otherwise.
+/// Units of rate, in bit/s, with the allowed prefixes; `m` and `g` are allowed only if they are unambiguous.
 const RATES: &[(&str, f64, &str)] = &[
     ("bit/s", 1.0, "kKMGT"),
     ("bits/s", 1.0, "kKMGT"),
     ("bit", 1.0, "kKmMgGT"),
     ("b/s", 1.0, "kKMGT"),
-    // "kbps" is refused before.
+    // "kbps" has been refused before.
     ("bps", 1.0, "KMGT"),
     ("B/s", 8.0, "kKMGT"),
     ("Bps", 8.0, "kKMGT"),
@@ -73,10 +73,10 @@ const SIZES: &[(&str, f64)] = &[
     ("GiB", 1024.0 * 1024.0 * 1024.0),
 ];
 
-/// A number that is not negative, in regular expressions.
+/// Regular expression for a non-negative number.
 pub const NUMBER: &str = r"\+?[0-9._]+([eE][+-]?[0-9]+)?";
 
-/// Splits `"2.5 Gbit/s"` into 2.5 and `"Gbit/s"`; `None` if no number stands in front.
+/// Splits `"2.5 Gbit/s"` into 2.5 and `"Gbit/s"`; `None` if the text does not begin with a number.
 #[must_use]
 pub fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
@@ -110,7 +110,7 @@ fn number(text: &str, what: &'static str, example: &'static str) -> Result<(f64,
 /// Reads a time: `ps ns us µs ms s min h`.
 ///
 /// # Errors
-/// [`TextError`], with what would be right.
+/// [`TextError`], with a description of a valid text.
 pub fn span(text: &str) -> Result<Span, TextError> {
     let (x, unit) = number(text, "a time", "100 ms")?;
     let word = if unit.is_empty() { "s" } else { &unit };
@@ -119,7 +119,7 @@ pub fn span(text: &str) -> Result<Span, TextError> {
         unit: unit.clone(),
         known: "times are in ns, us, ms, s, min or h",
     })?;
-    // 10^18 ps are eleven days: sums of a handful of spans stay far from the end of 64 bits.
+    // 10^18 ps are eleven days, so that sums of several spans stay far below 2^64.
     integer(x * scale, 1e18)
         .map(Span)
         .ok_or_else(|| TextError::OutOfRange(text.into(), "times lie between 0 and 11 days"))
@@ -128,7 +128,7 @@ pub fn span(text: &str) -> Result<Span, TextError> {
 /// Reads a rate: `bit/s kbit/s Mbit/s Gbit/s Tbit/s`, `Gbit`, `Gb/s`, `Gbps`, and bytes as `MB/s` or `MBps`.
 ///
 /// # Errors
-/// [`TextError`], with what would be right.
+/// [`TextError`], with a description of a valid text.
 pub fn rate(text: &str) -> Result<Rate, TextError> {
     let (x, unit) = number(text, "a rate", "1 Gbit/s")?;
     if let Some(prefix) = unit.strip_suffix("bps")
@@ -171,7 +171,7 @@ fn prefix_scale(letter: char) -> f64 {
 /// Reads a size: `B kB MB GB KiB MiB GiB`.
 ///
 /// # Errors
-/// [`TextError`], with what would be right.
+/// [`TextError`], with a description of a valid text.
 pub fn bytes(text: &str) -> Result<Bytes, TextError> {
     let (x, unit) = number(text, "a size", "1500 B")?;
     let scale = byte_unit(&unit).ok_or_else(|| TextError::UnknownUnit {
@@ -184,7 +184,7 @@ pub fn bytes(text: &str) -> Result<Bytes, TextError> {
         .ok_or_else(|| TextError::OutOfRange(text.into(), "sizes lie between 0 and 1000 TB"))
 }
 
-/// Bytes in a unit of size, if it is one.
+/// Number of bytes in a unit of size; `None` for other units.
 #[must_use]
 pub fn byte_unit(unit: &str) -> Option<f64> {
     if unit.is_empty() { Some(1.0) } else { scale_of(unit, SIZES) }
@@ -194,19 +194,19 @@ fn scale_of(unit: &str, units: &[(&str, f64)]) -> Option<f64> {
     units.iter().find(|row| row.0 == unit).map(|row| row.1)
 }
 
-/// Units of time, in regular expressions.
+/// Units of time, for regular expressions.
 #[must_use]
 pub fn time_units() -> Vec<&'static str> {
     TIMES.iter().map(|row| row.0).collect()
 }
 
-/// Units of size, in regular expressions.
+/// Units of size, for regular expressions.
 #[must_use]
 pub fn byte_units() -> Vec<&'static str> {
     SIZES.iter().map(|row| row.0).collect()
 }
 
-/// Units of rate, in regular expressions.
+/// Units of rate, for regular expressions.
 #[must_use]
 pub fn rate_units() -> Vec<String> {
     RATES.iter().map(|(suffix, _, prefixes)| format!("[{prefixes}]?{suffix}")).collect()
@@ -227,7 +227,7 @@ fn shortest(value: u64, units: &[(u64, &str)]) -> String {
     format!("{whole}.{} {unit}", fraction.trim_end_matches('0'))
 }
 
-/// Writes a time in its largest unit, exactly.
+/// Writes a time exactly, in the largest unit that is not larger than it.
 #[must_use]
 pub fn format_span(span: Span) -> String {
     if span.0 == 0 {
@@ -236,7 +236,7 @@ pub fn format_span(span: Span) -> String {
     shortest(span.0, &[(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns"), (1, "ps")])
 }
 
-/// Writes a rate in its largest unit, exactly.
+/// Writes a rate exactly, in the largest unit that is not larger than it.
 #[must_use]
 pub fn format_rate(rate: Rate) -> String {
     shortest(
@@ -251,7 +251,7 @@ pub fn format_rate(rate: Rate) -> String {
     )
 }
 
-/// Writes a size in its largest decimal unit, exactly.
+/// Writes a size exactly, in the largest decimal unit that is not larger than it.
 #[must_use]
 pub fn format_bytes(bytes: Bytes) -> String {
     shortest(bytes.0, &[(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB"), (1, "B")])
@@ -294,7 +294,7 @@ mod tests {
     proptest! {
         #[test]
         fn writing_and_reading_back_is_the_identity(x in 1u64..(1 << 50)) {
-            // Above 2^50 the two roundings of number times unit can add up to half a picosecond.
+            // Above 2^50, the two roundings of number times unit can add up to half a picosecond.
             prop_assert_eq!(span(&format_span(Span(x))), Ok(Span(x)));
             prop_assert_eq!(bytes(&format_bytes(Bytes(x % 1_000_000_000_000_000))), Ok(Bytes(x % 1_000_000_000_000_000)));
             let r = x % 1_000_000_000_000_000 + 1;

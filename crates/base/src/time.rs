@@ -1,6 +1,7 @@
-//! Instants and spans in integer picoseconds, so that sums never round and simultaneous means equal.
+//! Instants and spans in integer picoseconds, so that sums are exact and simultaneous times are equal.
 //!
-//! 2^64 ps are 213 days; one byte at 10 Tbit/s still takes 0.8 ps, so a packet is never shorter than the tick.
+//! 2^64 ps are 213 days. A service time is at least one picosecond ([`crate::Rate::serialize`]), so a packet never takes
+//! zero time.
 
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, AddAssign, Sub};
@@ -21,7 +22,7 @@ pub struct Span(pub u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than every event: the deadline of a timer that is not running.
+    /// Later than every event: the deadline of a timer that is not set.
     pub const NEVER: Self = Self(u64::MAX);
 
     /// Seconds since the start.
@@ -30,14 +31,14 @@ impl Time {
         self.0 as f64 / PS_PER_S as f64
     }
 
-    /// `span` later; a sum beyond the range is [`Self::NEVER`].
+    /// The time `span` later; [`Self::NEVER`] if the sum is out of range.
     #[inline]
     #[must_use]
     pub const fn saturating_add(self, span: Span) -> Self {
         Self(self.0.saturating_add(span.0))
     }
 
-    /// `span` earlier, but not before the start.
+    /// The time `span` earlier, but not before the start.
     #[inline]
     #[must_use]
     pub const fn saturating_sub(self, span: Span) -> Self {
@@ -53,7 +54,7 @@ impl Time {
 }
 
 impl Span {
-    /// No time at all.
+    /// Zero time.
     pub const ZERO: Self = Self(0);
 
     /// `n` nanoseconds.

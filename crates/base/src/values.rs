@@ -1,10 +1,10 @@
-//! Quantities that need not be the same for all flows of a group or all links of an array: one value, equally spaced,
-//! drawn, or a list.
+//! Quantities that may differ between the flows of a group or the links of an array: one value, equally spaced values,
+//! draws, or a list.
 
 use crate::quantity::Quantity;
 use serde::{Deserialize, Serialize};
 
-/// A quantity of each flow of a group.
+/// A quantity for each flow of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Values<T> {
@@ -14,13 +14,13 @@ pub enum Values<T> {
     Uniform(T, T),
     /// One value per flow, in order, if the list is as long as the number of flows. Otherwise each flow draws one of them.
     List(Vec<T>),
-    /// Same value for all.
+    /// The same value for all flows.
     #[serde(untagged)]
     Same(T),
 }
 
 impl<T: Quantity> Values<T> {
-    /// The smallest that a flow can have.
+    /// The smallest value of any flow.
     #[must_use]
     pub fn min(&self) -> T {
         match self {
@@ -30,7 +30,7 @@ impl<T: Quantity> Values<T> {
         }
     }
 
-    /// The largest that a flow can have.
+    /// The largest value of any flow.
     #[must_use]
     pub fn max(&self) -> T {
         match self {
@@ -54,13 +54,13 @@ impl<T: Quantity> Values<T> {
     }
 }
 
-/// A quantity of each link of an array.
+/// A quantity for each link of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ranged<T> {
-    /// Uniform draws of each link and replication.
+    /// Uniform draws for each link and replication.
     Uniform(T, T),
-    /// Same value for all.
+    /// The same value for all links.
     #[serde(untagged)]
     Same(T),
 }
@@ -75,7 +75,7 @@ impl<T> From<Ranged<T>> for Values<T> {
 }
 
 impl<T: Quantity> Ranged<T> {
-    /// The smallest that can be drawn.
+    /// The smallest value that can be drawn.
     #[must_use]
     pub fn min(&self) -> T {
         match self {
@@ -83,7 +83,7 @@ impl<T: Quantity> Ranged<T> {
         }
     }
 
-    /// The largest that can be drawn.
+    /// The largest value that can be drawn.
     #[must_use]
     pub fn max(&self) -> T {
         match self {

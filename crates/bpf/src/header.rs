@@ -1,4 +1,4 @@
-//! The laws' parameters in C, so that an object has them without a loader.
+//! The laws' parameters as C code, so that an object has default parameters without a loader.
 //!
 //! Source: the laws of the simulator.
 
@@ -7,7 +7,7 @@ use law::kernel::curve::Curve;
 use law::kernel::params::Highspeed;
 use std::fmt::Write;
 
-/// `crates/law/kernel/defaults.h`.
+/// The content of `crates/law/kernel/defaults.h`.
 #[must_use]
 pub fn header(p: &Params) -> String {
     let mut text = String::from(

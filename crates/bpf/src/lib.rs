@@ -1,6 +1,7 @@
-//! Congestion controls in the Linux kernel: the C that the laws' object takes its parameters from, and (feature `load`) a loader.
+//! Congestion controls in the Linux kernel: the C code with the parameters of the laws' object, and (feature `load`) a
+//! loader.
 //!
-//! Source: none. The only crate, with `emu`, that calls the system.
+//! Source: none. Unlike the simulator's crates, this one calls the operating system.
 
 mod header;
 #[cfg(feature = "load")]

@@ -1,7 +1,7 @@
-//! Loads laws into the running kernel, and takes them out again.
+//! Loads laws into the running kernel and unloads them.
 //!
-//! Source: libbpf's documentation of `struct_ops` links and of pinning. A law that is *held* goes with this process, also
-//! when it is killed; one that is *kept* is pinned below `/sys/fs/bpf/elephan` and stays until it is taken out.
+//! Source: libbpf's documentation of `struct_ops` links and of pinning. A law that is *held* is unloaded when this process
+//! ends, even if it is killed; a law that is *kept* is pinned below `/sys/fs/bpf/elephan` and stays until it is taken out.
 
 use law::kernel::{LAWS, OBJECT, Params};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, MapType, Object, ObjectBuilder};
@@ -19,22 +19,22 @@ const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// The kernel's description of its own types (BTF).
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
 
-/// Type in it that registers a law as long as a process holds the link: since Linux 6.4.
+/// A type in that description that registers a law as long as a process holds the link; it exists since Linux 6.4.
 const LINK: &[u8] = b"\0bpf_struct_ops_link\0";
 
-/// Limit on the checks, every 10 ms, whether a law is unregistered.
+/// Largest number of checks, one every 10 ms, whether a law is unregistered.
 const WAITS: u32 = 300;
 
 /// Error of the loader.
 #[derive(Debug)]
 pub enum Error {
-    /// No law of that name.
+    /// There is no law with that name.
     Unknown(String),
     /// The kernel has this law already.
     AlreadyLoaded(String),
     /// elephan has not loaded this law.
     NotLoaded(String),
-    /// Lack of the kernel or the user, and how to remedy it.
+    /// What the kernel or the user lacks, and how to remedy it.
     Unsupported(&'static str, &'static str),
     /// Failed operation, and the error of libbpf or the system.
     Refused(String, String),
@@ -63,16 +63,16 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A law in the kernel as long as this lives.
+/// A law that stays in the kernel as long as this value exists.
 pub struct Held {
     link: Option<Link>,
     object: Object,
-    /// Name for sockets.
+    /// The law's name for sockets.
     called: String,
 }
 
 impl Held {
-    /// Counters of its sockets; `None` for an object that does not count as elephan's does.
+    /// Counters of the law's sockets; `None` for an object without elephan's counters.
     ///
     /// # Errors
     /// Returns an error if the kernel does not answer.
@@ -83,40 +83,40 @@ impl Held {
     }
 }
 
-/// A congestion control and the object that has it.
+/// A congestion control and the object that contains it.
 #[derive(Clone, Copy, Debug)]
 pub struct Control<'a> {
     /// The object's bytes.
     pub object: &'a [u8],
     /// The variable that holds its operations.
     pub variable: &'a str,
-    /// Name for sockets.
+    /// The name for sockets.
     pub called: &'a str,
-    /// Contents of the section `.rodata.params`; as compiled if `None`.
+    /// Contents of the section `.rodata.params`; if `None`, as compiled.
     pub params: Option<&'a [u8]>,
 }
 
-/// Counters of the sockets of a law.
+/// Counters of a law's sockets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Connections.
+    /// Number of connections.
     pub connections: u64,
-    /// Losses, timeouts among them.
+    /// Losses, including timeouts.
     pub losses: u64,
     /// Timeouts.
     pub timeouts: u64,
     /// Tests of round-trip times (gHSTCP).
     pub tests: u64,
-    /// Number of those tests that found rising round-trip times.
+    /// Number of those tests that found increasing round-trip times.
     pub rising: u64,
-    /// Thresholds above twice the highest window: the kernel did not use those of the law.
+    /// Number of cases in which a threshold was above twice the highest window: the kernel did not use those of the law.
     pub strays: u64,
 }
 
 /// State of a law: whether the kernel offers it, and whether elephan keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    /// Name in scenarios; for an object of the user's own, its name in the kernel.
+    /// Name in scenarios; for a user's own object, its name in the kernel.
     pub name: String,
     /// Name in the kernel.
     pub called: String,
@@ -129,7 +129,7 @@ pub struct State {
 /// Checks whether the kernel can load laws.
 ///
 /// # Errors
-/// The first thing that it lacks, and how to mend that.
+/// The first missing requirement, and how to remedy it.
 pub fn check() -> Result<(), Error> {
     let Ok(types) = fs::read(TYPES) else {
         return Err(Error::Unsupported(
@@ -140,7 +140,7 @@ pub fn check() -> Result<(), Error> {
     if !types.windows(LINK.len()).any(|here| here == LINK) {
         return Err(Error::Unsupported("the kernel cannot hold a law", "use Linux 6.4 or newer"));
     }
-    // SAFETY: takes nothing and returns a number.
+    // SAFETY: the function takes no arguments and returns a number.
     #[expect(unsafe_code, reason = "a call of the C library")]
     let user = unsafe { libc::geteuid() };
     if user != 0 {
@@ -149,20 +149,21 @@ pub fn check() -> Result<(), Error> {
     Ok(())
 }
 
-/// Puts a law of elephan's into the kernel for as long as this process holds it.
+/// Loads a built-in law into the kernel for as long as this process holds it.
 ///
 /// # Errors
-/// What hinders it.
+/// The reason why it cannot be loaded.
 pub fn hold(name: &str, params: &Params) -> Result<Held, Error> {
     let called = LAWS[number(name)?].1;
     let (variable, params) = (ops_of(called), params.bytes());
     hold_control(&Control { object: OBJECT, variable: &variable, called, params: Some(&params) })
 }
 
-/// Puts a congestion control into the kernel for as long as this process holds it.
+/// Loads a congestion control into the kernel for as long as this process holds it.
 ///
 /// # Errors
-/// What hinders it: what the kernel says of an object that it refuses goes to standard error, as libbpf has it.
+/// The reason why it cannot be loaded. For an object that the kernel refuses, libbpf writes the kernel's messages to
+/// standard error.
 pub fn hold_control(control: &Control) -> Result<Held, Error> {
     check()?;
     let Control { object, variable, called, params } = *control;
@@ -174,7 +175,7 @@ pub fn hold_control(control: &Control) -> Result<Held, Error> {
         if let Some(params) = params.filter(|_| is(map.name(), "params")) {
             map.set_initial_value(params).map_err(|e| refused("setting parameters", &e))?;
         }
-        // The programs of those that are left out are left out by libbpf.
+        // libbpf also leaves out the programs of the maps that are left out.
         if map.map_type() == MapType::StructOps && map.name() != variable {
             map.set_autocreate(false).map_err(|e| refused("leaving out a law", &e))?;
         }
@@ -195,18 +196,18 @@ pub fn hold_control(control: &Control) -> Result<Held, Error> {
     Ok(Held { link: Some(link), object, called: called.into() })
 }
 
-/// Puts a law of elephan's into the kernel until [`take_out`].
+/// Loads a built-in law into the kernel until [`take_out`].
 ///
 /// # Errors
-/// What hinders it; nothing stays pinned then.
+/// The reason why it cannot be loaded; nothing stays pinned then.
 pub fn keep(name: &str, params: &Params) -> Result<(), Error> {
     keep_held(hold(name, params)?)
 }
 
-/// Puts a congestion control into the kernel until [`take_out`].
+/// Loads a congestion control into the kernel until [`take_out`].
 ///
 /// # Errors
-/// What hinders it; nothing stays pinned then.
+/// The reason why it cannot be loaded; nothing stays pinned then.
 pub fn keep_control(control: &Control) -> Result<(), Error> {
     keep_held(hold_control(control)?)
 }
@@ -237,7 +238,7 @@ fn pin(held: &mut Held, folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Takes a kept law out of the kernel: new sockets cannot choose it, those that have it keep it until they close.
+/// Unloads a kept law: new sockets cannot choose it, existing sockets keep it until they close.
 ///
 /// # Errors
 /// If it is not kept, or the system refuses.
@@ -245,7 +246,7 @@ pub fn take_out(name: &str) -> Result<(), Error> {
     let (folder, called) = kept(name)?;
     check()?;
     remove(&folder).map_err(|e| refused("taking the law out", &e))?;
-    // The kernel unregisters it a moment later.
+    // The kernel unregisters the law a moment later.
     for _ in 0..WAITS {
         if !offered()?.contains(&called) {
             return Ok(());
@@ -261,7 +262,7 @@ fn wait() {
 }
 
 fn remove(folder: &Path) -> io::Result<()> {
-    // The link first: it is what registers the law.
+    // The link first, because it registers the law.
     for what in ["link", "params", "counters"] {
         match fs::remove_file(folder.join(what)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -269,12 +270,12 @@ fn remove(folder: &Path) -> io::Result<()> {
         }
     }
     fs::remove_dir(folder)?;
-    // With the last of them.
+    // Removes the folder with the last law.
     let _ = fs::remove_dir(PINS);
     Ok(())
 }
 
-/// The laws, and which of them are loaded: elephan's, then what it keeps besides.
+/// The laws and their states: first the built-in ones, then other laws that elephan keeps.
 ///
 /// # Errors
 /// If the kernel does not answer.
@@ -294,7 +295,7 @@ pub fn list() -> Result<Vec<State>, Error> {
     Ok(ours.chain(others.into_iter().map(|name| (name.clone(), name))).map(state).collect())
 }
 
-/// Counters of the sockets of a kept law since it was loaded; `None` for an object that does not count as elephan's does.
+/// Counters of a kept law's sockets since it was loaded; `None` for an object without elephan's counters.
 ///
 /// # Errors
 /// Returns an error if the law is not kept, or the kernel does not answer.
@@ -336,12 +337,12 @@ fn counters(map: &impl MapCore, number: usize) -> Result<Counters, Error> {
     })
 }
 
-/// Names of maps begin with that of the object.
+/// Whether `name` is that of the map `what`; names of maps begin with the name of the object.
 fn is(name: &std::ffi::OsStr, what: &str) -> bool {
     name.to_string_lossy().ends_with(&format!(".{what}"))
 }
 
-/// Name of the law's operations in the object.
+/// Name of the variable with the law's operations in the object.
 fn ops_of(called: &str) -> String {
     called.trim_start_matches("el_").replace("nrhstcp", "nr_hstcp")
 }
@@ -365,14 +366,14 @@ fn offered() -> Result<Vec<String>, Error> {
     Ok(text.split_whitespace().map(Into::into).collect())
 }
 
-/// Mounts the file system of pinned objects where the system has not, as other tools that pin do.
+/// Mounts the file system for pinned objects if the system has not done so, as other tools do.
 fn mount() -> Result<(), Error> {
     const PLACE: &CStr = c"/sys/fs/bpf";
     let mounts = fs::read_to_string("/proc/self/mounts").map_err(|e| refused("asking what is mounted", &e))?;
     if mounts.lines().any(|line| line.split(' ').skip(1).take(2).eq(["/sys/fs/bpf", "bpf"])) {
         return Ok(());
     }
-    // SAFETY: strings that end with a zero byte, and no data.
+    // SAFETY: the strings end with a zero byte, and there is no data.
     #[expect(unsafe_code, reason = "a call of the C library")]
     let failed = unsafe { libc::mount(c"bpf".as_ptr(), PLACE.as_ptr(), c"bpf".as_ptr(), 0, std::ptr::null()) } != 0;
     if failed {

@@ -1,4 +1,4 @@
-//! Types of an object, and information on its instructions (BTF).
+//! Types of an object, and CO-RE relocations of its instructions (BTF).
 //!
 //! Source: the kernel's documentation, `bpf/btf.rst`: sections `.BTF` and `.BTF.ext`.
 
@@ -7,7 +7,7 @@ use crate::error::Problem;
 use std::collections::BTreeMap;
 
 const MAGIC: u16 = 0xeb9f;
-/// Types within types, as deep as is looked.
+/// Largest depth of nested types that is followed.
 const DEEPEST: usize = 32;
 
 /// Number of a type; 0 is `void`.
@@ -19,14 +19,14 @@ pub(crate) struct Member {
     pub id: Id,
     /// Offset from the start of the structure, in bits.
     pub offset: u32,
-    /// Width of a bit field in bits, else 0.
+    /// Width of a bit field in bits, otherwise 0.
     pub bits: u8,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Void,
-    /// Bytes; bits where they are fewer, from bit `offset`.
+    /// Size in bytes; for a smaller integer, its width in bits, from bit `offset` on.
     Int {
         size: u32,
         bits: u8,
@@ -57,13 +57,13 @@ pub(crate) enum Kind {
     /// `const`, `volatile`, `restrict`, or a tag of a type.
     Modifier(Id),
     Function(Id),
-    /// Number of parameters.
+    /// A function type with this number of parameters.
     Prototype(u32),
     Variable(Id),
-    /// Types of variables, and their places.
+    /// Types of variables, with their places.
     Section(Vec<Placed>),
     Float(u32),
-    /// A tag of a declaration.
+    /// Tag of a declaration.
     Tag,
 }
 
@@ -90,13 +90,13 @@ fn damaged(what: &str) -> Problem {
     Problem::Types(format!("the types (BTF) are damaged: {what}"))
 }
 
-/// The start of a header, as both sections have it: where what follows it begins.
+/// Checks the start of a header, which is the same in both sections. Returns the offset of the data behind the header.
 fn header(bytes: &[u8]) -> Option<usize> {
     let right = u16_at(bytes, 0)? == MAGIC && *bytes.get(2)? == 1;
     right.then_some(u32_at(bytes, 4)? as usize)
 }
 
-/// A part of a section, whose place and length stand at `at` of its header.
+/// A part of a section; its offset and length are at `at` in the header.
 fn part(bytes: &[u8], at: usize) -> Option<&[u8]> {
     let start = header(bytes)?.checked_add(u32_at(bytes, at)? as usize)?;
     bytes.get(start..start.checked_add(u32_at(bytes, at + 4)? as usize)?)
@@ -177,7 +177,7 @@ impl Btf {
         Some(Type { name, kind })
     }
 
-    /// The text at a place of the table of strings; nothing where there is none.
+    /// The text at an offset in the table of strings; empty if there is none.
     pub fn text(&self, at: u32) -> &str {
         name_at(&self.strings, at as usize).unwrap_or("")
     }
@@ -201,7 +201,7 @@ impl Btf {
         None
     }
 
-    /// The type behind modifiers alone.
+    /// The type behind modifiers, but not behind typedefs.
     pub fn unmodified(&self, mut id: Id) -> Option<Id> {
         for _ in 0..DEEPEST {
             match self.kind(id)? {
@@ -212,7 +212,7 @@ impl Btf {
         None
     }
 
-    /// Bytes of a type.
+    /// Size of a type in bytes.
     pub fn size(&self, id: Id) -> Option<u32> {
         let mut id = id;
         let mut times = 1_u32;
@@ -254,10 +254,10 @@ impl Btf {
     }
 }
 
-/// Change to an instruction before it runs here, because the compiler saw another layout of a type.
+/// A change to an instruction that is needed because the compiler saw another layout of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Adaptation {
-    /// Byte in the section.
+    /// Offset of the instruction in the section, in bytes.
     pub offset: u32,
     pub id: Id,
     /// Offset of the string with the path to a field: `0:3:1`.
@@ -268,7 +268,7 @@ pub(crate) struct Adaptation {
 /// Reads the CO-RE relocations of a section `.BTF.ext`: by section, in the order of their offsets.
 pub(crate) fn adaptations(bytes: &[u8], btf: &Btf) -> Result<BTreeMap<String, Vec<Adaptation>>, Problem> {
     let start = header(bytes).ok_or_else(|| damaged("the header of .BTF.ext"))?;
-    // Older ones end before these fields.
+    // Older headers end before these fields.
     if start < 32 || u32_at(bytes, 28) == Some(0) {
         return Ok(BTreeMap::new());
     }

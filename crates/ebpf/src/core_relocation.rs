@@ -1,7 +1,7 @@
-//! CO-RE: what a program was compiled to know of the kernel's types is replaced by what holds here.
+//! CO-RE: values that a program was compiled with from the kernel's types are replaced by the values that are valid here.
 //!
 //! Source: the kernel's documentation, `bpf/llvm_reloc.rst`, "CO-RE Relocations", and `bpf/libbpf/libbpf_overview.rst`.
-//! Differs from libbpf: a structure of which the simulated kernel knows nothing keeps the layout that the object has.
+//! Differs from libbpf: a structure that the simulated kernel does not have keeps its layout in the object.
 
 use crate::btf::{Adaptation, Btf, Id, Kind, Member};
 use crate::error::Problem;
@@ -21,33 +21,33 @@ const VALUE_EXISTS: u32 = 10;
 const VALUE: u32 = 11;
 const TYPE_MATCHES: u32 = 12;
 
-/// Steps of a path, as many as are followed.
+/// Largest number of steps of a path that is followed.
 const LONGEST_PATH: usize = 64;
-/// Structures without a name within structures, as deep as is looked.
+/// Largest depth of nested unnamed structures that is followed.
 const DEEPEST: usize = 8;
 
 /// Result of adapting an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Adapted {
-    /// It stays as it was compiled.
+    /// The instruction stays as compiled.
     Keep,
-    /// Another number; and, for an offset, how many bytes the field has in the object and here, if they may differ.
+    /// A new value; for an offset, also the size of the field in the object and here, in bytes, if they may differ.
     Value { value: u64, sizes: Option<(u32, u32)> },
-    /// It is an error to execute it.
+    /// Executing the instruction is an error.
     Missing(String),
 }
 
-/// A field: from the start of what the path begins with.
+/// A field, relative to the start of the type at which the path begins.
 #[derive(Clone, Copy, Debug)]
 struct Field {
     id: Id,
-    /// Bits.
+    /// Offset in bits.
     offset: u64,
-    /// Bits of a bit field, else 0.
+    /// Width of a bit field in bits, otherwise 0.
     bits: u8,
 }
 
-/// A step on a path: into a member, or to an element.
+/// A step of a path: to a member, or to an element of an array.
 enum Step<'a> {
     Name(&'a str, Id),
     Element(u32),
@@ -57,7 +57,7 @@ fn damaged(what: &str) -> Problem {
     Problem::Relocation(format!("a CO-RE relocation is damaged: {what}"))
 }
 
-/// Part of the name before `___`; objects tell versions of a kernel's type apart by the part after it.
+/// The part of a name before `___`; the part after it distinguishes versions of a kernel type in objects.
 fn essential(name: &str) -> &str {
     match name.rfind("___") {
         Some(at) if at > 0 => &name[..at],
@@ -65,7 +65,7 @@ fn essential(name: &str) -> &str {
     }
 }
 
-/// The type of the simulated kernel that a type of the object means.
+/// The type of the simulated kernel that corresponds to a type of the object.
 fn counterpart(local: &Btf, target: &Btf, id: Id) -> Option<Id> {
     let name = essential(local.name(local.unmodified(id)?));
     let kind = std::mem::discriminant(local.kind(local.resolve(id)?)?);
@@ -125,7 +125,7 @@ fn enum_value(local: &Btf, target: &Btf, one: &Adaptation, id: Id, there: Option
     })
 }
 
-/// Field to which the path of a relocation leads in the object's own types, and the steps that have a name.
+/// The field that the path of a relocation reaches in the object's own types, and the named steps of the path.
 fn walk<'a>(local: &'a Btf, id: Id, path: &[u32]) -> Option<(Field, Vec<Step<'a>>)> {
     let mut steps = Vec::new();
     let mut at = Field { id, offset: scaled(local, id, path[0])?, bits: 0 };
@@ -163,7 +163,7 @@ fn inside(btf: &Btf, of: Field, member: &Member) -> Option<Field> {
     Some(Field { id: btf.resolve(member.id)?, offset: of.offset + u64::from(member.offset), bits: member.bits })
 }
 
-/// The member of a name, also in structures without a name.
+/// The member with this name, also inside unnamed structures.
 fn member(target: &Btf, of: Field, name: &str, depth: usize) -> Option<Field> {
     for member_of in target.members(of.id)? {
         let found = inside(target, of, member_of)?;
@@ -181,7 +181,7 @@ fn member(target: &Btf, of: Field, name: &str, depth: usize) -> Option<Field> {
     None
 }
 
-/// Whether a field of the object can be meant to be one of the simulated kernel.
+/// Whether a field of the object can correspond to a field of the simulated kernel.
 fn compatible(local: &Btf, mut mine: Id, target: &Btf, mut theirs: Id) -> bool {
     for _ in 0..DEEPEST {
         let (Some(a), Some(b)) = (local.resolve(mine), target.resolve(theirs)) else { return false };
@@ -203,7 +203,7 @@ fn compatible(local: &Btf, mut mine: Id, target: &Btf, mut theirs: Id) -> bool {
     false
 }
 
-/// Follows a path by its names.
+/// Follows a path by the names of its steps.
 fn follow(local: &Btf, steps: &[Step], target: &Btf, from: Id, times: u32) -> Option<Field> {
     let id = target.resolve(from)?;
     let mut at = Field { id, offset: scaled(target, id, times)?, bits: 0 };
@@ -263,7 +263,7 @@ fn field(local: &Btf, target: &Btf, one: &Adaptation, id: Id, there: Option<Id>)
             let (at, _) = storage(target, found).ok_or_else(wrong)?;
             let width = bits(target, found).ok_or_else(wrong)?;
             let right = 64_u64.saturating_sub(width);
-            // From the field's last bit to the word's.
+            // From the last bit of the field to the last bit of the word.
             let left = 64_u64.saturating_sub(found.offset + width - 8 * at);
             (if kind == FIELD_LEFT { left } else { right }, None)
         }
@@ -275,7 +275,7 @@ fn bits(btf: &Btf, of: Field) -> Option<u64> {
     Some(if of.bits > 0 { of.bits.into() } else { 8 * u64::from(btf.size(of.id)?) })
 }
 
-/// The first byte to load, and how many, for a field; for a bit field a word that holds it.
+/// The first byte to load for a field, and the number of bytes; for a bit field, those of a word that contains it.
 fn storage(btf: &Btf, of: Field) -> Option<(u64, u32)> {
     let mut size = btf.size(of.id).filter(|size| *size > 0)?;
     if of.bits == 0 {
@@ -294,7 +294,7 @@ fn signed(btf: &Btf, id: Id) -> bool {
     matches!(btf.kind(id), Some(Kind::Int { signed: true, .. } | Kind::Enum { signed: true, .. }))
 }
 
-/// The sizes of a number or pointer in the object and here, where loads of one may become loads of the other.
+/// The sizes of a number or pointer in the object and here, if loads of one can be changed into loads of the other.
 fn sizes(local: &Btf, mine: Field, target: &Btf, found: Field, size: u32) -> Option<(u32, u32)> {
     let number = |btf: &Btf, id| matches!(btf.kind(id), Some(Kind::Int { .. } | Kind::Enum { .. } | Kind::Pointer(_)));
     let fits = number(local, mine.id) && number(target, found.id) && mine.bits == 0;

@@ -1,4 +1,4 @@
-//! ELF files of eBPF: sections, symbols, relocations. Nothing of a file is believed before it is checked.
+//! ELF files of eBPF: sections, symbols, relocations. Every value of a file is checked before it is used.
 //!
 //! Source: Tool Interface Standard, ELF specification 1.2, in its 64-bit form (ELF-64 object file format 1.5); RFC 9669
 //! names the machine and the kernel's documentation (`bpf/llvm_reloc.rst`) the relocations.
@@ -6,11 +6,11 @@
 use crate::error::Problem;
 use std::collections::BTreeMap;
 
-/// Longest name that is read (bytes); the kernel's own limit is as long.
+/// Length of the longest name that is accepted, in bytes; the kernel has the same limit.
 pub(crate) const LONGEST_NAME: usize = 512;
-/// Sections that a file may have; compilers make a few dozen.
+/// Largest number of sections in a file; compilers make a few dozen.
 const MOST_SECTIONS: usize = 4096;
-/// Machine of an ELF file of eBPF.
+/// Machine number of eBPF in ELF files.
 const BPF: u16 = 247;
 
 /// Kinds of sections.
@@ -21,7 +21,7 @@ const RELOCATIONS: u32 = 9;
 /// Kinds of symbols.
 pub(crate) const FUNCTION: u8 = 2;
 pub(crate) const SECTION: u8 = 3;
-/// Bound weakly: may be missing.
+/// Weak binding: the symbol may be missing.
 pub(crate) const WEAK: u8 = 2;
 
 /// Address in an instruction of 16 bytes.
@@ -34,9 +34,9 @@ pub(crate) const CALL: u32 = 10;
 #[derive(Clone, Debug)]
 pub(crate) struct Section<'a> {
     pub name: &'a str,
-    /// Contents in the file.
+    /// Contents of the section in the file.
     pub data: &'a [u8],
-    /// Bytes that it has when loaded.
+    /// Size of the loaded section, in bytes.
     pub size: u64,
     kind: u32,
     link: u32,
@@ -44,7 +44,7 @@ pub(crate) struct Section<'a> {
 }
 
 impl Section<'_> {
-    /// Whether its bytes are zeros that are not in the file.
+    /// Whether the section consists of zeros that are not in the file.
     pub fn is_empty_in_file(&self) -> bool {
         self.kind == NO_BITS
     }
@@ -53,7 +53,7 @@ impl Section<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Symbol<'a> {
     pub name: &'a str,
-    /// Number of its section, 0 if it is defined elsewhere.
+    /// Index of its section; 0 if it is defined elsewhere.
     pub section: usize,
     pub value: u64,
     pub size: u64,
@@ -72,11 +72,11 @@ pub(crate) struct Relocation {
 pub(crate) struct Elf<'a> {
     pub sections: Vec<Section<'a>>,
     pub symbols: Vec<Symbol<'a>>,
-    /// The first symbol of each name in each section.
+    /// The first symbol with each name in each section.
     named: BTreeMap<(usize, &'a str), usize>,
 }
 
-/// Whole numbers of a file, in its order (little endian).
+/// Unsigned integers of a file, in its byte order (little endian).
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_le_bytes(bytes.get(at..at.checked_add(2)?)?.try_into().ok()?))
 }
@@ -89,7 +89,7 @@ pub(crate) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes.get(at..at.checked_add(8)?)?.try_into().ok()?))
 }
 
-/// The name that begins at `at` in a table of names, up to its zero byte.
+/// The name that begins at `at` in a string table, up to its zero byte.
 pub(crate) fn name_at(table: &[u8], at: usize) -> Option<&str> {
     let rest = table.get(at..)?;
     let rest = &rest[..rest.len().min(LONGEST_NAME + 1)];
@@ -135,7 +135,7 @@ impl<'a> Elf<'a> {
         let names = data_of(header(names)?)?;
         for i in 0..count {
             let header = header(i)?;
-            // The first is none, and its fields may mean something else.
+            // The first entry is not a section, and its fields may have other meanings.
             let data = if i == 0 { &bytes[..0] } else { data_of(header)? };
             self.sections.push(Section {
                 name: if i == 0 { "" } else { name_at(names, u32_at(header, 0)? as usize)? },
@@ -160,7 +160,7 @@ impl<'a> Elf<'a> {
                 let section = usize::from(u16_at(row, 6)?);
                 Some(Symbol {
                     name: name_at(names, u32_at(row, 0)? as usize)?,
-                    // Numbers above are absolute, common or otherwise in no section.
+                    // Larger indices mean absolute, common or other symbols without a section.
                     section: if section < self.sections.len() { section } else { 0 },
                     value: u64_at(row, 8)?,
                     size: u64_at(row, 16)?,
@@ -177,17 +177,17 @@ impl<'a> Elf<'a> {
         Ok(())
     }
 
-    /// The symbol of a name in a section; 0 is none.
+    /// The symbol with this name in a section; 0 means no symbol.
     pub fn symbol(&self, section: usize, name: &str) -> Option<&Symbol<'a>> {
         self.symbols.get(*self.named.get(&(section, name))?)
     }
 
-    /// The section of a name.
+    /// The section with this name.
     pub fn section(&self, name: &str) -> Option<(usize, &Section<'a>)> {
         self.sections.iter().enumerate().find(|(_, section)| section.name == name)
     }
 
-    /// Relocations of a section, by offset.
+    /// Relocations of a section, in the order of their offsets.
     pub fn relocations(&self, of: usize) -> Result<Vec<Relocation>, Problem> {
         let mut list = Vec::new();
         for section in self.sections.iter().filter(|s| s.kind == RELOCATIONS && s.info as usize == of) {

@@ -1,11 +1,11 @@
 //! Errors in an object, and faults of its programs.
 //!
-//! Source: none. Every message is one line that begins with the object and, where there is one, names program and
-//! instruction, counted from the program's first as the kernel's verifier counts.
+//! Source: none. Every message is one line that begins with the object. If it refers to code, it names the program and the
+//! instruction; instructions are counted from the start of the program, as the kernel's verifier does.
 
 use std::fmt::{self, Write as _};
 
-/// Writes a name from a file, which may contain any byte, as one line of visible characters.
+/// Writes a name from a file, which may contain any bytes, as one line of visible characters.
 fn plainly(f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>) -> fmt::Result {
     for letter in text.to_string().chars() {
         if letter.is_control() { write!(f, "{}", letter.escape_default())? } else { f.write_char(letter)? }
@@ -13,7 +13,7 @@ fn plainly(f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>) -> fmt::Result 
     Ok(())
 }
 
-/// Error of an object that cannot be used. Its text is one line that names the object first.
+/// Error of an object that cannot be used. Its text is one line that begins with the object's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     object: String,
@@ -36,7 +36,7 @@ impl Error {
         &self.problem
     }
 
-    /// The program and the instruction in it, where the fault is in code.
+    /// The program and the index of the instruction, if the error is in code.
     #[must_use]
     pub fn place(&self) -> Option<(&str, usize)> {
         self.place.as_ref().map(|(program, instruction)| (program.as_str(), *instruction))
@@ -55,22 +55,22 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Error in an object, by the part of the object.
+/// Errors in an object, by the part of the object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// The container: no ELF file of eBPF, or cut off.
+    /// The container: not an ELF file of eBPF, or truncated.
     Elf(String),
     /// The types (sections `.BTF` and `.BTF.ext`).
     Types(String),
-    /// A reference that leads nowhere.
+    /// A reference without a valid target.
     Relocation(String),
-    /// A map's definition.
+    /// The definition of a map.
     Map(String),
-    /// The congestion control: none of that name, or one that the kernel would refuse.
+    /// The congestion control: there is none with that name, or the kernel would refuse it.
     Control(String),
-    /// An instruction that there is not, or one that no program may have.
+    /// An instruction that does not exist or is not allowed in programs.
     Instruction(String),
-    /// Size above the limit.
+    /// A size above the limit.
     Size(String),
 }
 
@@ -88,7 +88,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Fault of a program, and its place. The call has no result then; the socket keeps what was written before.
+/// Fault of a program, with its place. The call then has no result; the socket keeps earlier writes of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault(Box<Inner>);
 
@@ -111,7 +111,7 @@ impl Fault {
         &self.0.program
     }
 
-    /// The number of the instruction, from the program's first; one of 16 bytes counts as two.
+    /// The index of the instruction in the program; one of 16 bytes counts as two.
     #[must_use]
     pub fn instruction(&self) -> usize {
         self.0.instruction
@@ -133,46 +133,46 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Kinds of a program's faults.
+/// Kinds of faults of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Reads where nothing is.
+    /// A read outside of the memory.
     Read {
         /// Address of the access.
         address: u64,
-        /// Bytes.
+        /// Size of the access, in bytes.
         size: usize,
     },
-    /// Writes where nothing is.
+    /// A write outside of the memory.
     Write {
         /// Address of the access.
         address: u64,
-        /// Bytes.
+        /// Size of the access, in bytes.
         size: usize,
     },
-    /// A write to memory that is read-only for programs: a field of the socket, the context, a sample, constants.
+    /// A write to memory that is read-only for programs: a field of the socket, the context, a sample, or constants.
     ReadOnly {
-        /// Name of the place, as far as it has one.
+        /// Name of the memory that was written, if it has one.
         what: String,
     },
-    /// An address that is not a multiple of the size, where an atomic operation needs one.
+    /// An atomic operation at an address that is not a multiple of its size.
     Unaligned {
         /// Address of the access.
         address: u64,
-        /// Bytes.
+        /// Size of the access, in bytes.
         size: usize,
     },
-    /// It does not end: more steps than a call may have.
+    /// More steps than a call may have; the program probably does not end.
     Steps(u64),
-    /// Calls within calls, more than the kernel allows.
+    /// More nested calls than the kernel allows.
     Frames,
     /// A field, type, function or value of the kernel that is not simulated.
     Missing(String),
     /// A helper that is not simulated.
     Helper(u32),
-    /// An argument that the helper or function cannot take.
+    /// An argument that the helper or function does not accept.
     Argument(String),
-    /// Its maps hold more than they may (bytes).
+    /// The maps exceed this size in bytes.
     Memory(usize),
 }
 

@@ -1,12 +1,12 @@
-//! Pairs of instructions that often follow each other become one step, and jumps that are decided by a number just
-//! loaded are taken with it. What a program does stays the same, to the place of its faults.
+//! Combines pairs of instructions that often follow each other into one step, and resolves jumps that depend on a constant
+//! loaded just before. The behaviour of a program does not change, including the places of its faults.
 //!
-//! Source: none. The pairs are those of our own laws and of the kernel's CUBIC; bit fields are read through a switch
-//! that relocation decides.
+//! Source: none. The pairs are those of our own laws and of the kernel's CUBIC. Programs read bit fields through a switch
+//! whose value relocation determines.
 
 use crate::instruction::{Code, IMMEDIATE, Op};
 
-/// Goes through a control's code once it is complete.
+/// Processes the code of a control once it is complete.
 pub(crate) fn fuse(ops: &mut [Op]) {
     for i in 1..ops.len() {
         let (first, second) = (ops[i - 1], ops[i]);
@@ -18,7 +18,7 @@ pub(crate) fn fuse(ops: &mut [Op]) {
             }
             continue;
         }
-        // The second of two has its operands where they usually are.
+        // The second instruction of a pair keeps its operands in their usual place.
         let number = second.src == IMMEDIATE;
         ops[i - 1].code = match (first.code, second.code) {
             (Code::Move, Code::Add) if !number => Code::MoveAdd,
@@ -34,7 +34,7 @@ pub(crate) fn fuse(ops: &mut [Op]) {
     }
 }
 
-/// Target of a number's load, if jumps follow that the number decides.
+/// Target after the load of a constant at `at`, if the constant decides the jumps that follow.
 fn decided(ops: &[Op], at: usize) -> Option<usize> {
     let load = ops[at];
     let number = match load.code {
@@ -54,7 +54,7 @@ fn decided(ops: &[Op], at: usize) -> Option<usize> {
             _ => break,
         };
         let next = if taken { op.off as usize } else { to + 1 };
-        // Only ahead: loops count their steps.
+        // Only forward jumps, because loops must count their steps.
         if next <= to {
             break;
         }
@@ -92,7 +92,7 @@ mod tests {
         ];
         fuse(&mut ops);
         assert_eq!(ops[0], op(Does::MoveJump, 3, n, 7, 8));
-        // Of another register, or back, it is none.
+        // A jump on another register, or backward, is not resolved.
         let mut other = [op(Does::Move, 3, n, 0, 8), op(Does::Equal32, 4, n, 2, 8), op(Does::Exit, 0, n, 0, 0)];
         fuse(&mut other);
         assert_eq!(other[0].code, Does::Move);
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(back[0].code, Does::Move);
     }
 
-    /// Result, memory, and where and why it ended.
+    /// Result or the place and reason of a fault, and the memory afterwards.
     fn outcome(ops: &[Op]) -> (Result<u64, (usize, Reason)>, Vec<u8>) {
         let function = Function { name: String::new(), start: 0, len: ops.len(), stack: FRAME };
         let code = Code { ops: ops.to_vec(), functions: vec![function], ..Code::default() };
@@ -125,7 +125,7 @@ mod tests {
                     let [dst, other] = [draw(4) as u8, 1 + draw(3) as u8];
                     let src = if draw(2) == 0 { IMMEDIATE } else { other };
                     let ahead = 1 + i + draw(4) as i32;
-                    // Mostly inside of what there is, through the address in r1.
+                    // Mostly within the memory, through the address in r1.
                     let at = if draw(40) == 0 { 60 } else { 8 * draw(7) as i32 };
                     match draw(10) {
                         0 => op(Does::Move, dst, src, 0, draw(9)),

@@ -1,29 +1,29 @@
 //! Functions that programs call: helpers by number, functions of the kernel's TCP by name.
 //!
-//! Source: `bpf-helpers(7)`; functions of TCP after RFC 5681 with Linux's names and units. Differs from Linux: time,
-//! random numbers and maps are the simulation's; what prints, prints nothing; an ACK that is asked for is not sent.
+//! Source: `bpf-helpers(7)`; TCP functions follow RFC 5681, with Linux's names and units. Differs from Linux: time, random
+//! numbers and maps are those of the simulation; helpers that print do nothing; an ACK that a program requests is not sent.
 
 use crate::error::Reason;
 use crate::maps::{Definition, Maps, Sort};
 use crate::memory::{Denied, MAP, Memory, OWN, SOCK_AT, VIEW_AT};
 use crate::target::{INET_CONNECTION_SOCK, TCP_SOCK};
 
-/// Ticks of the kernel's coarse clock in a second (`CONFIG_HZ`).
+/// Ticks per second of the kernel's coarse clock (`CONFIG_HZ`).
 pub const HZ: u64 = 1000;
-/// Value of that clock at the start of the simulation: a kernel's clock reaches 0 five minutes after its start.
+/// Value of that clock at the start of the simulation, because a kernel's clock reaches 0 five minutes after boot.
 pub const FIRST_JIFFY: u64 = 300 * HZ;
 
-/// Helper that calls a program again and again; the interpreter does it.
+/// Number of the helper that calls a program repeatedly; the interpreter implements it.
 pub(crate) const LOOP: u64 = 181;
 
-/// Windows do not fall below this after a loss (segments).
+/// Smallest threshold after a loss (segments).
 const LEAST_THRESHOLD: u32 = 2;
 
-/// The kernel's numbers of errors.
+/// The kernel's error numbers.
 const FAULT: u64 = 14_u64.wrapping_neg();
 const UNSUPPORTED: u64 = 95_u64.wrapping_neg();
 
-/// Functions of the kernel, in the order of their numbers.
+/// Kernel functions, in the order of their numbers here.
 static FUNCTIONS: [&str; 9] = [
     "tcp_slow_start",
     "tcp_cong_avoid_ai",
@@ -36,28 +36,28 @@ static FUNCTIONS: [&str; 9] = [
     "bpf_cast_to_kern_ctx",
 ];
 
-/// The number of a function of the kernel, if it is simulated.
+/// The number of a kernel function; `None` if it is not simulated.
 pub(crate) fn function(name: &str) -> Option<usize> {
     FUNCTIONS.iter().position(|known| *known == name)
 }
 
-/// A value of the kernel's configuration, if there is one here.
+/// A value of the kernel's configuration; `None` if there is none here.
 pub(crate) fn configuration(name: &str) -> Option<u64> {
     match name {
         "CONFIG_HZ" => Some(HZ),
-        // Linux 6.18, whose types these are.
+        // Linux 6.18, because the types are those of that version.
         "LINUX_KERNEL_VERSION" => Some(6 << 16 | 18 << 8),
         _ => None,
     }
 }
 
-/// State of a socket besides its memory.
+/// State of a socket in addition to its memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
     pub maps: Maps,
     /// Time since the simulation began (ns).
     pub now: u64,
-    /// State of the random numbers.
+    /// State of the random number generator.
     pub random: u64,
 }
 
@@ -83,7 +83,7 @@ impl Host {
         z ^ (z >> 31)
     }
 
-    /// Calls a helper. `cost` is raised by what it takes beyond a step.
+    /// Calls a helper. Adds to `cost` the steps that it takes in addition to one.
     pub fn help(
         &mut self,
         number: u64,
@@ -95,7 +95,7 @@ impl Host {
         let [first, second, third, fourth, _] = *arguments;
         match number {
             1 | 2 | 3 | 195 => self.map(number, arguments, maps, memory, cost),
-            // Reads of the kernel's memory, with an error instead of a fault.
+            // Reads of kernel memory that return an error instead of causing a fault.
             4 | 113 => {
                 let size = second as u32 as usize;
                 *cost += size as u64 / 8;
@@ -113,11 +113,11 @@ impl Host {
                 }
             }
             5 | 125 | 160 | 208 => Ok(self.now),
-            // What prints; the number of processor, node and process; locks; an ACK at once, which is the receiver's
-            // business.
+            // Helpers that print, return the number of the processor, node or process, or lock; and the one that sends an
+            // ACK at once, which is up to the receiver.
             6 | 177 | 8 | 42 | 14 | 93 | 94 | 116 => Ok(0),
             7 => Ok(self.draw() >> 32),
-            // Every socket has maps of its own, so that their cookies may be alike.
+            // Every socket has maps of its own, so all sockets can have the same cookie.
             46 => Ok(1),
             49 | 57 if first != OWN + SOCK_AT as u64 => Err(not_the_socket("bpf_setsockopt")),
             49 if (second as u32, third as u32) == (6, 13) => {
@@ -170,14 +170,14 @@ impl Host {
                 self.maps.update(map, of, &key, &value, fourth, memory)
             }
             3 => Ok(self.maps.delete(map, of, &key)),
-            // There is one processor.
+            // There is only one processor.
             195 if third as u32 != 0 => Ok(0),
             _ => self.maps.lookup(map, of, &key, memory),
         }
     }
 }
 
-/// Calls a function of the kernel.
+/// Calls a kernel function.
 pub(crate) fn call(number: u64, arguments: &[u64; 5], memory: &mut Memory) -> Result<u64, Reason> {
     let name = FUNCTIONS.get(number as usize).copied().unwrap_or_default();
     let [first, second, third, ..] = *arguments;
@@ -222,7 +222,7 @@ fn refused(denied: Denied, address: u64, size: usize) -> Reason {
     }
 }
 
-/// The storage map of a call, whose second argument must be the socket.
+/// The storage map of a call; its second argument must be the socket.
 fn storage<'a>(maps: &'a [Definition], map: u64, socket: u64, name: &str) -> Result<(usize, &'a Definition), Reason> {
     if socket != OWN + SOCK_AT as u64 {
         return Err(Reason::Argument(format!("{name}: its second argument must be the socket")));
@@ -240,7 +240,8 @@ fn set_word(memory: &mut Memory, at: usize, value: u32) {
     memory.set(at, value.to_le_bytes());
 }
 
-/// A segment more for each that is acknowledged, up to the threshold; returns those that are left.
+/// Adds a segment to the window for each acknowledged segment, up to the threshold. Returns the remaining acknowledged
+/// segments.
 fn slow_start(memory: &mut Memory, acked: u32) -> u32 {
     let cwnd = word(memory, CWND);
     let grown = cwnd.wrapping_add(acked).min(word(memory, SSTHRESH));
@@ -248,13 +249,13 @@ fn slow_start(memory: &mut Memory, acked: u32) -> u32 {
     acked.wrapping_sub(grown.wrapping_sub(cwnd))
 }
 
-/// A segment more for each `w` that are acknowledged.
+/// Adds a segment to the window for each `w` acknowledged segments.
 fn avoid(memory: &mut Memory, w: u32, acked: u32) -> Result<(), Reason> {
     if w == 0 {
         return Err(Reason::Argument("tcp_cong_avoid_ai: its second argument must not be 0".into()));
     }
     let (mut cwnd, mut count) = (word(memory, CWND), word(memory, COUNT));
-    // Credit from a larger `w` is given at once.
+    // Credit from a time with a larger `w` gives a segment at once.
     if count >= w {
         count = 0;
         cwnd = cwnd.wrapping_add(1);
@@ -269,7 +270,7 @@ fn avoid(memory: &mut Memory, w: u32, acked: u32) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Whether the window limits the sender; in slow start half of it must have been used.
+/// Whether the window limits the sender; in slow start it is enough that half of the window was used.
 fn is_limited(memory: &Memory) -> bool {
     let [byte] = memory.get(SOCK_AT + LIMITED as usize / 8);
     let cwnd = word(memory, CWND);
@@ -277,7 +278,7 @@ fn is_limited(memory: &Memory) -> bool {
         || (cwnd < word(memory, SSTHRESH) && u64::from(cwnd) < 2 * u64::from(word(memory, MOST_OUT)))
 }
 
-/// The socket as `struct bpf_tcp_sock` of the kernel's interface has it; returns where.
+/// Writes the socket in the form of `struct bpf_tcp_sock` of the kernel's interface; returns its address.
 fn view(memory: &mut Memory) -> u64 {
     const WORDS: [&str; 20] = [
         "snd_cwnd",
@@ -305,7 +306,7 @@ fn view(memory: &mut Memory) -> u64 {
         let at = SOCK_AT + TCP_SOCK.at(name);
         let value = match name {
             "ecn_flags" => u32::from(memory.own[at]),
-            // The newest of three samples; its time stands first.
+            // The newest of three samples; each begins with its time.
             "rtt_min" => word(memory, at + 4),
             _ => word(memory, at),
         };

@@ -1,11 +1,11 @@
-//! Instructions, decoded once: checked operations with absolute jump targets.
+//! Instructions, decoded once into checked operations with absolute jump targets.
 //!
 //! Source: RFC 9669 (versions 1 to 4 of the instruction set), and the kernel's documentation of load-acquire and
-//! store-release (`bpf/standardization/instruction-set.rst`). Not there: packet loads, which are obsolete.
+//! store-release (`bpf/standardization/instruction-set.rst`). Packet loads, which are obsolete, are not supported.
 
 use crate::elf::u32_at;
 
-/// An instruction as the file has it.
+/// An instruction in the form of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Raw {
     pub code: u8,
@@ -49,10 +49,10 @@ pub(crate) const LOCAL: u8 = 1;
 /// Source register of a 64-bit load of a program's address.
 pub(crate) const PROGRAM: u8 = 4;
 
-/// The source that stands for the number in the instruction.
+/// Source register number that means the immediate value of the instruction.
 pub(crate) const IMMEDIATE: u8 = 16;
 
-/// Operation of an instruction. `b` is the source register or the number in the instruction.
+/// Operation of an instruction. `b` is the source register or the immediate value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Code {
@@ -97,7 +97,7 @@ pub(crate) enum Code {
     Swap16,
     Swap32,
     Swap64,
-    /// A number of 64 bits, that takes two places.
+    /// Load of a 64-bit number; the instruction takes two places.
     Wide,
     Load8,
     Load16,
@@ -110,7 +110,7 @@ pub(crate) enum Code {
     Store16,
     Store32,
     Store64,
-    /// `imm` says which.
+    /// Atomic operation; `imm` selects it.
     Atomic32,
     Atomic64,
     /// Jump to `target`.
@@ -144,11 +144,11 @@ pub(crate) enum Code {
     /// Call of the kernel function with the number `imm` in the list of the code.
     Function,
     Exit,
-    /// Ends the run; `imm` is the number of the reason in the list of the code.
+    /// Causes a fault; `imm` is the index of the reason in the list of the code.
     Missing,
-    /// The second half of an instruction of 16 bytes, which nothing leads to.
+    /// The second half of a 16-byte instruction, which is never a jump target.
     Second,
-    /// Two in one; the second is read where it stands (`fuse`).
+    /// Two operations in one; the second is read from its own place (`fuse`).
     MoveAdd,
     Load32Load32,
     Load64Add,
@@ -157,12 +157,12 @@ pub(crate) enum Code {
     Load32GreaterEqual32,
     AddLoad32,
     LessLess,
-    /// A number, and a jump that it decides.
+    /// A constant load, and a jump that the constant decides.
     MoveJump,
 }
 
 impl Code {
-    /// All of them, by number.
+    /// All operations, by number.
     pub const ALL: [Self; 93] = [
         Self::Add,
         Self::Sub,
@@ -267,7 +267,7 @@ pub(crate) struct Op {
     pub dst: u8,
     /// A register, or [`IMMEDIATE`].
     pub src: u8,
-    /// Offset of a memory access, or where a jump leads, from the code's first instruction.
+    /// Offset of a memory access; for a jump, its target from the code's first instruction.
     pub off: i32,
     pub imm: u64,
 }
@@ -275,19 +275,19 @@ pub(crate) struct Op {
 impl Op {
     pub const SECOND: Self = Self { code: Code::Second, dst: 0, src: 0, off: 0, imm: 0 };
 
-    /// Number of its handler: two for each operation, with a register and with the number in the instruction.
+    /// Index of its handler: two for each operation, for a register and for an immediate value.
     #[inline]
     pub fn handler(&self) -> usize {
         2 * self.code as usize + usize::from(self.src == IMMEDIATE)
     }
 
-    /// An instruction that is an error to execute, for the reason with the number.
+    /// An instruction that causes a fault; `reason` is the index of the reason.
     pub fn missing(reason: usize) -> Self {
         Self { code: Code::Missing, imm: reason as u64, ..Self::SECOND }
     }
 }
 
-/// Bits of the first byte.
+/// Bit masks of the first byte.
 const CLASS: u8 = 7;
 const REGISTER: u8 = 8;
 
@@ -295,8 +295,8 @@ fn unknown(raw: &Raw) -> String {
     format!("there is no instruction {:#04x} with these fields", raw.code)
 }
 
-/// Decodes an instruction at `at` of a program of `len`; targets of jumps count from the program's first. Calls and
-/// numbers of 64 bits are left to the loader, which knows what they mean.
+/// Decodes the instruction at `at` of a program of `len` instructions; jump targets count from the start of the program.
+/// The loader completes calls and 64-bit loads, because it knows what they refer to.
 pub(crate) fn decode(raw: &Raw, at: usize, len: usize) -> Result<Op, String> {
     if raw.dst > 10 || raw.src > 10 {
         return Err("there are registers r0 to r10 only".into());
@@ -365,7 +365,7 @@ fn arithmetic(raw: &Raw) -> Option<Op> {
         return None;
     }
     let imm = i64::from(raw.imm).cast_unsigned();
-    // A shift by more bits than there are is refused where it can be seen.
+    // Refuses shifts by the width or more, if the number of bits is constant.
     if matches!(raw.code & 0xf0, 0x60 | 0x70 | 0xc0) && !from_register && imm >= if wide { 64 } else { 32 } {
         return None;
     }
@@ -395,7 +395,7 @@ fn jump(raw: &Raw, at: usize, len: usize) -> Result<Option<Op>, String> {
         0xb0 => of(LessEqual, LessEqual32),
         0xc0 => of(SignedLess, SignedLess32),
         0xd0 => of(SignedLessEqual, SignedLessEqual32),
-        // "may_goto": here the limit of steps is what ends loops.
+        // "may_goto": here the limit of steps ends loops.
         0xe0 if raw.code == 0xe5 && raw.src == 0 && raw.dst == 0 && raw.imm == 0 => {
             return Ok(Some(Op { code: Code::Move, dst: 0, src: 0, off: 0, imm: 0 }));
         }
@@ -441,7 +441,7 @@ fn load(raw: &Raw) -> Option<Op> {
     (raw.imm == 0).then_some(Op { code, dst: raw.dst, src: raw.src, off: raw.off.into(), imm: 0 })
 }
 
-/// Atomic operations, as `imm` says them.
+/// Atomic operations, by their value in `imm`.
 pub(crate) mod atomic {
     pub const ADD: u64 = 0x00;
     pub const OR: u64 = 0x40;
@@ -480,7 +480,7 @@ fn store(raw: &Raw) -> Option<Op> {
             use atomic::{ADD, AND, COMPARE, EXCHANGE, FETCH, OR, XOR};
             let imm = u64::from(raw.imm.cast_unsigned());
             let known = matches!(imm, EXCHANGE | COMPARE) || matches!(imm & !FETCH, ADD | OR | AND | XOR);
-            // What was there goes to the source.
+            // The old value goes to the source register.
             let fetches = imm & FETCH != 0;
             let good = known && !(fetches && imm != COMPARE && raw.src == 10);
             good.then(|| op(if size == 3 { Atomic64 } else { Atomic32 }, raw.dst, raw.src, imm)).flatten()

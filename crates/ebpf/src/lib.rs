@@ -1,9 +1,9 @@
 //! Runs congestion controls that were compiled to eBPF for the Linux kernel, without a kernel.
 //!
-//! Source: RFC 9669 (instructions), the kernel's documentation of BTF, of CO-RE and of `struct_ops`.
-//! [`Object::read`] takes a file, [`Object::load`] decodes one of its controls, [`Loaded::socket`] makes a socket under
-//! it, whose fields a simulator fills and whose calls are the kernel's. Whatever a file holds, there is an [`Error`] or
-//! a [`Fault`] of one line, and nothing else.
+//! Source: RFC 9669 (instructions), and the kernel's documentation of BTF, CO-RE and `struct_ops`. [`Object::read`] reads a
+//! file, [`Object::load`] decodes one of its controls, and [`Loaded::socket`] makes a socket with that control. A simulator
+//! sets the socket's fields and makes the kernel's calls. Any content of a file leads at most to an [`Error`] or a
+//! [`Fault`] with a message of one line.
 
 mod btf;
 mod core_relocation;

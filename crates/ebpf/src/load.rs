@@ -1,7 +1,7 @@
-//! Loader of objects: gathers functions from the sections, resolves addresses and fields, and produces code that runs.
+//! Loader of objects: collects functions from the sections, resolves addresses and fields, and produces runnable code.
 //!
-//! Source: the kernel's documentation of relocations (`bpf/llvm_reloc.rst`) and of libbpf. A program shares nothing
-//! with others but what the sections hold.
+//! Source: the kernel's documentation of relocations (`bpf/llvm_reloc.rst`) and of libbpf. Programs share only the data in
+//! the sections.
 
 use crate::btf::Adaptation;
 use crate::core_relocation::{Adapted, adapt};
@@ -19,20 +19,20 @@ use crate::target::TYPES;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Bytes that all variables, and all constants, may have.
+/// Largest total size of variables, and of constants, in bytes.
 const MOST_DATA: usize = 1 << 20;
-/// Instructions of a control: what the kernel's verifier would look at.
+/// Largest number of instructions of a control: the limit of the kernel's verifier.
 const MOST_CODE: usize = 1_000_000;
 
-/// Maps that an object may have.
+/// Largest number of maps in an object.
 const MOST_MAPS: usize = 256;
 
-/// The address of a kernel's function, which only tells that it is there.
+/// Address given to a kernel function that is only tested for existence.
 const NOT_CALLED: u64 = PROGRAM + (1 << 31);
 
 impl Object {
-    /// Decodes the programs of a control, found by its name or that of its variable. `sections` replaces what is in
-    /// data sections of the file, such as parameters: name and bytes, as many as there are.
+    /// Decodes the programs of a control, which is found by its name or the name of its variable. `sections` gives names
+    /// and bytes of data sections to replace, such as parameters; the sizes must be equal.
     ///
     /// # Errors
     /// If there is no such control or section, if the kernel would refuse the control, or if a program is damaged.
@@ -68,11 +68,11 @@ fn load(object: &Object, control: &Control, sections: &[(&str, &[u8])]) -> Resul
     })
 }
 
-/// Meaning of a name in the object.
+/// What a name in the object refers to.
 enum Meaning {
     Address(u64),
     Program(Place),
-    /// Kernel symbol that does not exist here.
+    /// A kernel symbol that does not exist here.
     Missing(String),
 }
 
@@ -82,20 +82,20 @@ struct Loader<'a> {
     code: Code,
     shared: Vec<u8>,
     own: Vec<u8>,
-    /// Addresses of sections of data.
+    /// Addresses of data sections.
     addresses: BTreeMap<usize, u64>,
-    /// The map at each byte of the section of maps.
+    /// The map at each offset of the section of maps.
     maps: BTreeMap<Place, usize>,
     /// Values of the kernel's configuration.
     configuration: BTreeMap<String, u64>,
-    /// Functions of the object by place: name, and bytes.
+    /// Functions of the object by place: name and size in bytes.
     symbols: BTreeMap<Place, (&'a str, u64)>,
     numbers: BTreeMap<Place, usize>,
     places: Vec<Place>,
     relocations: BTreeMap<usize, Vec<Relocation>>,
-    /// Numbers of the reasons why instructions must not be executed.
+    /// Indices of the reasons why instructions must not be executed.
     reasons: BTreeMap<String, usize>,
-    /// Calls, and numbers that are programs: instruction, and number of the function.
+    /// Calls and loads of program addresses to complete: index of the instruction, and index of the function.
     open: Vec<(usize, usize)>,
 }
 
@@ -126,7 +126,7 @@ impl<'a> Loader<'a> {
         Ok(loader)
     }
 
-    /// Gives the sections of data their places.
+    /// Assigns addresses to the data sections.
     fn lay_out(&mut self, sections: &[(&str, &[u8])]) -> Result<(), Problem> {
         for (name, _) in sections {
             if self.elf.section(name).is_none_or(|(_, section)| !is_data(section.name)) {
@@ -171,7 +171,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Values of the kernel's configuration, as constants.
+    /// Stores values of the kernel's configuration as constants.
     fn configure(&mut self) -> Result<(), Problem> {
         let btf = &self.object.btf;
         for (name, id) in btf.section(".kconfig") {
@@ -196,7 +196,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// The number of the function at a place, which is put on the list if it is new.
+    /// The index of the function at a place; a new function is added to the list.
     fn function(&mut self, place: Place) -> Result<usize, Problem> {
         if let Some(number) = self.numbers.get(&place) {
             return Ok(*number);
@@ -258,7 +258,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Jumps lead to instructions, and the last one leads away.
+    /// Checks that jumps lead to instructions and that the program does not run past its last instruction.
     fn check(&self, number: usize, start: usize, len: usize) -> Result<(), (usize, Problem)> {
         let ops = &self.code.ops[start..start + len];
         debug_assert_eq!(self.code.ops.len(), self.code.functions[number].start + len);
@@ -342,7 +342,7 @@ impl<'a> Loader<'a> {
         Ok(op)
     }
 
-    /// An instruction that is completed when all functions have their places.
+    /// Registers an instruction that is completed when the places of all functions are known.
     fn leads_to(&mut self, place: Place, at: usize, op: Op) -> Result<Op, Problem> {
         let number = self.function(place)?;
         self.open.push((at, number));
@@ -378,7 +378,7 @@ impl<'a> Loader<'a> {
         self.leads_to((symbol.section, to), at, local)
     }
 
-    /// Meaning of a symbol, for an instruction that needs an address.
+    /// What a symbol refers to, for an instruction that needs an address.
     fn meaning(&self, symbol: usize, addend: u64) -> Result<Meaning, Problem> {
         let symbol = self.elf.symbols[symbol];
         if symbol.section == 0 {
@@ -396,7 +396,8 @@ impl<'a> Loader<'a> {
             return Ok(Meaning::Address(MAP + *number as u64));
         }
         if let Some(base) = self.addresses.get(&symbol.section) {
-            // Never as far as into other memory: what lies behind is refused when it is used.
+            // The offset is limited so that it cannot reach another memory; accesses past the end are refused when
+            // executed.
             return Ok(Meaning::Address(base + (at & 0x7fff_ffff)));
         }
         if symbol.kind == FUNCTION || symbol.kind == SECTION {
@@ -405,7 +406,7 @@ impl<'a> Loader<'a> {
         Err(Problem::Relocation(format!("{} is neither data nor a program", symbol.name)))
     }
 
-    /// Fills in where functions begin.
+    /// Sets the starts of functions in calls and loads.
     fn connect(&mut self) {
         for (at, number) in &self.open {
             let start = self.code.functions[*number].start;
@@ -420,7 +421,8 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Size of the stack that a program uses: all, if it does more with the frame pointer than load and store relative to it.
+/// Stack size that a program uses; the whole frame if it uses the frame pointer for more than loads and stores relative to
+/// it.
 fn stack_of(ops: &[Op]) -> usize {
     let mut lowest = 0;
     for op in ops {
@@ -461,7 +463,7 @@ fn is_jump(code: Does) -> bool {
     (Does::Jump as u8..=Does::AnyBit32 as u8).contains(&(code as u8))
 }
 
-/// Puts a number that CO-RE found into an instruction.
+/// Writes a value that CO-RE found into an instruction.
 fn patch(raw: &mut Raw, value: u64, sizes: Option<(u32, u32)>) -> Result<(), String> {
     const SIZES: [(u32, u8); 4] = [(1, 0x10), (2, 0x08), (4, 0x00), (8, 0x18)];
     match raw.code & 7 {
@@ -475,7 +477,7 @@ fn patch(raw: &mut Raw, value: u64, sizes: Option<(u32, u32)>) -> Result<(), Str
             let Some((mine, theirs)) = sizes.filter(|(mine, theirs)| mine != theirs) else { return Ok(()) };
             let loads = SIZES.iter().find(|(_, bits)| *bits == raw.code & 0x18).map(|(size, _)| *size);
             let fits = SIZES.iter().find(|(size, _)| *size == theirs);
-            // As many bytes as the field has here, if it was loaded as a whole.
+            // Loads the size that the field has here, if the program loads the whole field.
             match (loads, fits) {
                 (Some(loads), Some((_, bits))) if loads == mine => {
                     raw.code = raw.code & !0x18 | bits;

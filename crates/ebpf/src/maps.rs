@@ -1,26 +1,26 @@
 //! Maps of a socket: arrays, hash tables and storage of sockets.
 //!
 //! Source: the kernel's documentation, `bpf/map_array.rst`, `bpf/map_hash.rst`, `bpf/map_sk_storage.rst`.
-//! Differs from Linux: every socket has maps of its own, those of each CPU are one, and a least recently used entry is
-//! never thrown out.
+//! Differs from Linux: every socket has maps of its own; per-CPU maps have a single copy; maps that drop the least recently
+//! used entry never drop one.
 
 use crate::btf::{Btf, Id, Kind};
 use crate::error::{Problem, Reason};
 use crate::memory::{Memory, OWN};
 use std::collections::BTreeMap;
 
-/// Bytes that all entries of a socket's maps may have.
+/// Largest total size of the entries of a socket's maps, in bytes.
 pub(crate) const LIMIT: usize = 1 << 20;
-/// Largest key or value (bytes).
+/// Size of the largest key or value, in bytes.
 const LONGEST: u32 = 1 << 16;
 
-/// Kinds of maps, as far as they are simulated.
+/// Kinds of maps that are simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sort {
     Array,
     Hash,
     Storage,
-    /// Another kind of the kernel's: an object may define such a map, but not use it.
+    /// Another kind of the kernel's: an object may define such a map but not use it.
     Other(u32),
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Definition {
 }
 
 impl Definition {
-    /// Reads the definition from the type of a variable in the section `.maps`.
+    /// Reads the definition of a map from the type of its variable in the section `.maps`.
     pub fn read(btf: &Btf, name: &str, id: Id) -> Result<Self, Problem> {
         let wrong = |what: &str| Problem::Map(format!("map {name}: {what}"));
         let id = btf.resolve(id).ok_or_else(|| wrong("has no type"))?;
@@ -42,7 +42,7 @@ impl Definition {
         let mut found = Self { name: name.into(), sort: Sort::Other(0), key: 0, value: 0, entries: 0 };
         let mut kind = 0;
         for member in members {
-            // Numbers are lengths of arrays that are pointed at, types are what is pointed at.
+            // A number is given as the length of an array behind a pointer, a type as the type behind a pointer.
             let Some(Kind::Pointer(to)) = btf.resolve(member.id).and_then(|id| btf.kind(id)) else { continue };
             let number = match btf.resolve(*to).and_then(|id| btf.kind(id)) {
                 Some(Kind::Array { count, .. }) => *count,
@@ -84,25 +84,25 @@ const ANY: u64 = 0;
 const NEW: u64 = 1;
 const OLD: u64 = 2;
 
-/// The kernel's numbers of errors.
+/// The kernel's error numbers.
 const EXISTS: u64 = 17_u64.wrapping_neg();
 const ABSENT: u64 = 2_u64.wrapping_neg();
 const TOO_MANY: u64 = 7_u64.wrapping_neg();
 const INVALID: u64 = 22_u64.wrapping_neg();
 
-/// Entries of a socket's maps. Their values lie in its memory, where programs write them.
+/// Entries of a socket's maps. Their values are in the socket's memory, where programs write them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Maps {
     tables: Vec<Table>,
-    /// Bytes of all.
+    /// Total size of all entries, in bytes.
     used: usize,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Table {
-    /// Slot of the value of each key.
+    /// Slot of each key's value.
     places: BTreeMap<Box<[u8]>, usize>,
-    /// Places of values that were deleted.
+    /// Slots of deleted values.
     spare: Vec<usize>,
 }
 
@@ -115,13 +115,13 @@ impl Maps {
         self.tables[map].places.get(key).copied()
     }
 
-    /// Makes an entry of zeros.
+    /// Creates an entry with a value of zeros.
     fn insert(&mut self, map: usize, of: &Definition, key: &[u8], memory: &mut Memory) -> Result<usize, Reason> {
         let size = of.value.next_multiple_of(8);
         let at = if let Some(at) = self.tables[map].spare.pop() {
             at
         } else {
-            // A key is kept, too, and the tree around it.
+            // The cost includes the key and the tree's memory for it.
             let cost = size + key.len() + 64;
             if self.used + cost > LIMIT {
                 return Err(Reason::Memory(LIMIT));
@@ -136,7 +136,7 @@ impl Maps {
         Ok(at)
     }
 
-    /// The address of the value of a key, 0 if there is none.
+    /// The address of a key's value; 0 if there is none.
     pub fn lookup(&mut self, map: usize, of: &Definition, key: &[u8], memory: &mut Memory) -> Result<u64, Reason> {
         if let Some(at) = self.place(map, key) {
             return Ok(OWN + at as u64);
@@ -145,7 +145,7 @@ impl Maps {
         if inside { Ok(OWN + self.insert(map, of, key, memory)? as u64) } else { Ok(0) }
     }
 
-    /// Sets the value of a key; returns 0 or the kernel's number of an error.
+    /// Sets the value of a key; returns 0 or the kernel's error number.
     pub fn update(
         &mut self,
         map: usize,
@@ -174,7 +174,7 @@ impl Maps {
         Ok(0)
     }
 
-    /// Takes an entry out; returns 0 or the kernel's number of an error.
+    /// Deletes an entry; returns 0 or the kernel's error number.
     pub fn delete(&mut self, map: usize, of: &Definition, key: &[u8]) -> u64 {
         if of.sort == Sort::Array {
             return INVALID;
@@ -185,7 +185,7 @@ impl Maps {
         0
     }
 
-    /// The address of the socket's storage, made if `create` and there is none, else 0.
+    /// The address of the socket's storage. If there is none, creates it if `create`, otherwise returns 0.
     pub fn storage(
         &mut self,
         map: usize,

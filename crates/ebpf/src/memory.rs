@@ -1,33 +1,33 @@
-//! Memory of a program: its addresses are artificial, equal in every run, and each access is checked.
+//! Memory of a program: addresses are artificial and the same in every run, and each access is checked.
 //!
-//! Source: none. Upper half of an address: which memory; lower half: where in it.
+//! Source: none. The upper half of an address selects the memory, the lower half is the offset in it.
 
 use crate::target::{MASK, TCP_SOCK};
 use std::sync::Arc;
 
-/// A socket's own memory: context, samples, the socket, variables, what lies in maps.
+/// A socket's own memory: context, samples, the socket, variables, and the entries of maps.
 pub(crate) const OWN: u64 = 1 << 32;
 /// Read-only memory shared by all sockets: constants and values of the kernel's configuration.
 pub(crate) const SHARED: u64 = 2 << 32;
 /// The stack.
 pub(crate) const STACK: u64 = 3 << 32;
-/// Maps, which have no memory of their own: only helpers take such an address.
+/// Maps; these addresses have no memory, and only helpers accept them.
 pub(crate) const MAP: u64 = 4 << 32;
-/// Programs that are called back, and functions of the kernel.
+/// Programs used as callbacks, and kernel functions.
 pub(crate) const PROGRAM: u64 = 5 << 32;
 
-/// A program's part of the stack (bytes).
+/// Stack frame of a program, in bytes.
 pub(crate) const FRAME: usize = 512;
-/// Calls within calls.
+/// Largest depth of nested calls.
 pub(crate) const FRAMES: usize = 8;
-/// Distance between the addresses of two parts, so that no access reaches into another part by mistake.
+/// Distance between the addresses of two frames, so that no access reaches into another frame by mistake.
 const STRIDE: u64 = 4096;
 
-/// Parts of a socket's memory.
+/// Offsets of the parts of a socket's memory.
 pub(crate) const CONTEXT_AT: usize = 0;
 pub(crate) const ACK_SAMPLE_AT: usize = 64;
 pub(crate) const RATE_SAMPLE_AT: usize = 80;
-/// The view of the socket that the helper `bpf_tcp_sock` gives.
+/// The view of the socket that the helper `bpf_tcp_sock` returns.
 pub(crate) const VIEW_AT: usize = 192;
 pub(crate) const SOCK_AT: usize = 320;
 pub(crate) const FREE_AT: usize = SOCK_AT + TCP_SOCK.size() as usize;
@@ -45,7 +45,7 @@ pub(crate) struct Memory {
     pub shared: Arc<[u8]>,
     stack: Vec<u8>,
     mask: &'static [u8],
-    /// Start of the writable memory, apart from the socket's fields.
+    /// Start of the memory behind the socket's fields that is writable throughout.
     free: usize,
 }
 
@@ -68,7 +68,7 @@ impl Memory {
         Self { own, shared: Arc::from([]), stack: Vec::new(), mask: &[], free: 0 }
     }
 
-    /// Zeroes a part of the stack for a program that begins, as far as it uses it, and gives the address of its end.
+    /// Zeroes the used part of a stack frame for a program that starts, and returns the address of the frame's end.
     pub fn frame(&mut self, depth: usize, used: usize) -> u64 {
         let from = depth * FRAME;
         if self.stack.len() < from + FRAME {
@@ -78,7 +78,7 @@ impl Memory {
         STACK + depth as u64 * STRIDE + FRAME as u64
     }
 
-    /// Position on the stack of an object of `size` bytes at this address.
+    /// Offset on the stack of an object of `size` bytes at this address.
     fn on_stack(address: u64, size: usize) -> Option<usize> {
         let at = address & 0xffff_ffff;
         let within = (at % STRIDE) as usize;
@@ -117,7 +117,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Bytes that are read.
+    /// Bytes to read.
     pub fn bytes(&self, address: u64, size: usize) -> Option<&[u8]> {
         let (memory, at) = match top(address) {
             OWN => (&self.own[..], low(address)),
@@ -128,7 +128,7 @@ impl Memory {
         memory.get(at..at.checked_add(size)?)
     }
 
-    /// Bytes that are written.
+    /// Bytes to write.
     #[inline]
     pub fn part(&mut self, address: u64, size: usize) -> Result<&mut [u8], Denied> {
         match top(address) {
@@ -157,7 +157,7 @@ impl Memory {
         many.is_some_and(|many| usize::from(*many) >= size)
     }
 
-    /// Name of the read-only place at this address, for messages.
+    /// Name of the read-only memory at this address, for messages.
     pub fn name(address: u64) -> String {
         match (top(address), low(address)) {
             (SHARED, _) => "a constant (.rodata or .kconfig)".into(),
@@ -170,7 +170,7 @@ impl Memory {
         }
     }
 
-    /// A number of the socket's memory, by its place; the place is one of ours.
+    /// A number in the socket's memory at a fixed offset of our own.
     #[inline]
     pub fn get<const N: usize>(&self, at: usize) -> [u8; N] {
         self.own[at..at + N].try_into().unwrap_or([0; N])

@@ -1,8 +1,8 @@
-//! An object file: which congestion controls it has, and which programs belong to them.
+//! An object file: its congestion controls, and the programs that belong to them.
 //!
 //! Source: the kernel's documentation of BTF and of libbpf; Linux's `tcp_congestion_ops`. Programs are found by the
-//! relocations of `.struct_ops`, and its structures by their symbols, since some compilers leave the offsets in the
-//! types empty.
+//! relocations of `.struct_ops`, and structures by their symbols, because some compilers leave the offsets in the types
+//! empty.
 
 use crate::btf::{self, Adaptation, Btf, Id, Kind, Member};
 use crate::elf::{Elf, FUNCTION, POINTER, SECTION, Symbol, u32_at, u64_at};
@@ -10,9 +10,9 @@ use crate::error::{Error, Problem};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Largest file that is read (bytes).
+/// Size of the largest file that is read, in bytes.
 pub const LARGEST_OBJECT: usize = 16 << 20;
-/// Congestion controls that an object may have.
+/// Largest number of congestion controls in an object.
 const MOST_CONTROLS: usize = 64;
 
 /// Callbacks of Linux's congestion controls.
@@ -20,25 +20,25 @@ const MOST_CONTROLS: usize = 64;
 pub enum Callback {
     /// A connection begins.
     Init,
-    /// A connection ends, or takes another control.
+    /// A connection ends, or changes to another control.
     Release,
     /// Returns the threshold after a loss; every control has it.
     Ssthresh,
-    /// An ACK that acknowledges, outside of recovery.
+    /// An ACK of new data outside recovery.
     CongAvoid,
-    /// The state of recovery changes.
+    /// The recovery state changes.
     SetState,
-    /// Something happens to the window.
+    /// An event that concerns the window.
     CwndEvent,
-    /// Any ACK, before anything else.
+    /// Any ACK, before all other calls.
     InAckEvent,
     /// Returns the window after a spurious loss; every control has it.
     UndoCwnd,
-    /// An ACK with how many segments it is for, and their round-trip time.
+    /// An ACK with the number of segments that it acknowledges and their round-trip time.
     PktsAcked,
-    /// The least segments in a burst.
+    /// Returns the smallest number of segments in a burst.
     MinTsoSegs,
-    /// An ACK with its sample of the delivery rate; instead of `CongAvoid`.
+    /// An ACK with its delivery-rate sample; replaces `CongAvoid`.
     CongControl,
     /// Returns the factor by which the send buffer grows.
     SndbufExpand,
@@ -61,7 +61,7 @@ impl Callback {
         Self::SndbufExpand,
     ];
 
-    /// Its name in the kernel.
+    /// The callback's name in the kernel.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ impl Callback {
     }
 }
 
-/// Start of a program: section, and byte in it.
+/// Start of a program: index of the section, and offset in bytes.
 pub(crate) type Place = (usize, u64);
 
 /// A congestion control of an object.
@@ -90,34 +90,34 @@ pub struct Control {
     name: String,
     variable: String,
     flags: u32,
-    /// Whether `cong_control` takes the ACK and its flags, as newer kernels give them.
+    /// Whether `cong_control` has parameters for the ACK and its flags, as in newer kernels.
     pub(crate) long_form: bool,
     /// Program of each [`Callback`].
     pub(crate) programs: [Option<Place>; Callback::ALL.len()],
-    /// Reason why the kernel would not take it, or why it is not simulated; an error only if the control is chosen.
+    /// Reason why the kernel would refuse the control, or why it is not simulated; an error only if the control is chosen.
     problem: Option<Problem>,
 }
 
 impl Control {
-    /// The name by which sockets choose it; empty if none can.
+    /// The name by which sockets choose it; empty if it cannot be chosen.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The name of its structure in the source.
+    /// The name of its variable in the source.
     #[must_use]
     pub fn variable(&self) -> &str {
         &self.variable
     }
 
-    /// Its flags in the kernel: 1, anybody may choose it; 2, it wants ECN.
+    /// Its flags in the kernel: 1, any user may choose it; 2, it wants ECN.
     #[must_use]
     pub fn flags(&self) -> u32 {
         self.flags
     }
 
-    /// Whether it has a program for this.
+    /// Whether it has a program for this callback.
     #[must_use]
     pub fn implements(&self, callback: Callback) -> bool {
         self.programs[callback as usize].is_some()
@@ -135,10 +135,10 @@ pub struct Object {
 }
 
 impl Object {
-    /// Reads an object; `name` is what messages call it.
+    /// Reads an object; `name` is its name in messages.
     ///
     /// # Errors
-    /// What is wrong with it, in one line that begins with its name.
+    /// A description of the error in one line that begins with `name`.
     pub fn read(name: &str, bytes: &[u8]) -> Result<Self, Error> {
         Self::parse(name, bytes).map_err(|problem| Error::new(name, problem))
     }
@@ -165,13 +165,13 @@ impl Object {
         Ok(Self { name: name.into(), bytes: Arc::from(bytes), btf, adaptations, controls })
     }
 
-    /// Name in messages.
+    /// Name of the object in messages.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The file.
+    /// The bytes of the file.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -190,7 +190,7 @@ impl Object {
         elf.section(name).filter(|(_, section)| !section.is_empty_in_file()).map(|(_, section)| section.data.to_vec())
     }
 
-    /// The control of this name, or of a variable of this name, if the kernel would take it.
+    /// The control with this name, or with a variable of this name, if the kernel would accept it.
     pub(crate) fn loadable(&self, control: &str) -> Result<&Control, Error> {
         let mut all = self.controls.iter().filter(|one| one.name == control && !control.is_empty());
         let found = all.next();
@@ -260,7 +260,7 @@ fn controls(elf: &Elf, btf: &Btf) -> Result<Vec<Control>, Problem> {
 }
 
 impl Control {
-    /// Copies the fields of the structure at `symbol`; its name in any case, if there is one.
+    /// Copies the fields of the structure at `symbol`. The name comes first, so that it is known even if another field is wrong.
     fn fill<'a>(
         &mut self,
         btf: &Btf,
@@ -307,7 +307,7 @@ impl Control {
     }
 }
 
-/// Number of parameters of a pointer's function.
+/// Number of parameters of the function that a pointer type refers to.
 fn parameters(btf: &Btf, id: Id) -> u32 {
     let Some(Kind::Pointer(to)) = btf.resolve(id).and_then(|id| btf.kind(id)) else { return 0 };
     match btf.resolve(*to).and_then(|id| btf.kind(id)) {

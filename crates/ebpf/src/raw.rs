@@ -9,11 +9,11 @@ use crate::machine::{Code, Function, Machine};
 use crate::maps::Maps;
 use crate::memory::{FRAME, Memory, OWN};
 
-/// Runs instructions on bytes that they may read and write, whose address is in `r1`; returns `r0`. Helpers without
-/// maps may be called, programs may not.
+/// Runs instructions with `context`, which they may read and write; its address is in `r1`. Returns `r0`. Helpers that use
+/// no maps may be called, but no programs.
 ///
 /// # Errors
-/// What is wrong with an instruction.
+/// A description of an invalid instruction.
 pub fn execute(instructions: &[u8], context: &mut [u8]) -> Result<Result<u64, Fault>, Error> {
     const NAME: &str = "instructions";
     let failed = |at, text| Error::at(NAME, "main", at, Problem::Instruction(text));

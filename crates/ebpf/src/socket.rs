@@ -1,8 +1,7 @@
-//! A socket under a congestion control from an object: the fields that the program sees, and the kernel's calls.
+//! A socket with a congestion control from an object: the fields that the program sees, and the kernel's calls.
 //!
-//! Source: Linux's `struct tcp_sock` and `tcp_congestion_ops`, whose names and units all of this has. Differs from
-//! Linux: variables and maps of an object are each socket's own, so that no result depends on what other sockets do or
-//! when.
+//! Source: Linux's `struct tcp_sock` and `tcp_congestion_ops`; names and units are the same. Differs from Linux: each
+//! socket has its own copy of the variables and maps of an object, so that results do not depend on other sockets.
 
 use crate::error::{Fault, Reason};
 use crate::host::Host;
@@ -14,13 +13,13 @@ use crate::target::{ACK_SAMPLE, INET_CONNECTION_SOCK, RATE_SAMPLE, SOCK, SOCK_CO
 use std::fmt;
 use std::sync::Arc;
 
-/// A congestion control, ready to run: one for all sockets that have it.
+/// A congestion control that is ready to run; all its sockets share it.
 pub struct Loaded {
     pub(crate) object: String,
     pub(crate) name: String,
     pub(crate) flags: u32,
     pub(crate) long_form: bool,
-    /// Number of the program for each [`Callback`].
+    /// Index of the program for each [`Callback`].
     pub(crate) entries: [Option<usize>; Callback::ALL.len()],
     pub(crate) code: Code,
     pub(crate) shared: Arc<[u8]>,
@@ -47,26 +46,26 @@ impl Loaded {
         &self.name
     }
 
-    /// Its flags in the kernel: 1, anybody may choose it; 2, it wants ECN.
+    /// Its flags in the kernel: 1, any user may choose it; 2, it wants ECN.
     #[must_use]
     pub fn flags(&self) -> u32 {
         self.flags
     }
 
-    /// Whether it has a program for this.
+    /// Whether it has a program for this callback.
     #[must_use]
     pub fn implements(&self, callback: Callback) -> bool {
         self.entries[callback as usize].is_some()
     }
 
-    /// Instructions of all its programs.
+    /// Number of instructions of all its programs.
     #[must_use]
     pub fn instructions(&self) -> usize {
         self.code.ops.len()
     }
 
-    /// A socket of a new connection, with ten segments of 1448 bytes as its window and no threshold. `seed` is where
-    /// the random numbers of its programs begin.
+    /// Creates the socket of a new connection, with a window of ten segments of 1448 bytes and no threshold. `seed` starts
+    /// the random numbers of its programs.
     #[must_use]
     pub fn socket(self: &Arc<Self>, seed: u64) -> Socket {
         let mut socket = Socket {
@@ -95,7 +94,7 @@ impl Loaded {
     }
 }
 
-/// A socket with its congestion control. A clone goes on by itself.
+/// A socket with its congestion control. A clone is independent.
 #[derive(Clone)]
 pub struct Socket {
     loaded: Arc<Loaded>,
@@ -116,52 +115,52 @@ impl fmt::Debug for Socket {
 /// Sample of an ACK: the kernel's `ack_sample`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckSample {
-    /// Segments newly acknowledged, those by SACK among them.
+    /// Segments newly acknowledged, including those by SACK.
     pub pkts_acked: u32,
-    /// Round-trip time of the newest segment that it is for (us), -1 where it gives none.
+    /// Round-trip time of the newest acknowledged segment (us); -1 if there is no sample.
     pub rtt_us: i32,
-    /// Segments under way when that segment left.
+    /// Segments in flight when that segment was sent.
     pub in_flight: u32,
 }
 
 /// A sample of the delivery rate: the kernel's `rate_sample`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSample {
-    /// Time at which the newest of these segments was sent (us).
+    /// Time at which the newest of the acknowledged segments was sent (us).
     pub prior_mstamp: u64,
-    /// `delivered` then (segments).
+    /// `delivered` at that time (segments).
     pub prior_delivered: u32,
-    /// `delivered_ce` then (segments).
+    /// `delivered_ce` at that time (segments).
     pub prior_delivered_ce: u32,
     /// Segments delivered in the interval, -1 without a sample.
     pub delivered: i32,
-    /// Number of those that were marked.
+    /// Number of these segments that were marked.
     pub delivered_ce: i32,
     /// Interval (us), -1 without a sample.
     pub interval_us: i64,
-    /// Time in which they were sent (us).
+    /// Time in which the segments were sent (us).
     pub snd_interval_us: u32,
-    /// Time in which they were acknowledged (us).
+    /// Time in which the segments were acknowledged (us).
     pub rcv_interval_us: u32,
-    /// Round-trip time of the newest of them (us), -1 where there is none.
+    /// Round-trip time of the newest of the segments (us); -1 if there is no sample.
     pub rtt_us: i64,
-    /// Segments newly known to be lost.
+    /// Segments newly marked lost.
     pub losses: i32,
-    /// Segments newly acknowledged, by SACK or not.
+    /// Segments newly acknowledged, cumulatively or by SACK.
     pub acked_sacked: u32,
-    /// Segments under way before the ACK.
+    /// Segments in flight before the ACK.
     pub prior_in_flight: u32,
-    /// Sequence number after the newest segment that it is for.
+    /// Sequence number after the newest acknowledged segment.
     pub last_end_seq: u32,
     /// Whether the application limited the rate.
     pub is_app_limited: bool,
-    /// Whether it is for a retransmission.
+    /// Whether the sample is for a retransmission.
     pub is_retrans: bool,
     /// Whether the ACK was probably delayed.
     pub is_ack_delayed: bool,
 }
 
-/// Methods that read and write a field of the socket where it lies.
+/// Methods that read and write a field of the socket in its memory.
 macro_rules! fields {
     ($($(#[doc = $doc:literal])* $get:ident, $set:ident: $type:ty = $of:ident $name:literal;)*) => {
         impl Socket {
@@ -174,7 +173,7 @@ macro_rules! fields {
                     <$type>::from_le_bytes(self.memory.get(AT))
                 }
 
-                /// Sets it. See the method without `set_`.
+                /// Sets the value. See the method without `set_`.
                 #[inline]
                 pub fn $set(&mut self, value: $type) {
                     const AT: usize = SOCK_AT + $of.at($name);
@@ -188,11 +187,11 @@ macro_rules! fields {
 fields! {
     /// The window (segments).
     snd_cwnd, set_snd_cwnd: u32 = TCP_SOCK "snd_cwnd";
-    /// The threshold of slow start (segments).
+    /// The slow-start threshold (segments).
     snd_ssthresh, set_snd_ssthresh: u32 = TCP_SOCK "snd_ssthresh";
-    /// Part of the next segment of the window that is earned (segments acknowledged).
+    /// Acknowledged segments counted towards the next segment of growth.
     snd_cwnd_cnt, set_snd_cwnd_cnt: u32 = TCP_SOCK "snd_cwnd_cnt";
-    /// The largest window that there may be (segments).
+    /// Upper limit of the window (segments).
     snd_cwnd_clamp, set_snd_cwnd_clamp: u32 = TCP_SOCK "snd_cwnd_clamp";
     /// Time at which the window last changed (jiffies).
     snd_cwnd_stamp, set_snd_cwnd_stamp: u32 = TCP_SOCK "snd_cwnd_stamp";
@@ -206,11 +205,11 @@ fields! {
     prr_delivered, set_prr_delivered: u32 = TCP_SOCK "prr_delivered";
     /// Segments sent in this recovery (PRR).
     prr_out, set_prr_out: u32 = TCP_SOCK "prr_out";
-    /// Segments that have left and are not acknowledged.
+    /// Segments sent and not acknowledged yet.
     packets_out, set_packets_out: u32 = TCP_SOCK "packets_out";
-    /// The most of them in the last window.
+    /// Largest number of these in the last window.
     max_packets_out, set_max_packets_out: u32 = TCP_SOCK "max_packets_out";
-    /// Retransmissions among them.
+    /// Retransmissions in flight.
     retrans_out, set_retrans_out: u32 = TCP_SOCK "retrans_out";
     /// Number of segments that SACK has acknowledged.
     sacked_out, set_sacked_out: u32 = TCP_SOCK "sacked_out";
@@ -226,15 +225,15 @@ fields! {
     app_limited, set_app_limited: u32 = TCP_SOCK "app_limited";
     /// Degree of reordering known of the network (segments).
     reordering, set_reordering: u32 = TCP_SOCK "reordering";
-    /// Number of times that it reordered segments.
+    /// Number of times that reordering was seen.
     reord_seen, set_reord_seen: u32 = TCP_SOCK "reord_seen";
     /// Smoothed round-trip time, times 8 (us / 8).
     srtt_us, set_srtt_us: u32 = TCP_SOCK "srtt_us";
-    /// Its mean deviation, times 4 (us / 4).
+    /// Mean deviation of the round-trip time, times 4 (us / 4).
     mdev_us, set_mdev_us: u32 = TCP_SOCK "mdev_us";
-    /// The largest of that in the last round trip (us / 4).
+    /// Largest mean deviation in the last round trip (us / 4).
     mdev_max_us, set_mdev_max_us: u32 = TCP_SOCK "mdev_max_us";
-    /// Variance term of the timeout (us / 4).
+    /// Variance term of the retransmission timeout (us / 4).
     rttvar_us, set_rttvar_us: u32 = TCP_SOCK "rttvar_us";
     /// Payload of a segment (bytes).
     mss_cache, set_mss_cache: u32 = TCP_SOCK "mss_cache";
@@ -244,7 +243,7 @@ fields! {
     tcp_header_len, set_tcp_header_len: u16 = TCP_SOCK "tcp_header_len";
     /// Sequence number of the next byte.
     snd_nxt, set_snd_nxt: u32 = TCP_SOCK "snd_nxt";
-    /// Sequence number of the first byte that is not acknowledged.
+    /// Sequence number of the first unacknowledged byte.
     snd_una, set_snd_una: u32 = TCP_SOCK "snd_una";
     /// The receiver's window (bytes).
     snd_wnd, set_snd_wnd: u32 = TCP_SOCK "snd_wnd";
@@ -252,17 +251,17 @@ fields! {
     write_seq, set_write_seq: u32 = TCP_SOCK "write_seq";
     /// `snd_nxt` when recovery began.
     high_seq, set_high_seq: u32 = TCP_SOCK "high_seq";
-    /// `snd_nxt` when a tail loss probe left, 0 if none is under way.
+    /// `snd_nxt` when a tail loss probe was sent; 0 if none is in flight.
     tlp_high_seq, set_tlp_high_seq: u32 = TCP_SOCK "tlp_high_seq";
-    /// `snd_una` when a reduction began that may be undone, 0 if none may.
+    /// `snd_una` at the start of a reduction that may be undone; 0 if none may be.
     undo_marker, set_undo_marker: u32 = TCP_SOCK "undo_marker";
-    /// Retransmissions of it that are not known to be needless.
+    /// Retransmissions in that reduction that are not known to be spurious.
     undo_retrans, set_undo_retrans: i32 = TCP_SOCK "undo_retrans";
     /// Retransmissions since the connection began.
     total_retrans, set_total_retrans: u32 = TCP_SOCK "total_retrans";
     /// Time at which a segment was last sent (jiffies).
     lsndtime, set_lsndtime: u32 = TCP_SOCK "lsndtime";
-    /// Segments sent with data since the connection began.
+    /// Data segments sent since the connection began.
     data_segs_out, set_data_segs_out: u32 = TCP_SOCK "data_segs_out";
     /// Bytes sent since the connection began.
     bytes_sent, set_bytes_sent: u64 = TCP_SOCK "bytes_sent";
@@ -270,39 +269,39 @@ fields! {
     bytes_acked, set_bytes_acked: u64 = TCP_SOCK "bytes_acked";
     /// Time at which the first segment of the last sample was sent (us).
     first_tx_mstamp, set_first_tx_mstamp: u64 = TCP_SOCK "first_tx_mstamp";
-    /// Time at which `delivered` last rose (us).
+    /// Time at which `delivered` last increased (us).
     delivered_mstamp, set_delivered_mstamp: u64 = TCP_SOCK "delivered_mstamp";
-    /// Segments delivered in the best sample of the rate.
+    /// Segments delivered in the highest rate sample.
     rate_delivered, set_rate_delivered: u32 = TCP_SOCK "rate_delivered";
-    /// The interval of it (us).
+    /// Interval of the highest rate sample (us).
     rate_interval_us, set_rate_interval_us: u32 = TCP_SOCK "rate_interval_us";
-    /// Flags of ECN: 1, it is used; 4, a reduction is to be signalled.
+    /// ECN flags: 1, ECN is used; 4, a reduction must be signalled.
     ecn_flags, set_ecn_flags: u8 = TCP_SOCK "ecn_flags";
-    /// The rate at which segments leave (bytes / s); all bits set if none is.
+    /// The pacing rate (bytes / s); all bits set if there is none.
     pacing_rate, set_pacing_rate: u64 = SOCK "sk_pacing_rate";
-    /// The largest such rate that the application allows (bytes / s).
+    /// The largest pacing rate that the application allows (bytes / s).
     max_pacing_rate, set_max_pacing_rate: u64 = SOCK "sk_max_pacing_rate";
     /// Pacing: 0 none, 1 by TCP, 2 by the queue (fq).
     pacing_status, set_pacing_status: u32 = SOCK "sk_pacing_status";
-    /// Timeout of retransmissions (jiffies).
+    /// Retransmission timeout (jiffies).
     rto, set_rto: u32 = INET_CONNECTION_SOCK "icsk_rto";
-    /// Timeouts in a row.
+    /// Consecutive timeouts.
     retransmits, set_retransmits: u8 = INET_CONNECTION_SOCK "icsk_retransmits";
-    /// IPv4 (2) or IPv6 (10).
+    /// Address family: IPv4 (2) or IPv6 (10).
     family, set_family: u16 = SOCK_COMMON "skc_family";
 }
 
 impl Socket {
-    /// A threshold that is none.
+    /// The value of `snd_ssthresh` that means no threshold.
     pub const NO_THRESHOLD: u32 = 0x7fff_ffff;
 
-    /// The control that it has.
+    /// The socket's control.
     #[must_use]
     pub fn control(&self) -> &Arc<Loaded> {
         &self.loaded
     }
 
-    /// Time since the simulation began (ns): what programs read as time, and as `tcp_mstamp`.
+    /// Time since the simulation began (ns), which programs read as time and as `tcp_mstamp`.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         self.host.now
@@ -316,18 +315,18 @@ impl Socket {
         self.memory.set(const { SOCK_AT + TCP_SOCK.at("tcp_clock_cache") }, now.to_le_bytes());
     }
 
-    /// Begins the random numbers of its programs anew.
+    /// Restarts the random numbers of its programs with a new seed.
     pub fn set_seed(&mut self, seed: u64) {
         self.host.random = seed;
     }
 
-    /// The same by the kernel's coarse clock, of which [`crate::HZ`] ticks make a second.
+    /// The time in ticks of the kernel's coarse clock, which has [`crate::HZ`] ticks per second.
     #[must_use]
     pub fn jiffies(&self) -> u64 {
         self.host.jiffies()
     }
 
-    /// The smallest round-trip time (us); all bits set where none is known.
+    /// The smallest round-trip time (us); all bits set if none is known.
     #[must_use]
     pub fn min_rtt_us(&self) -> u32 {
         u32::from_le_bytes(self.memory.get(const { SOCK_AT + TCP_SOCK.at("rtt_min") + 4 }))
@@ -336,7 +335,8 @@ impl Socket {
     /// Sets the smallest round-trip time (us).
     #[inline]
     pub fn set_min_rtt_us(&mut self, value: u32) {
-        // The kernel keeps the smallest and two that may follow it, each with its time; here they are alike.
+        // The kernel keeps the smallest sample and its two possible successors, each with its time; here all three are
+        // equal.
         const AT: usize = SOCK_AT + TCP_SOCK.at("rtt_min");
         for sample in 0..3 {
             self.memory.set(AT + 8 * sample + 4, value.to_le_bytes());
@@ -349,19 +349,19 @@ impl Socket {
         self.bit(const { TCP_SOCK.bit("is_cwnd_limited") })
     }
 
-    /// Sets whether the window holds the sender back.
+    /// Sets whether the window limits the sender.
     #[inline]
     pub fn set_cwnd_limited(&mut self, is: bool) {
         self.set_bits(const { TCP_SOCK.bit("is_cwnd_limited") }, 1, is.into());
     }
 
-    /// The state of recovery: 0 open, 1 disorder, 2 reduction, 3 recovery, 4 loss.
+    /// The recovery state: 0 open, 1 disorder, 2 reduction, 3 recovery, 4 loss.
     #[must_use]
     pub fn ca_state(&self) -> u8 {
         self.memory.own[const { SOCK_AT + INET_CONNECTION_SOCK.at("icsk_ca_state") }] & 31
     }
 
-    /// Sets the state of recovery, and does not tell the control; [`Self::set_state`] does both.
+    /// Sets the recovery state without a call of the control; [`Self::set_state`] does both.
     #[inline]
     pub fn set_ca_state(&mut self, state: u8) {
         self.set_bits(const { INET_CONNECTION_SOCK.bit("icsk_ca_state") }, 5, state);
@@ -385,7 +385,7 @@ impl Socket {
         *byte = *byte & !mask | (value << (bit % 8)) & mask;
     }
 
-    /// Calls a program with arguments after the socket; `None` if there is none.
+    /// Calls a program with the socket and `arguments`; returns `None` if there is no such program.
     #[inline]
     fn call(&mut self, callback: Callback, arguments: &[u64]) -> Result<Option<u64>, Fault> {
         let Some(entry) = self.loaded.entries[callback as usize] else { return Ok(None) };
@@ -408,54 +408,54 @@ impl Socket {
     }
 }
 
-/// The kernel's calls. Each does nothing where the control has no program for it, and fails with what the program does
-/// wrong.
+/// The kernel's calls. Each does nothing if the control has no program for it, and returns the fault if the program has
+/// one.
 #[expect(clippy::missing_errors_doc, reason = "said once, above")]
 impl Socket {
-    /// The connection begins, or takes this control.
+    /// Starts the connection, or the use of this control.
     pub fn init(&mut self) -> Result<(), Fault> {
         self.call(Callback::Init, &[]).map(drop)
     }
 
-    /// The connection ends.
+    /// Ends the connection.
     pub fn release(&mut self) -> Result<(), Fault> {
         self.call(Callback::Release, &[]).map(drop)
     }
 
-    /// Threshold after a loss (segments).
+    /// The threshold after a loss (segments).
     pub fn ssthresh(&mut self) -> Result<u32, Fault> {
         Ok(self.call(Callback::Ssthresh, &[])?.map_or(0, |result| result as u32))
     }
 
-    /// An ACK up to sequence number `ack` for `acked` segments, outside of recovery.
+    /// Reports an ACK up to sequence number `ack` for `acked` segments, outside recovery.
     pub fn cong_avoid(&mut self, ack: u32, acked: u32) -> Result<(), Fault> {
         self.call(Callback::CongAvoid, &[ack.into(), acked.into()]).map(drop)
     }
 
-    /// The state of recovery is about to change; afterwards it has ([`Self::ca_state`]).
+    /// Tells the control that the recovery state is about to change, and then changes it ([`Self::ca_state`]).
     pub fn set_state(&mut self, state: u8) -> Result<(), Fault> {
         self.call(Callback::SetState, &[state.into()])?;
         self.set_ca_state(state);
         Ok(())
     }
 
-    /// Something happens to the window: 0 sending after all was acknowledged, 1 the window begins anew, 2 a reduction
-    /// is complete, 3 a timeout, 4 a segment without and 5 one with a mark has come.
+    /// Reports an event that concerns the window: 0 sending after all data was acknowledged, 1 the window restarts, 2 a
+    /// reduction is complete, 3 a timeout, 4 a segment without a mark arrived, 5 a segment with a mark arrived.
     pub fn cwnd_event(&mut self, event: u32) -> Result<(), Fault> {
         self.call(Callback::CwndEvent, &[event.into()]).map(drop)
     }
 
-    /// An ACK has come: 1 it takes the slow path, 2 it changes the receiver's window, 4 it tells of a mark.
+    /// Reports an ACK with flags: 1 it takes the slow path, 2 it changes the receiver's window, 4 it echoes a mark.
     pub fn in_ack_event(&mut self, flags: u32) -> Result<(), Fault> {
         self.call(Callback::InAckEvent, &[flags.into()]).map(drop)
     }
 
-    /// Window after a spurious loss (segments).
+    /// The window after a spurious loss (segments).
     pub fn undo_cwnd(&mut self) -> Result<u32, Fault> {
         Ok(self.call(Callback::UndoCwnd, &[])?.map_or(0, |result| result as u32))
     }
 
-    /// Called for an ACK, with its sample.
+    /// Reports the sample of an ACK.
     pub fn pkts_acked(&mut self, sample: &AckSample) -> Result<(), Fault> {
         if !self.loaded.implements(Callback::PktsAcked) {
             return Ok(());
@@ -467,13 +467,13 @@ impl Socket {
         self.call(Callback::PktsAcked, &[OWN + ACK_SAMPLE_AT as u64]).map(drop)
     }
 
-    /// The least segments in a burst; `None` if the control leaves that to TCP.
+    /// The smallest number of segments in a burst; `None` if the control leaves that to TCP.
     pub fn min_tso_segs(&mut self) -> Result<Option<u32>, Fault> {
         Ok(self.call(Callback::MinTsoSegs, &[])?.map(|result| result as u32))
     }
 
-    /// An ACK up to `ack`, with flags of the kernel's, and its sample of the delivery rate. Programs for older kernels
-    /// get the sample alone.
+    /// Reports an ACK up to `ack`, with the kernel's flags and its delivery-rate sample. Programs for older kernels get
+    /// only the sample.
     pub fn cong_control(&mut self, ack: u32, flags: u32, sample: &RateSample) -> Result<(), Fault> {
         if !self.loaded.implements(Callback::CongControl) {
             return Ok(());
@@ -512,7 +512,7 @@ impl Socket {
     }
 }
 
-// What lies before the socket in its memory does not overlap.
+// The parts before the socket in its memory do not overlap.
 const _: () = assert!(
     ACK_SAMPLE_AT + ACK_SAMPLE.size() as usize <= RATE_SAMPLE_AT
         && RATE_SAMPLE_AT + RATE_SAMPLE.size() as usize <= crate::memory::VIEW_AT

@@ -1,7 +1,7 @@
-//! The types of the kernel that congestion controls read, as the simulated socket has them: names, widths and values
-//! are the kernel's, places are our own, since programs find fields by name (CO-RE).
+//! The kernel types that congestion controls read, in the simulated socket. Names, widths and values are the kernel's;
+//! offsets are our own, because programs find fields by name (CO-RE).
 //!
-//! Source: names and types of Linux 6.18, as its own description of its types (BTF) has them.
+//! Source: names and types of Linux 6.18, from its own description of its types (BTF).
 
 use crate::btf::{Btf, Id, Kind as BtfKind, Member as BtfMember, Type};
 use std::sync::LazyLock;
@@ -16,13 +16,13 @@ pub(crate) enum Kind {
     I32,
     I64,
     Bool,
-    /// Bit field of this width within a byte.
+    /// Bit field with this width, within a byte.
     Bits(u8),
     Inner(&'static Struct),
     Words(u32),
     Bytes(u32),
     Samples(u32),
-    /// Pointer to a structure of this name.
+    /// Pointer to a structure with this name.
     Pointer(&'static str),
     /// Pointer to a function with this number of parameters.
     Function(u32),
@@ -40,7 +40,7 @@ const fn structure(name: &'static str, fields: &'static [(&'static str, Kind)]) 
 }
 
 impl Kind {
-    /// Size in bytes, and alignment.
+    /// Size and alignment, in bytes.
     const fn size(self) -> (u32, u32) {
         match self {
             U8 | Bool | Bits(_) => (1, 1),
@@ -56,7 +56,7 @@ impl Kind {
 }
 
 impl Struct {
-    /// Offset of the field of a number, or for all numbers above the end of the structure, in bits.
+    /// Offset of field number `number`, in bits; for numbers beyond the last field, the size of the structure.
     const fn place(&self, number: usize) -> u32 {
         let (mut at, mut i) = (0_u32, 0);
         loop {
@@ -81,12 +81,12 @@ impl Struct {
         }
     }
 
-    /// Bytes.
+    /// Size in bytes.
     pub const fn size(&self) -> u32 {
         self.place(self.fields.len()) / 8
     }
 
-    /// Offset of the field of a name, in bits; the field must exist.
+    /// Offset of the field with this name, in bits; the field must exist.
     pub const fn bit(&self, name: &str) -> u32 {
         let mut i = 0;
         while i < self.fields.len() {
@@ -98,12 +98,12 @@ impl Struct {
         panic!("no such field")
     }
 
-    /// Offset of the field of a name, in bytes; the field must exist.
+    /// Offset of the field with this name, in bytes; the field must exist.
     pub const fn at(&self, name: &str) -> usize {
         self.bit(name) as usize / 8
     }
 
-    /// The field that has a byte, by name: of the innermost structure.
+    /// The field that contains a byte: names of the innermost structure and of the field.
     pub fn field(&self, byte: u32) -> Option<(&'static str, &'static str)> {
         for (i, (name, kind)) in self.fields.iter().enumerate() {
             let from = self.place(i) / 8;
@@ -233,7 +233,7 @@ pub(crate) static TCP_SOCK: Struct = structure(
     "tcp_sock",
     &[
         ("inet_conn", Inner(&INET_CONNECTION_SOCK)),
-        // What programs write, together.
+        // The fields that programs write are next to each other.
         ("snd_cwnd", U32),
         ("snd_ssthresh", U32),
         ("snd_cwnd_cnt", U32),
@@ -361,7 +361,7 @@ static TCP_CONGESTION_OPS: Struct = structure(
     ],
 );
 
-/// All structures, inner ones first.
+/// All structures; inner ones come first.
 static STRUCTS: [&Struct; 12] = [
     &SOCK_COMMON,
     &SOCK,
@@ -377,7 +377,7 @@ static STRUCTS: [&Struct; 12] = [
     &TCP_CONGESTION_OPS,
 ];
 
-/// Names and values that programs ask for.
+/// Enumeration values that programs use, with their names.
 static ENUMS: [(&str, &[(&str, u64)]); 5] = [
     (
         "tcp_ca_event",
@@ -409,7 +409,7 @@ static ENUMS: [(&str, &[(&str, u64)]); 5] = [
     ),
 ];
 
-/// The fields of the socket that programs may write, as Linux's `bpf_tcp_ca_btf_struct_access` has them.
+/// The fields of the socket that programs may write, as in Linux's `bpf_tcp_ca_btf_struct_access`.
 static WRITABLE: [(&Struct, &str); 10] = [
     (&SOCK, "sk_pacing_rate"),
     (&SOCK, "sk_pacing_status"),
@@ -427,7 +427,7 @@ static WRITABLE: [(&Struct, &str); 10] = [
 pub(crate) static MASK: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut mask = vec![0; TCP_SOCK.size() as usize];
     for (of, name) in WRITABLE {
-        // All four structures begin where the socket does. Of `icsk_ack`, the first byte is `pending`.
+        // All four structures begin at the start of the socket. The first byte of `icsk_ack` is `pending`.
         let at = of.at(name);
         let size = of.fields.iter().find(|(field, _)| *field == name).map_or(0, |(_, kind)| kind.size().0);
         let size = if name == "icsk_ack" { 1 } else { size };
@@ -438,7 +438,7 @@ pub(crate) static MASK: LazyLock<Vec<u8>> = LazyLock::new(|| {
     mask
 });
 
-/// All of the above as the types of a kernel.
+/// All these structures and values as the types of a kernel.
 pub(crate) static TYPES: LazyLock<Btf> = LazyLock::new(|| Builder::default().build());
 
 #[derive(Default)]

@@ -1,9 +1,9 @@
-//! The simulated kernel's types are those of the running one, where that describes its types.
+//! The simulated kernel's types equal those of the running kernel, if it describes its types.
 
 use crate::btf::{Btf, Id, Kind};
 use crate::target::TYPES;
 
-/// The member of a name, also in members without one: its type, and bits of a bit field.
+/// The member with this name, also inside unnamed members: its type, and the width of a bit field.
 fn member(btf: &Btf, id: Id, name: &str) -> Option<(Id, u8)> {
     let list = btf.members(id)?;
     let direct = list.iter().find(|one| btf.text(one.name) == name).map(|one| (one.id, one.bits));
@@ -17,7 +17,7 @@ fn same(ours: &Btf, id: Id, theirs: &Btf, there: Id, differ: &mut Vec<String>) -
         (Some(Kind::Int { size, signed, .. }), Some(Kind::Int { size: other, signed: as_well, .. })) => {
             size == other && (signed == as_well || *size == 1)
         }
-        // What it points at is not simulated.
+        // The types behind pointers are not simulated.
         (Some(Kind::Pointer(_)), Some(Kind::Pointer(_))) => true,
         (Some(Kind::Int { size, .. }), Some(Kind::Enum { size: other, .. })) => size == other,
         (Some(Kind::Array { element, count }), Some(Kind::Array { element: other, count: as_many })) => {
@@ -59,7 +59,7 @@ fn fields_and_values_are_those_of_the_running_kernel() {
         return;
     };
     let theirs = Btf::read(&bytes).unwrap();
-    // Which has other fields before and after: the table is of one version.
+    // Older kernels have other fields; the table is for one version.
     if !theirs.types.iter().any(|one| theirs.text(one.name) == "tcp_ca_ack_event_flags") {
         eprintln!("skipped: an old kernel");
         return;
@@ -74,7 +74,7 @@ fn fields_and_values_are_those_of_the_running_kernel() {
         let all = theirs.types.iter().enumerate();
         let mut found =
             all.filter(|(_, other)| theirs.text(other.name) == name && std::mem::discriminant(&other.kind) == kind);
-        // A field of this structure has no type of its own there, and values may have another enum's name.
+        // The kernel may have no separate type for a structure, or another name for an enumeration.
         let Some((there, _)) = found.next() else { continue };
         assert!(same(&TYPES, id as Id, &theirs, there as Id, &mut differ), "{name}");
         compared += 1;

@@ -1,4 +1,4 @@
-//! The clock of a run, and how a thread waits for an instant: the only file that reads a clock.
+//! The clock of a run, and waiting for an instant. This is the only file of the crate that reads a clock.
 //!
 //! Source: POSIX `clock_nanosleep`, `ppoll`, `sched_setscheduler`.
 
@@ -8,10 +8,10 @@ use base::{Span, Time};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Nanoseconds by which the kernel may delay a wake-up to join it with others: as few as possible.
+/// Nanoseconds by which the kernel may delay a wake-up to combine it with others: the smallest value.
 const SLACK_NS: libc::c_ulong = 1;
 
-/// Time since a start.
+/// A clock that measures the time since its start.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(Instant);
 
@@ -38,7 +38,7 @@ impl Clock {
         }
     }
 
-    /// Sleeps until `time`, or until one of the files can be read.
+    /// Sleeps until `time`, or until one of the files is readable.
     ///
     /// # Errors
     /// An error of the operating system.
@@ -59,12 +59,12 @@ impl Clock {
     }
 }
 
-/// Gives this thread a real-time priority and punctual wake-ups. Returns whether the system allowed it.
+/// Gives this thread a real-time priority and precise wake-ups. Returns whether the system allowed it.
 #[must_use]
 pub fn set_realtime_priority(priority: i32) -> bool {
-    // SAFETY: numbers only.
+    // SAFETY: the arguments are only numbers.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, SLACK_NS) };
     let parameters = libc::sched_param { sched_priority: priority };
-    // SAFETY: parameters that outlive the call; 0 is this thread.
+    // SAFETY: the parameters outlive the call; 0 means this thread.
     (unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const parameters) }) == 0
 }

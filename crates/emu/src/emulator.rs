@@ -1,7 +1,8 @@
-//! A bottleneck in virtual time: the simulator's link, propagation behind it for each flow, and a return path that only delays.
+//! A bottleneck in virtual time: the simulator's link, a propagation delay behind it for each flow, and a return path that
+//! only delays.
 //!
-//! Source: none. Service begins and ends at the instants that rate and arrivals give, whenever the caller comes to look: coming
-//! late makes packets late, never the link slower.
+//! Source: none. Service begins and ends at the times that rate and arrivals determine, independent of the time of the
+//! caller's calls: a late call delays packets but does not slow the link down.
 
 use crate::packet;
 use crate::record::{Counters, Drop, Record, Sample};
@@ -11,13 +12,13 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// Least size of a packet with data, in bytes; shorter packets are handshakes or pure ACKs.
+/// Smallest size of a packet with data, in bytes; shorter packets are handshakes or pure ACKs.
 const MIN_DATA: usize = 1000;
 
 /// Direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
-    /// Direction to the servers, through the link.
+    /// To the servers, through the link.
     Forward,
     /// Back to the clients.
     Backward,
@@ -32,7 +33,7 @@ pub struct FlowDelays {
     pub backward: Span,
 }
 
-/// A packet that propagates. Ordered by when it is due, then by when it left.
+/// A packet in propagation. Ordered by due time, then by departure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct InFlight {
     due: Time,
@@ -50,7 +51,7 @@ pub struct Emulator {
     slots: Slots,
     in_flight: BinaryHeap<Reverse<InFlight>>,
     order: u64,
-    /// Time span in which counters count.
+    /// Time span in which events are counted.
     measured: Range<Time>,
     every: Span,
     next_sample: Time,
@@ -60,16 +61,16 @@ pub struct Emulator {
     jitter: Option<Jitter>,
 }
 
-/// Exponential delay of each packet behind the link, which keeps their order.
+/// Exponential delay of each packet behind the link; packets stay in order.
 #[derive(Debug)]
 struct Jitter {
     mean: Span,
     chance: Stream,
-    /// Time at which the last packet was through.
+    /// Time at which the last packet arrived.
     last: Time,
 }
 
-/// Bytes of the packets that are on the way, each in a slot of its own.
+/// Bytes of the packets in flight, each in a slot of its own.
 #[derive(Debug, Default)]
 struct Slots {
     list: Vec<Vec<u8>>,
@@ -89,7 +90,7 @@ impl Slots {
     }
 }
 
-/// Records what one call of the link drops and marks.
+/// Records the drops and marks of one call of the link.
 struct FateRecorder<'a> {
     slots: &'a mut Slots,
     record: &'a mut Record,
@@ -116,8 +117,8 @@ impl Fates for FateRecorder<'_> {
 }
 
 impl Emulator {
-    /// A bottleneck for flows with these `delays`; counters count in the `measured` period, samples are taken `every` so often
-    /// until its end.
+    /// A bottleneck for flows with these `delays`. Events are counted in the `measured` period; samples are taken at
+    /// intervals of `every` until its end.
     #[must_use]
     pub fn new(link: Link<AnyQueue>, delays: Vec<FlowDelays>, measured: Range<Time>, every: Span) -> Self {
         let n = delays.len();
@@ -138,19 +139,20 @@ impl Emulator {
         }
     }
 
-    /// Drops what `policer` does not let pass, before the link.
+    /// Adds a `policer` that drops packets before the link.
     #[must_use]
     pub fn policed(self, policer: TokenBucket) -> Self {
         Self { policer: Some(policer), ..self }
     }
 
-    /// Delays each packet behind the link by exponential draws of `chance` with this mean; packets stay in order.
+    /// Adds an exponential delay behind the link for each packet, with this mean, drawn from `chance`; packets stay in
+    /// order.
     #[must_use]
     pub fn jittered(self, mean: Span, chance: Stream) -> Self {
         Self { jitter: Some(Jitter { mean, chance, last: Time::ZERO }), ..self }
     }
 
-    /// Takes a packet from a client at `now`, which must not be before the last call's.
+    /// Takes a packet from a client at `now`, which must not be before the previous call's.
     pub fn forward(&mut self, now: Time, flow: u32, bytes: &[u8]) {
         self.advance(now);
         let slot = self.slots.put(bytes);
@@ -176,13 +178,13 @@ impl Emulator {
         }
     }
 
-    /// A packet comes from a server.
+    /// Takes a packet from a server.
     pub fn backward(&mut self, now: Time, flow: u32, bytes: &[u8]) {
         let slot = self.slots.put(bytes);
         self.propagate(now + self.delays[flow as usize].backward, Direction::Backward, slot);
     }
 
-    /// Lets the link do all it does until `now`, that instant included.
+    /// Processes all events of the link up to and including `now`.
     pub fn advance(&mut self, now: Time) {
         loop {
             let next = self.link.next_event().map_or(Time::NEVER, |event| event.at);
@@ -204,7 +206,7 @@ impl Emulator {
         }
     }
 
-    /// Time at which the next packet is due, or the link has an event.
+    /// Time at which the next packet is due or the link has an event.
     #[must_use]
     pub fn next(&self) -> Time {
         let due = self.in_flight.peek().map_or(Time::NEVER, |Reverse(packet)| packet.due);
@@ -217,8 +219,8 @@ impl Emulator {
         self.in_flight.is_empty() && self.link.serving().is_none()
     }
 
-    /// Hands `deliver` every packet that is due at `now`, oldest first, with where it goes; it says whether the packet
-    /// was taken.
+    /// Passes every packet that is due at `now` to `deliver`, oldest first, with its direction; `deliver` returns whether
+    /// the packet was accepted.
     pub fn deliver(&mut self, now: Time, mut deliver: impl FnMut(Direction, &[u8]) -> bool) {
         self.advance(now);
         while let Some(&Reverse(InFlight { due, direction, slot, .. })) = self.in_flight.peek()
@@ -234,18 +236,18 @@ impl Emulator {
         }
     }
 
-    /// Record of the run, to be added to.
+    /// The record of the run, for changes.
     pub fn record(&mut self) -> &mut Record {
         &mut self.record
     }
 
-    /// Record of the run.
+    /// The record of the run.
     #[must_use]
     pub fn into_record(self) -> Record {
         self.record
     }
 
-    /// The packet in `slot` is on its way until `due`.
+    /// Lets the packet in `slot` propagate until `due`.
     fn propagate(&mut self, due: Time, direction: Direction, slot: u32) {
         self.in_flight.push(Reverse(InFlight { due, order: self.order, direction, slot }));
         self.order += 1;
@@ -266,7 +268,7 @@ impl Emulator {
         }
     }
 
-    /// Takes the samples before `now`: nothing has changed since the last event.
+    /// Takes the samples before `now`; the state has not changed since the last event.
     fn sample_until(&mut self, now: Time) {
         while self.next_sample < now.min(self.measured.end) && self.every > Span::ZERO {
             let backlog = self.link.backlog().packets;
@@ -302,7 +304,7 @@ mod tests {
         Time::ZERO + Span::micros(us)
     }
 
-    /// Packets delivered until `now`: the direction and the first byte of each.
+    /// Delivers packets until `now`; returns the direction and the first byte of each.
     fn delivered(emulator: &mut Emulator, now: Time) -> Vec<(Direction, u8)> {
         let mut list = Vec::new();
         emulator.deliver(now, |direction, packet| {
@@ -316,7 +318,7 @@ mod tests {
     fn serves_at_the_rate_delays_and_drops_what_does_not_fit() {
         let mut emulator = emulator("drop-tail", 2, vec![delays(Span::millis(10), Span::millis(20))]);
         for i in 0..4 {
-            // 1500 bytes take 120 us. One is served, two wait, one has no room.
+            // 1500 bytes take 120 us. One packet is served, two wait, one finds no room.
             emulator.forward(at(0), 0, &[i; 1500]);
         }
         emulator.backward(at(5), 0, &[9; 40]);
@@ -331,7 +333,7 @@ mod tests {
         assert_eq!(found, (4, 3, [1, 0, 0, 0, 0], 2));
         assert_eq!(record.counters.waited, u128::from(Span::micros(120 + 240).0));
         assert_eq!(record.drops, [Drop { time: at(0), flow: 0, cause: Cause::Overflow }]);
-        // The third was due after 3 services and its propagation, and was fetched at 30 ms only.
+        // The third packet was due after three services and its propagation delay, but was fetched only at 30 ms.
         assert_eq!(record.punctuality.latest, Span::micros(30_000 - 10_360));
     }
 
@@ -355,7 +357,7 @@ mod tests {
 
     #[test]
     fn a_policer_drops_beyond_its_burst_and_jitter_keeps_the_order() {
-        // A burst of three packets, and then one in 1.2 ms.
+        // A burst of three packets, then one per 1.2 ms.
         let policer = TokenBucket::new(Rate(10_000_000), Bytes(4500));
         let mut emulator = emulator("drop-tail", 100, vec![delays(Span::ZERO, Span::ZERO)]).policed(policer);
         for i in 0..50_u8 {
@@ -370,7 +372,7 @@ mod tests {
             self::emulator("drop-tail", 9, vec![delays(Span::ZERO, Span::ZERO)]).jittered(Span::millis(1), chance);
         let mut late = Span::ZERO;
         for i in 0..200_u64 {
-            // Alone on their way: the mean is that of the draws.
+            // Each packet is alone in flight, so the mean delay is that of the draws.
             let sent = at(i * 100_000);
             emulator.forward(sent, 0, &[i as u8; 1500]);
             emulator.advance(sent + Span::micros(120));
@@ -404,7 +406,7 @@ mod tests {
         }
         emulator.advance(at(3000));
         let found: Vec<(u32, u64)> = emulator.into_record().samples.iter().map(|s| (s.backlog, s.begun)).collect();
-        // At 0 nothing had come; by 1 and 2 ms 8 and 16 packets had left, one more is in service.
+        // At 0 nothing had arrived; by 1 and 2 ms, 8 and 16 packets had left, and one more is in service.
         assert_eq!(found, [(0, 0), (11, 9 * 1500), (3, 17 * 1500)]);
     }
 
@@ -430,7 +432,8 @@ mod tests {
     }
 
     proptest! {
-        // The simulator's link on the same arrivals: every packet served at the same picosecond, or dropped alike.
+        // Compares with the simulator's link for the same arrivals: each packet is served at the same picosecond, or
+        // dropped by both.
         #[test]
         fn is_the_simulators_link(
             gaps in prop::collection::vec(0_u64..400, 1..300),

@@ -1,6 +1,6 @@
 //! A bottleneck for real packets: the simulator's link and disciplines between two network namespaces.
 //!
-//! Source: none. The only crate, with `bpf`, that reads a clock or opens a device.
+//! Source: none. Unlike the simulator's crates, this one reads a clock and opens devices.
 
 pub mod emulator;
 pub mod packet;

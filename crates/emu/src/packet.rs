@@ -1,4 +1,4 @@
-//! Parser of a packet for the bottleneck, which reads ports and ECN bits of its IPv4 header, and writes one thing: a CE mark.
+//! Parser of packets for the bottleneck: it reads ports and ECN bits of IPv4 packets, and writes only the CE mark.
 //!
 //! Source: RFC 791, RFC 3168 (ECN), RFC 1624 (updating a checksum).
 
@@ -9,7 +9,7 @@ const HEADER: usize = 20;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// The ports of a packet (source, destination); `None` for what has none.
+/// The ports of a packet (source, destination); `None` if it has none.
 #[must_use]
 pub fn ports(packet: &[u8]) -> Option<(u16, u16)> {
     let length = header_length(packet)?;
@@ -21,7 +21,7 @@ pub fn ports(packet: &[u8]) -> Option<(u16, u16)> {
     Some((u16::from_be_bytes([ports[0], ports[1]]), u16::from_be_bytes([ports[2], ports[3]])))
 }
 
-/// ECN bits as flags: whether it may be marked, whether it was, and whether it belongs to L4S.
+/// The ECN bits as flags: whether the packet is ECN-capable, whether it is marked, and whether it belongs to L4S.
 #[must_use]
 pub fn flags(packet: &[u8]) -> Flags {
     match header_length(packet).map(|_| packet[1] & 3) {
@@ -32,7 +32,7 @@ pub fn flags(packet: &[u8]) -> Flags {
     }
 }
 
-/// Marks it: congestion experienced.
+/// Marks a packet: congestion experienced.
 pub fn mark(packet: &mut [u8]) {
     if header_length(packet).is_none() || packet[1] & 3 == 3 {
         return;
@@ -47,7 +47,7 @@ pub fn mark(packet: &mut [u8]) {
     packet[10..12].copy_from_slice(&(!folded).to_be_bytes());
 }
 
-/// Length of the header of an IPv4 packet; `None` for anything else.
+/// Length of the header of an IPv4 packet; `None` for all other packets.
 fn header_length(packet: &[u8]) -> Option<usize> {
     let length = usize::from(packet.first()? & 15) * 4;
     (packet[0] >> 4 == 4 && length >= HEADER && packet.len() >= length).then_some(length)
@@ -57,7 +57,7 @@ fn header_length(packet: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Sum of all 16-bit words of a header in ones' complement: 0xffff if its checksum is right.
+    /// Ones' complement sum of all 16-bit words of a header; 0xffff if its checksum is right.
     fn sum(header: &[u8]) -> u32 {
         let sum: u32 = header.chunks(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum();
         (sum & 0xffff) + (sum >> 16)

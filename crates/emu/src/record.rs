@@ -1,14 +1,14 @@
-//! Record of a run: counters, samples of the queue, lateness of packets, and whether that leaves the run valid.
+//! Record of a run: counters, samples of the queue, delays of packets by the relay, and whether the run is valid.
 //!
 //! Source: none.
 
 use base::{Cause, Span, Time};
 
-/// Drops that are recorded with their time; later ones are only counted.
+/// Largest number of drops recorded with their time; later ones are only counted.
 const MAX_DROPS: usize = 1 << 20;
-/// Causes of drops there are.
+/// Number of causes of drops.
 pub const CAUSES: usize = Cause::Injected as usize + 1;
-/// Classes of lateness: below 1, 2, 4, … microseconds, the last without end.
+/// Number of classes of lateness: below 1, 2, 4, … microseconds; the last class is unbounded.
 pub const CLASSES: usize = 24;
 
 /// The state of the link at one instant.
@@ -29,18 +29,18 @@ pub struct Drop {
     pub time: Time,
     /// Flow of the packet.
     pub flow: u32,
-    /// Reason of the drop.
+    /// Cause of the drop.
     pub cause: Cause,
 }
 
-/// Counters of one span of time, as those of the simulator's links.
+/// Counters of one time span, like those of the simulator's links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets that arrived at the link.
     pub arrived: u64,
     /// Packets that began service.
     pub begun: u64,
-    /// Their bytes.
+    /// Bytes that began service.
     pub begun_bytes: u64,
     /// Packets dropped, by cause.
     pub drops: [u64; CAUSES],
@@ -52,18 +52,18 @@ pub struct Counters {
     pub most_waiting: u32,
 }
 
-/// Punctuality of a run.
+/// Punctuality of the relay in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Punctuality {
-    /// Packets delivered, by how late: class i is below 2^i microseconds.
+    /// Packets delivered, by lateness: class i is below 2^i microseconds.
     pub late: [u64; CLASSES],
-    /// Latest of all.
+    /// Largest lateness.
     pub latest: Span,
-    /// Longest time between two rounds of the relay's loop.
+    /// Longest time between two iterations of the relay's loop.
     pub longest_pause: Span,
-    /// Packets that a device did not take.
+    /// Packets that a device did not accept.
     pub refused: u64,
-    /// Drops within a round trip of a pause longer than the limit.
+    /// Drops within a round trip after a pause longer than the limit.
     pub suspect: u64,
     /// Number of all drops.
     pub drops: u64,
@@ -76,7 +76,7 @@ impl Default for Punctuality {
 }
 
 impl Punctuality {
-    /// A packet due at `due` was delivered at `now`.
+    /// Notes that a packet due at `due` was delivered at `now`.
     pub fn delivered(&mut self, due: Time, now: Time) {
         let late = now.since(due);
         let micros = late.0 / 1_000_000;
@@ -85,7 +85,7 @@ impl Punctuality {
         self.latest = self.latest.max(late);
     }
 
-    /// Bound in microseconds below which this share of the packets was late; 0 without any.
+    /// Bound in microseconds below which the lateness of this share of the packets was; 0 without packets.
     #[must_use]
     pub fn quantile(&self, share: f64) -> u64 {
         let total: u64 = self.late.iter().sum();
@@ -103,10 +103,10 @@ impl Punctuality {
     /// Reason why a run with this record is invalid; `None` if it is valid. `rtt` is the shortest base round-trip time,
     /// and `limit` the lateness up to which a packet is punctual.
     ///
-    /// What matters is what a pause of the relay did: it hands packets on late, so that senders answer in bursts, and it reads
-    /// what arrived meanwhile as one burst; either makes drops that no router would have made. One packet in a hundred may be
-    /// late, and one drop in twenty may follow a pause. A pause of a round trip makes the run invalid whatever it did: a second
-    /// one would let probes and timers of senders expire.
+    /// What counts is the effect of a pause of the relay: it forwards packets late, so that senders respond in bursts, and
+    /// it reads the packets that arrived meanwhile as one burst. Both cause drops that a router would not have. One packet
+    /// in a hundred may be late, and one drop in twenty may follow a pause. A pause longer than a round trip always makes
+    /// the run invalid: in a second one, probes and timers of senders would expire.
     #[must_use]
     pub fn invalid_reason(&self, rtt: Span, limit: Span) -> Option<String> {
         let millis = |span: Span| span.as_secs() * 1e3;
@@ -131,38 +131,38 @@ impl Punctuality {
         })
     }
 
-    /// Share of the packets that were later than `limit`, its class of lateness included.
+    /// Share of the packets that were later than `limit`, without those in the class that contains the limit.
     #[must_use]
     pub fn later_than(&self, limit: Span) -> f64 {
         let total: u64 = self.late.iter().sum();
-        // Class i is from 2^(i - 1) microseconds on; one that begins below the limit does not count.
+        // Class i begins at 2^(i - 1) microseconds; a class that begins below the limit does not count.
         let first = (limit.0 / Span::micros(1).0).max(1).next_power_of_two().ilog2() as usize + 1;
         let late: u64 = self.late.iter().skip(first).sum();
         if total == 0 { 0.0 } else { late as f64 / total as f64 }
     }
 }
 
-/// Complete record of a run.
+/// The complete record of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
-    /// Counters since the warm-up.
+    /// Counters since the end of the warm-up.
     pub counters: Counters,
-    /// Counters of each flow since the warm-up.
+    /// Counters of each flow since the end of the warm-up.
     pub flows: Vec<Counters>,
     /// Arrival time of each flow's first data.
     pub first_data: Vec<Option<Time>>,
-    /// Samples at equal distances since the start.
+    /// Samples at equal intervals since the start.
     pub samples: Vec<Sample>,
-    /// The first of them since the start.
+    /// The first drops since the start, up to a limit.
     pub drops: Vec<Drop>,
-    /// Punctuality since the warm-up.
+    /// Punctuality since the end of the warm-up.
     pub punctuality: Punctuality,
-    /// Drops before this are suspect: a round trip after the last pause that was too long.
+    /// Drops before this time are suspect: a round trip after the last pause that exceeded the limit.
     pub suspect_until: Time,
 }
 
 impl Record {
-    /// Records a drop, which counts in the measured period.
+    /// Records a drop; it is counted if it is in the measured period.
     pub fn on_drop(&mut self, drop: Drop, measured: bool) {
         if measured {
             self.punctuality.drops += 1;
@@ -201,7 +201,7 @@ mod tests {
                 .for_each(|i| p.delivered(Time::ZERO, Time::ZERO + Span::micros(if i < count { micros } else { 9 })));
             p
         };
-        // Classes are powers of two: 5 ms lie in the one that ends at 8.2 ms.
+        // Classes are powers of two: 5 ms are in the class that ends at 8.2 ms.
         assert_eq!(late(8500, 10).invalid_reason(rtt, limit), None);
         assert_eq!(late(8000, 900).invalid_reason(rtt, limit), None);
         let reason = "1.1 % of the packets were late by more than 5.0 ms";

@@ -1,4 +1,4 @@
-//! The relay: two devices, an emulator between them, and the loop of a thread that serves both.
+//! The relay: two devices, an emulator between them, and the loop of the thread that serves both.
 //!
 //! Source: none.
 
@@ -12,9 +12,9 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Longest sleep: whether to stop is looked at this often at least.
+/// Longest sleep, so that the stop flag is checked at least this often.
 const MAX_SLEEP: Span = Span::millis(20);
-/// Packets read from a device before the other is served.
+/// Packets read from one device before the other is served.
 const BATCH: usize = 256;
 
 /// Configuration of a relay.
@@ -22,19 +22,19 @@ const BATCH: usize = 256;
 pub struct RelayConfig {
     /// Duration of the run.
     pub until: Time,
-    /// Time span in which its punctuality counts.
+    /// Time span in which punctuality is measured.
     pub measured: Range<Time>,
-    /// Port of the server of the first flow; the others follow.
+    /// Port of the first flow's server; the other flows have the following ports.
     pub first_port: u16,
-    /// Flows.
+    /// Number of flows.
     pub flows: u32,
-    /// Wake-ups are at multiples of this while packets are on the way; zero to wake for each of them.
+    /// While packets are in flight, wake-ups are at multiples of this time; zero to wake for each packet.
     pub quantum: Span,
     /// Real-time priority; zero for none.
     pub priority: i32,
-    /// Time after a pause in which drops are suspect: the longest round-trip time of the flows, with the queue's.
+    /// Time after a pause in which drops are suspect: the longest round-trip time of the flows, including the queue.
     pub suspect_for: Span,
-    /// Pauses up to this are harmless.
+    /// Pauses up to this length are harmless.
     pub limit: Span,
 }
 
@@ -43,16 +43,16 @@ pub struct RelayConfig {
 pub struct RelayReport {
     /// Complete record of the run.
     pub record: Record,
-    /// Whether it had the priority it asked for.
+    /// Whether it had the requested priority.
     pub had_priority: bool,
     /// Duration of the run.
     pub elapsed: Span,
 }
 
-/// Relays in this thread until the time is over or `stop` is set.
+/// Relays packets in this thread until the end of the run, or until `stop` is set.
 ///
 /// # Errors
-/// An error of the operating system at a device.
+/// An error of the operating system for a device.
 pub fn relay(
     emulator: Emulator,
     client: &Tun,
@@ -73,7 +73,7 @@ pub fn relay(
         let more = relay.serve_devices(&clock)?;
         let done = clock.now();
         relay.note_pause(now, done);
-        // The next round is due at once if packets were left, otherwise when the emulator has something to do.
+        // The next iteration is due at once if packets may be left, otherwise when the emulator has an event.
         planned = if more { done } else { relay.wait(&clock)? };
     }
     let elapsed = clock.now().since(Time::ZERO);
@@ -101,7 +101,7 @@ impl Relay<'_> {
         Ok(first || second)
     }
 
-    /// Records a time in which the devices were not served.
+    /// Records a time during which the devices were not served.
     fn note_pause(&mut self, since: Time, until: Time) {
         if until.since(since) > self.config.limit {
             self.emulator.record().suspect_until = until + self.config.suspect_for;
@@ -113,7 +113,7 @@ impl Relay<'_> {
         }
     }
 
-    /// Reads up to a batch. Returns whether there may be more.
+    /// Reads up to one batch. Returns whether there may be more packets.
     fn read(&mut self, direction: Direction, clock: &Clock) -> io::Result<bool> {
         for _ in 0..BATCH {
             let device = if direction == Direction::Forward { self.client } else { self.server };
@@ -128,7 +128,7 @@ impl Relay<'_> {
         Ok(true)
     }
 
-    /// The flow of a packet, by the port of the server; a packet without such a port counts as the first flow's.
+    /// The flow of a packet, by the server's port; a packet without such a port counts as one of the first flow.
     fn flow(&self, direction: Direction, packet: &[u8]) -> u32 {
         let port = ports(packet)
             .map(|(source, destination)| if direction == Direction::Forward { destination } else { source });
@@ -136,8 +136,8 @@ impl Relay<'_> {
         if flow < self.config.flows { flow } else { 0 }
     }
 
-    /// Sleeps until the emulator has something to do or a device can be read (at equal steps while packets are on the way);
-    /// returns until when it meant to sleep at most.
+    /// Sleeps until the emulator has an event or a device is readable; while packets are in flight, with a quantum, until
+    /// its next multiple. Returns the time until which it meant to sleep at most.
     fn wait(&self, clock: &Clock) -> io::Result<Time> {
         let (now, quantum) = (clock.now(), self.config.quantum);
         let latest = (now + MAX_SLEEP).min(self.config.until);

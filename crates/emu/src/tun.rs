@@ -1,8 +1,8 @@
-//! A TUN device in a network namespace: packets that the namespace sends through it are read here, packets that are written
-//! here arrive there, one at a time.
+//! A TUN device in a network namespace: packets that the namespace sends through it are read here, and packets written here
+//! arrive there, one at a time.
 //!
-//! Source: Linux, Documentation/networking/tuntap.rst. Without `IFF_VNET_HDR` the kernel cuts large segments and completes
-//! checksums before the device, so that each read is a packet as it would be on a wire.
+//! Source: Linux, Documentation/networking/tuntap.rst. Without `IFF_VNET_HDR` the kernel splits large segments and computes
+//! checksums before the device, so that each read returns a packet as it would be on a wire.
 
 #![expect(unsafe_code, reason = "devices and namespaces are calls of the C library")]
 
@@ -11,7 +11,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 
-/// Longest packet that is read.
+/// Size of the largest packet that is read, in bytes.
 pub const MAX_PACKET: usize = 65_536;
 
 const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
@@ -21,15 +21,15 @@ const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
 pub struct Tun(OwnedFd);
 
 impl Tun {
-    /// Makes the device `name` in the namespace at `namespace`, such as `/run/netns/client`.
+    /// Creates the device `name` in the namespace at `namespace`, such as `/run/netns/client`.
     ///
     /// # Errors
-    /// An error of the operating system: no such namespace, not permitted, a name that is taken.
+    /// An error of the operating system: there is no such namespace, it is not permitted, or the name is taken.
     pub fn new(namespace: &Path, name: &str) -> io::Result<Self> {
-        // A thread of its own enters the namespace, so that the caller stays where it is.
+        // A separate thread enters the namespace, so that the caller's thread stays in its own.
         let inside = || {
             let namespace = File::open(namespace)?;
-            // SAFETY: an open file, as long as the call.
+            // SAFETY: the file is open during the call.
             check(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) })?;
             Self::in_this_namespace(name)
         };
@@ -38,9 +38,9 @@ impl Tun {
 
     fn in_this_namespace(name: &str) -> io::Result<Self> {
         let flags = libc::O_RDWR | libc::O_NONBLOCK | libc::O_CLOEXEC;
-        // SAFETY: a text that ends with a zero; what comes back is a file of ours, or refused.
+        // SAFETY: the text ends with a zero byte; the result is a new file descriptor, or an error.
         let device = unsafe { OwnedFd::from_raw_fd(check(libc::open(c"/dev/net/tun".as_ptr(), flags))?) };
-        // SAFETY: zeros are a request without a name.
+        // SAFETY: all zeros are a valid request without a name.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
         if name.len() >= request.ifr_name.len() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the name of the device is too long"));
@@ -49,17 +49,17 @@ impl Tun {
             *place = byte.cast_signed();
         }
         request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
-        // SAFETY: an open device, and a request that outlives the call.
+        // SAFETY: the device is open, and the request outlives the call.
         check(unsafe { libc::ioctl(device.as_raw_fd(), TUNSETIFF as _, &raw mut request) })?;
         Ok(Self(device))
     }
 
-    /// Reads a packet; `None` if there is none now.
+    /// Reads a packet; `None` if there is none at present.
     ///
     /// # Errors
     /// An error of the operating system.
     pub fn read(&self, packet: &mut [u8]) -> io::Result<Option<usize>> {
-        // SAFETY: a place of that length.
+        // SAFETY: the buffer has that length.
         match check(unsafe { libc::read(self.0.as_raw_fd(), packet.as_mut_ptr().cast(), packet.len()) }) {
             Ok(length) => Ok(Some(length as usize)),
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(None),
@@ -67,22 +67,22 @@ impl Tun {
         }
     }
 
-    /// Writes a packet. Returns whether the device took it.
+    /// Writes a packet. Returns whether the device accepted it.
     #[must_use]
     pub fn write(&self, packet: &[u8]) -> bool {
-        // SAFETY: a packet of that length.
+        // SAFETY: the packet has that length.
         let written = unsafe { libc::write(self.0.as_raw_fd(), packet.as_ptr().cast(), packet.len()) };
         usize::try_from(written) == Ok(packet.len())
     }
 
-    /// File descriptor, to wait until there is something to read.
+    /// The file descriptor, for waiting until the device is readable.
     #[must_use]
     pub fn fd(&self) -> i32 {
         self.0.as_raw_fd()
     }
 }
 
-/// Numbers below zero are errors.
+/// Converts a negative result into the operating system's error.
 fn check<N: PartialOrd + Default>(returned: N) -> io::Result<N> {
     if returned < N::default() { Err(io::Error::last_os_error()) } else { Ok(returned) }
 }

@@ -1,13 +1,13 @@
-//! BIC: after a loss the window returns to its old maximum fast from afar, by ever smaller steps when near, and then
-//! probes beyond it by ever larger ones. Reno up to `low_window`.
+//! BIC: after a loss the window returns to its old maximum: in large steps while far away, in ever smaller steps when near.
+//! Then it probes beyond the maximum in ever larger steps. Up to `low_window` it is Reno.
 //!
-//! Source: L. Xu, K. Harfoush, I. Rhee, Binary Increase Congestion Control for Fast, Long Distance Networks, INFOCOM
-//! 2004, Section III. Its target moves with every ACK: the way to the maximum falls as exp(-n/2) in n round trips.
-//! Differs from the source: fast convergence compares with the last maximum even after probing, when the paper's code
-//! has forgotten it. Where it is silent or unclear: the search is over once its next step would be below
-//! `min_increment`; one half is kept after a timeout.
-//! Differs from Linux and ns-3: there the largest step is 16, 0.8 is kept, the search goes a quarter of the way, with
-//! fixed steps within one segment of it, and a timeout (Linux) forgets the maximum.
+//! Source: L. Xu, K. Harfoush, I. Rhee, Binary Increase Congestion Control for Fast, Long Distance Networks, INFOCOM 2004,
+//! Section III. Its target moves with every ACK, so the distance to the maximum falls as exp(-n/2) in n round trips.
+//! Differs from the source: fast convergence compares with the last maximum even after probing, when the paper's code has
+//! forgotten it. Where the source is silent or unclear: the search ends when its next step would be below `min_increment`;
+//! one half is kept after a timeout.
+//! Differs from Linux and ns-3: there the largest step is 16, 0.8 is kept, the search goes a quarter of the way, with fixed
+//! steps within one segment of the maximum, and a timeout (Linux) forgets the maximum.
 
 use crate::{CongestionEvent, Law, Signal, WindowLaw};
 use base::{Card, ParamError, Registered};
@@ -36,7 +36,7 @@ pub struct Bic {
     decrease: f64,
     low_window: f64,
     fast_convergence: bool,
-    /// The window it returns to; infinite before the first loss.
+    /// The window to which it returns; infinite before the first loss.
     w_max: f64,
 }
 
@@ -88,9 +88,10 @@ impl WindowLaw for Bic {
         if to + 2.0 * self.max_increment < self.w_max {
             return Some(self.max_increment);
         }
-        // Near the maximum the growth changes a hundredfold within one segment: what counts is the time that it takes.
+        // Near the maximum the growth changes a hundredfold within one segment, so the time spent in the interval is
+        // computed.
         let searching = self.rounds_to_max(self.w_max - from) - self.rounds_to_max(self.w_max - to);
-        // Probing begins at the maximum, or where Reno ends if that is beyond it.
+        // Probing begins at the maximum, or at the end of the Reno range if that is larger.
         let top = self.w_max.max(self.low_window);
         let probing = self.rounds_beyond(to - top) - self.rounds_beyond(from - top);
         Some(1.0 / (searching + probing))
@@ -101,7 +102,7 @@ impl WindowLaw for Bic {
             return cwnd * 0.5;
         }
         let descending = self.w_max.is_finite() && cwnd < self.w_max;
-        // The middle between the window and what is kept of it.
+        // With fast convergence, the middle between the window and the window kept.
         let yields = if descending && self.fast_convergence { 0.5 * self.decrease } else { 0.0 };
         self.w_max = cwnd * (1.0 - yields);
         cwnd * (1.0 - if event.signal == Signal::Timeout { 0.5 } else { self.decrease })
@@ -113,8 +114,8 @@ impl WindowLaw for Bic {
 }
 
 impl Bic {
-    /// Round trips from `distance` segments below the maximum to it: at the largest step, then by half the way per
-    /// round trip, until the steps are smaller than the smallest.
+    /// Round trips from `distance` segments below the maximum to the maximum: first at the largest step, then half of the
+    /// distance per round trip, until the steps are smaller than the smallest.
     fn rounds_to_max(&self, distance: f64) -> f64 {
         let (far, near) = (2.0 * self.max_increment, 2.0 * self.min_increment);
         if distance > far {
@@ -126,8 +127,8 @@ impl Bic {
         }
     }
 
-    /// Round trips to get that far beyond the maximum: one each at 1, 2, 4 segments per round trip and so on, as in slow
-    /// start, and then at the largest step.
+    /// Round trips to get `distance` segments beyond the maximum: one round trip each at 1, 2, 4, ... segments as in slow
+    /// start, then at the largest step.
     fn rounds_beyond(&self, distance: f64) -> f64 {
         let (mut rounds, mut step, mut left) = (0.0, 1.0, distance.max(0.0));
         while step < self.max_increment && left > step {
@@ -146,7 +147,7 @@ mod tests {
         CongestionEvent::plain(Time::ZERO, Signal::Loss, Span::millis(100))
     }
 
-    /// Returns a law after a loss at 1000 segments: 875 are kept, 1000 is the maximum.
+    /// A law after a loss at 1000 segments, of which 875 are kept; the maximum is 1000.
     fn after_loss() -> Bic {
         let mut law = Bic::new(&Params::default()).unwrap();
         assert_eq!(law.backoff(1000.0, &loss()), 875.0);
@@ -178,10 +179,9 @@ mod tests {
                 let middle = here.floor() + 0.5;
                 here += law.per_rtt(middle).unwrap() / middle;
             }
-            // At 32 segments per round trip, one round trip's rounding of ACKs to whole windows is 32/1000 of 32; the
-            // doublings fall on whole segments here, on ACKs there.
-            // Within its last segment the way to the maximum is straight here; elsewhere the difference is that the
-            // doublings fall on whole segments here and on ACKs there.
+            // Rounding of ACKs to whole windows costs 32/1000 of 32 segments in a round trip at 32 segments. The doublings
+            // fall on whole segments here, and on ACKs in the paper. Within the last segment before the maximum the path is
+            // straight here.
             let tolerance = if (999.0..1000.0).contains(&paper) { 0.4 } else { 0.13 };
             assert!((paper - here).abs() < tolerance, "round {round}: {here} instead of {paper}");
         }
@@ -194,7 +194,7 @@ mod tests {
         // (125 - 64) / 32 round trips at the largest step, then 2 ln(64 / 0.02).
         let expected = 61.0 / 32.0 + 2.0 * libm::log(3200.0);
         let rounds: f64 = (875..1000).map(|w| 1.0 / law.per_rtt(f64::from(w) + 0.5).unwrap()).sum();
-        // One interval straddles the change at 936 segments exactly: nothing is lost but rounding.
+        // An interval ends exactly at the change at 936 segments, so the only error is rounding.
         assert!((rounds - expected).abs() < 1e-9, "{rounds} instead of {expected}");
         assert!((expected - 18.05).abs() < 0.005);
     }
@@ -215,11 +215,12 @@ mod tests {
     fn probing_takes_a_round_trip_per_doubling_wherever_the_maximum_lies() {
         for w_max in [1000.0, 1000.3, 1000.7] {
             let law = Bic { w_max, ..after_loss() };
-            // What is left of the search from 1000 on, then one round trip each at 1, 2, 4, 8 and 16 segments, then 32.
+            // The rest of the search from 1000 on, then one round trip each at 1, 2, 4, 8 and 16 segments, then 32 per
+            // round trip.
             let rounds: f64 = (1000..1039).map(|w| 1.0 / law.per_rtt(f64::from(w) + 0.5).unwrap()).sum();
             let searching = 2.0 * libm::log((w_max - 1000.0).max(0.02) / 0.02);
             let expected = searching + 5.0 + (1039.0 - w_max - 31.0) / 32.0;
-            // Rounding, forty times.
+            // The tolerance covers about forty roundings.
             assert!((rounds - expected).abs() < 1e-9, "{w_max}: {rounds} instead of {expected}");
         }
     }

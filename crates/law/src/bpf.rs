@@ -1,12 +1,13 @@
-//! A congestion control compiled for the Linux kernel (BPF, `struct_ops`), run as it is: what the kernel would call of it is
-//! called here, on a socket with the kernel's fields.
+//! A congestion control compiled for the Linux kernel (BPF, `struct_ops`), run unchanged: the calls that the kernel would
+//! make are made here, on a socket with the kernel's fields.
 //!
-//! Source: Linux 6.18, `include/net/tcp.h` (`tcp_congestion_ops`), and where its TCP calls which: on an ACK `in_ack_event`,
+//! Source: Linux 6.18, `include/net/tcp.h` (`tcp_congestion_ops`), and the calls of its TCP: on an ACK `in_ack_event`,
 //! `pkts_acked`, then `cong_avoid` or `cong_control`; on a loss `ssthresh`, then `set_state`; on a timeout
 //! `cwnd_event(CA_EVENT_LOSS)` in between.
-//! Differs from Linux: a window falls to its threshold at once, not in the course of a recovery (which may do so itself, with
-//! PRR); ACKs in recovery reach only `cong_control`; a reduction after a mark is complete with the next ACK; cuts are never
-//! undone; a law without `pkts_acked` learns round-trip times by `srtt_us`, from one sample a round trip. Maps and variables are each flow's own.
+//! Differs from Linux: the window falls to its threshold at once, not during the recovery (the recovery may still reduce it
+//! gradually, with PRR); ACKs in recovery reach only `cong_control`; a reduction after a mark is complete with the next
+//! ACK; cuts are never undone; a law without `pkts_acked` gets round-trip times through `srtt_us`, from one sample per
+//! round trip. Each flow has its own maps and variables.
 
 mod object;
 
@@ -31,13 +32,13 @@ base::params! {
 }
 
 impl Params {
-    /// The control's name for sockets, and that of its variable in the object.
+    /// The control's name for sockets, and the name of its variable in the object.
     ///
     /// # Errors
     /// If the object has no such control.
     pub fn control(&self) -> Result<(String, String), ParamError> {
         let controls = self.object.object().controls();
-        // One without a name is none that a socket can choose.
+        // A socket cannot choose a control without a name.
         let named = || controls.iter().filter(|control| !control.name().is_empty());
         let found = match self.name.as_str() {
             "" => named().next().or(controls.first()),
@@ -49,40 +50,40 @@ impl Params {
     }
 }
 
-/// States of recovery, as the kernel numbers them.
+/// Recovery states, with the kernel's numbers.
 const OPEN: u8 = 0;
 const REDUCTION: u8 = 2;
 const RECOVERY: u8 = 3;
 const LOSS: u8 = 4;
 
-/// Events, as the kernel numbers them.
+/// Events, with the kernel's numbers.
 const TX_START: u32 = 0;
 const CWND_RESTART: u32 = 1;
 const COMPLETE: u32 = 2;
 const TIMEOUT: u32 = 3;
 
-/// A flag of an ACK: it echoes a mark.
+/// Flag of an ACK: it echoes a mark.
 const ECHO: u32 = 4;
 
-/// A flag of a control: it wants ECN.
+/// Flag of a control: it wants ECN.
 const WANTS_ECN: u32 = 2;
 
 /// Picoseconds in a nanosecond, and in a microsecond.
 const NANO: u64 = 1000;
 const MICRO: u64 = 1_000_000;
 
-/// A rate that limits nothing.
+/// A rate that does not limit.
 const NO_RATE: u64 = u64::MAX;
 
-/// A connection under a compiled control.
+/// A connection with a compiled control.
 #[derive(Clone, Debug)]
 pub struct Bpf {
     socket: Socket,
     /// Whether it has seen an ACK.
     begun: bool,
-    /// Whether its program had a fault; it is not called after one.
+    /// Whether its program had a fault; after a fault it is not called again.
     failed: bool,
-    /// The first such thing, when: of all clones, which are the transfers of a session.
+    /// The earliest fault, and its time. All clones share it; they are the transfers of a session.
     fault: Arc<Mutex<Option<(Time, String)>>>,
     now: Time,
 }
@@ -101,7 +102,7 @@ impl Registered for Bpf {
 impl Controller for Bpf {
     fn new(p: &Params, initial_window: f64) -> Result<Self, ParamError> {
         let (name, variable) = p.control()?;
-        // An object whose controls all lack a name is told so.
+        // If all controls lack a name, the error of `load` says so.
         let loaded = p
             .object
             .load(if name.is_empty() { &variable } else { &name }, None)
@@ -112,7 +113,7 @@ impl Controller for Bpf {
 }
 
 impl Bpf {
-    /// Creates a new connection under `loaded`, with segments of this size on the wire, where the object needs it.
+    /// Creates a connection under `loaded`, with segments of this size on the wire if the object needs it.
     pub(crate) fn under(
         loaded: &Arc<Loaded>,
         initial_window: f64,
@@ -134,7 +135,8 @@ impl Bpf {
         Ok(Self { socket, begun: false, failed: false, fault, now })
     }
 
-    /// Calls the program, unless it had a fault: then a window of one segment ends the run soon.
+    /// Calls the program unless it had a fault. After a fault the window is one segment, so that the run needs little work
+    /// until its end.
     fn ask(&mut self, what: impl FnOnce(&mut Socket) -> Result<(), Fault>) {
         if self.failed {
             return;
@@ -158,7 +160,7 @@ impl Bpf {
         socket.set_now_ns(now.0 / NANO);
         if !self.begun {
             self.begun = true;
-            // Flows draw unlike each other, the same in every run.
+            // Different flows get different random numbers, which are the same in every run.
             socket.set_seed(scrambled(now.0));
         }
         socket.set_delivered(delivered as u32);
@@ -171,14 +173,15 @@ impl Bpf {
         }
     }
 
-    /// Whether the window holds the sender back: in slow start the kernel looks at the most segments in the last window.
+    /// Notes whether the window limits the sender. In slow start the kernel looks at the most segments in flight in the
+    /// last window.
     fn note_limit(&mut self, limited: bool) {
         let cwnd = self.socket.snd_cwnd();
         self.socket.set_cwnd_limited(limited);
         self.socket.set_max_packets_out(if limited { cwnd } else { cwnd / 2 });
     }
 
-    /// Notes what an ACK says, and returns the flags with which the kernel reports it.
+    /// Notes the values of an ACK, and returns the flags with which the kernel reports it.
     fn note_ack(&mut self, ack: &AckSample) -> u32 {
         self.note(ack.now, ack.delivered, (ack.in_flight - ack.acked).max(0.0), ack.min_rtt);
         self.note_srtt(ack.srtt);
@@ -193,7 +196,7 @@ impl Bpf {
     }
 }
 
-/// Bytes of the header of IPv4.
+/// Bytes of an IPv4 header.
 const IP_HEADER: u32 = 20;
 
 fn micros(span: Span) -> u32 {
@@ -352,7 +355,7 @@ impl CongestionControl for Bpf {
     }
 }
 
-/// Whether the control rules its window by the rate of delivery, in recovery too.
+/// Whether the control sets its window from the delivery rate, also in recovery.
 fn rules(socket: &Socket) -> bool {
     socket.control().implements(Callback::CongControl)
 }

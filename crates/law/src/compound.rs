@@ -1,5 +1,5 @@
-//! Compound: a Reno window plus a delay window, which grows by alpha w^k per round trip on an idle path and gives way as
-//! soon as `gamma` own segments wait in the queue.
+//! Compound: a Reno window plus a delay window. The delay window grows by alpha w^k per round trip while the path is idle,
+//! and shrinks as soon as `gamma` own segments wait in the queue.
 //!
 //! Source: K. Tan, J. Song, Q. Zhang, M. Sridharan, A Compound TCP Approach for High-speed and Long Distance Networks,
 //! IEEE INFOCOM 2006, Section III; draft-sridharan-tcpm-ctcp-02. One half is kept after a timeout.
@@ -32,14 +32,14 @@ const NONE: Span = Span(u64::MAX);
 #[derive(Clone, Debug)]
 pub struct Compound {
     p: Params,
-    /// The delay window; the rest of the window is the loss window.
+    /// The delay window; the rest of the congestion window is the loss window.
     dwnd: f64,
-    /// Smallest round-trip time of the last round, and of the one in progress.
+    /// Smallest round-trip time of the last round, and of the round in progress.
     rtt: Span,
     least: Span,
     /// Growth per acknowledged segment in this round; zero until it is known.
     gain: f64,
-    /// Own segments in the queue.
+    /// Number of own segments in the queue.
     diff: f64,
 }
 
@@ -101,7 +101,7 @@ impl WindowLaw for Compound {
         } else if self.gain == 0.0 {
             self.gain = 1.0 / cwnd;
         }
-        // The loss window gains one segment per round trip of the whole.
+        // The loss window grows by one segment per round trip of the whole window.
         cwnd + self.gain * ack.acked
     }
 
@@ -167,7 +167,7 @@ mod tests {
         law.dwnd = 600.0;
         assert_eq!((law.backoff(1000.0, &event(Signal::Loss)), law.dwnd), (500.0, 300.0));
         assert_eq!((law.backoff(500.0, &event(Signal::Timeout)), law.dwnd), (250.0, 0.0));
-        // With beta of three quarters the loss window's half is what is left.
+        // With beta = 3/4 only half of the loss window is left.
         let mut deep = Compound::new(&Params { beta: 0.75, ..Params::default() }).unwrap();
         deep.dwnd = 200.0;
         assert_eq!((deep.backoff(1000.0, &event(Signal::Loss)), deep.dwnd), (400.0, 0.0));
@@ -180,8 +180,8 @@ mod tests {
         let list = rounds(&mut control, Path { base_rtt: Span::millis(100), bdp: 1e9 }, &[], 90);
         let first = list.iter().position(|round| round.cwnd >= 5000.0).unwrap();
         let last = list.iter().position(|round| round.cwnd >= 10_000.0).unwrap();
-        // dw/dt = alpha w^k from W/2 to W: W^(1-k) (1 - 2^(k-1)) / (alpha (1-k)) = 10 * 0.159104 / 0.03125 = 50.9 rounds;
-        // steps instead of a flow and the first round, which has nothing to go by, make up to two more.
+        // dw/dt = alpha w^k from W/2 to W: W^(1-k) (1 - 2^(k-1)) / (alpha (1-k)) = 10 * 0.159104 / 0.03125 = 50.9 rounds.
+        // Discrete steps, and the first round, which has no earlier sample, add up to two more.
         assert!((51..=53).contains(&(last - first)), "{} rounds", last - first);
     }
 
@@ -192,8 +192,8 @@ mod tests {
         let list = rounds(&mut control, Path { base_rtt: Span::millis(100), bdp: 1000.0 }, &[], 200);
         let full = list.iter().position(|round| round.cwnd >= 1000.0).unwrap();
         assert!(full < 9 + 35, "500 more at 13 to 22 per round, not at one per round");
-        // The delay window overshoots by the round that it takes to see the queue (22 segments) and gives way twice,
-        // because the round-trip times of the round after it gave way are still those of the queue before.
+        // The delay window overshoots by the round that it takes to see the queue (22 segments). It shrinks twice, because
+        // the round-trip times of the round after the first reduction are still those of the old queue.
         for round in &list[full..full + 60] {
             assert!((950.0..=1075.0).contains(&round.cwnd), "{}", round.cwnd);
         }

@@ -1,9 +1,9 @@
 //! Constant-Rate: c RTT² segments per round trip, so that the sending rate of every flow grows by c segments per second
-//! each second, whatever its round-trip time. Reno's halving.
+//! each second, whatever its round-trip time. Halving as in Reno.
 //!
 //! Source: S. Floyd, Connections with Multiple Congested Gateways in Packet-Switched Networks, Part 1, ACM CCR 21(5),
 //! 1991; T. Henderson et al., On Improving the Fairness of TCP Congestion Avoidance, GLOBECOM 1998.
-//! Differs from the source: the growth is held to one segment per acknowledged segment, that of slow start, as in ns-2.
+//! Differs from the source: the growth is limited to one segment per acknowledged segment, that of slow start, as in ns-2.
 //! Differs from ns-2 (`windowOption_` 2): there the default constant is 4, which is Reno at 500 ms, and the round-trip
 //! time is counted in clock ticks.
 
@@ -25,7 +25,7 @@ base::params! {
 pub struct ConstantRate {
     increase: f64,
     decrease: f64,
-    /// Segments per round trip, from the last smoothed round-trip time; Reno's one before the first.
+    /// Segments per round trip, from the last smoothed round-trip time; before the first sample one, as in Reno.
     a: f64,
 }
 
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn is_reno_at_a_tenth_of_a_second() {
-        // The product 100 * 0.1 * 0.1 is one to the last bits.
+        // The product 100 * 0.1 * 0.1 is one up to rounding in the last bits.
         assert!((gain(100, 1000.0) - 1.0).abs() < 1e-15);
         assert!((gain(200, 1000.0) - 4.0).abs() < 1e-14);
     }
@@ -101,7 +101,7 @@ mod tests {
     fn the_rate_grows_alike_at_every_round_trip_time() {
         for ms in [10, 50, 100, 400, 1000] {
             let rtt = ms as f64 / 1e3;
-            // a segments per round trip are a/RTT² segments per second and second.
+            // a segments per round trip are a/RTT² segments per second each second.
             assert!((gain(ms, 1e4) / (rtt * rtt) - 100.0).abs() < 1e-10, "{ms} ms");
         }
     }

@@ -1,24 +1,24 @@
-//! Interfaces of a congestion control, which the transport drives, and of its parts: a window law and a slow start.
-//! Each trait is declared together with its dispatch over the laws of the registry.
+//! Interfaces of a congestion control, which the transport calls, and of its parts: a window law and a slow start. Each
+//! trait is declared together with its dispatch over the registered laws.
 
 use crate::{AckSample, CongestionEvent, Delivery, Lost, Needs, Restart};
 use base::{Header, Span, Time};
 
-/// A stretch of acknowledgements that all do the same: each adds `gain` to the window as long as the result stays below
-/// `below`. See [`CongestionControl::step`].
+/// The effect of a run of equal ACKs: each adds `gain` to the window as long as the result stays below `below`. See
+/// [`CongestionControl::step`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// Segments gained per acknowledged segment; a multiple of 2^-32.
     pub gain: f64,
     /// The window must stay below this for the step to hold.
     pub below: f64,
-    /// ACKs for which it holds at most; `u32::MAX` if only the window matters.
+    /// Largest number of ACKs for which it holds; `u32::MAX` if only the window matters.
     pub acks: u32,
 }
 
 base::dispatched! {
     ($) macro congestion_control;
-    /// The port the transport drives: events in, a window out.
+    /// The interface that the transport uses: it reports events and reads the window.
     ///
     /// A controller is a small `Clone` value.
     pub trait CongestionControl: [Clone + std::fmt::Debug] {
@@ -26,172 +26,176 @@ base::dispatched! {
         fn needs(&self) -> Needs {
             Needs::default()
         }
-        /// Sets the payload of a full segment, in bytes, once before all else: for laws with limits in bytes.
+        /// Sets the payload of a full segment, in bytes; called once before everything else, for laws with limits in bytes.
         fn set_mss(&mut self, _mss: u32) {}
-        /// New data was acknowledged outside loss recovery: not for those whose [`Needs::deliveries`] is set.
+        /// New data was acknowledged outside loss recovery. Not called if [`Needs::deliveries`] is set.
         fn on_ack(&mut self, _ack: &AckSample) {}
-        /// Data was delivered in a recovery or a reduction, in which the transport sets how much is sent: only for those whose
-        /// [`Needs::marks`] is set and [`Needs::deliveries`] is not. `acked` counts segments that are SACKed, too.
+        /// Data was delivered in a recovery or a reduction, in which the transport decides how much is sent. Called only if
+        /// [`Needs::marks`] is set and [`Needs::deliveries`] is not. `acked` includes SACKed segments.
         fn on_recovery_ack(&mut self, _ack: &AckSample) {}
-        /// Something was delivered, in recovery too: only for those whose [`Needs::deliveries`] is set, in place of [`Self::on_ack`].
+        /// Data was delivered, in recovery or not. Called in place of [`Self::on_ack`] if [`Needs::deliveries`] is set.
         fn on_delivery(&mut self, _delivery: &Delivery) {}
-        /// A segment was taken for lost: only for those whose [`Needs::deliveries`] is set, for each such segment in the
-        /// order of sending, before [`Self::on_congestion`] and [`Self::on_delivery`] of the same ACK or timeout.
+        /// A segment was marked lost. Called only if [`Needs::deliveries`] is set, for each such segment in the order of
+        /// sending, before [`Self::on_congestion`] and [`Self::on_delivery`] of the same ACK or timeout.
         fn on_lost(&mut self, _lost: &Lost) {}
-        /// An ACK reports what routers granted to the segments since the last one, in segments; infinite if a segment met no
-        /// router that grants anything. `limited` says whether the window was what held the sender back. Only for those whose
-        /// [`Needs::headers`] is set, before anything else of the same ACK, in recovery too.
+        /// An ACK reports the feedback that routers granted to the segments since the last ACK, in segments; infinite if a
+        /// segment met no router that gives feedback. `limited` says whether the window limited the sender. Called only if
+        /// [`Needs::headers`] is set, before all other calls for the same ACK, also in recovery.
         fn on_feedback(&mut self, _feedback: f64, _limited: bool) {}
         /// Header for routers in the next data packet, in segments; `srtt` is zero before the first sample. Called only if
         /// [`Needs::headers`] is set.
         fn header(&self, _srtt: Span) -> Header {
             Header::NONE
         }
-        /// Everything lost was repaired: only for those whose [`Needs::deliveries`] is set, before
-        /// [`Self::on_delivery`] of the same ACK.
+        /// All losses were repaired. Called only if [`Needs::deliveries`] is set, before [`Self::on_delivery`] of the same
+        /// ACK.
         fn on_recovered(&mut self) {}
         /// A loss or mark; the window is cut.
         fn on_congestion(&mut self, event: &CongestionEvent);
-        /// The last reduction proved spurious: window and threshold become these again, never lower than now (RFC 4015;
-        /// Linux: `undo_cwnd`). A control that rules its own window restores its own.
+        /// The last reduction was spurious: window and threshold are restored to these values, but never lowered (RFC 4015;
+        /// Linux: `undo_cwnd`). A control that sets its own window restores its own values.
         fn on_undo(&mut self, _cwnd: f64, _ssthresh: f64) {}
-        /// Whether its state before a reduction comes back with the window, when the reduction is undone (RFC 9438, Section 4.9).
+        /// Whether the law's state before a reduction is restored too when the reduction is undone (RFC 9438, Section 4.9).
         fn restores_on_undo(&self) -> bool {
             false
         }
-        /// The application has data again after a pause, before any of it leaves, or left the window unused for long: the
-        /// transport says how far it validates the window. A control that rules its own window takes only the pause.
+        /// The application has data again after a pause, before any of it is sent, or it left the window unused for a long
+        /// time. The transport says how much of the window is still valid. A control that sets its own window uses only the
+        /// pause.
         fn on_restart(&mut self, _restart: &Restart) {}
-        /// The window becomes one segment, the threshold stays (Tahoe after its fast retransmit).
+        /// Sets the window to one segment; the threshold stays (Tahoe after its fast retransmit).
         fn collapse(&mut self);
         /// Congestion window, in segments.
         fn cwnd(&self) -> f64;
         /// Slow-start threshold, in segments; infinite before the first loss unless set.
         fn ssthresh(&self) -> f64;
-        /// Effect of the next ACKs if they are all alike (one segment each, window full), or `None` if it depends on more than
-        /// their number. Where only the window matters ([`Step::acks`]), ACKs that find it not full only begin round trips.
+        /// Effect of the next ACKs if they are all alike (one segment each, window full); `None` if it depends on more than
+        /// their number. If only the window matters ([`Step::acks`]), ACKs that find it not full have no effect except to
+        /// begin round trips.
         fn step(&self) -> Option<Step> {
             None
         }
-        /// Takes `acks` such ACKs at once. Exactly the same as as many calls of [`Self::on_ack`].
+        /// Processes `acks` such ACKs at once, with the same result as that many calls of [`Self::on_ack`].
         fn advance(&mut self, _step: Step, _acks: u32) {}
-        /// Takes the times and round-trip times of the ACKs after [`Self::advance`], if [`Needs::every_rtt`] is set.
-        /// All must be taken from the iterator.
+        /// Reports the times and round-trip times of the ACKs after [`Self::advance`], if [`Needs::every_rtt`] is set. The
+        /// iterator must be consumed completely.
         fn on_rtt_samples(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
             samples.for_each(drop);
         }
         /// Number of the next ACKs that add one segment each to the window, as in slow start, if they are all alike (one
-        /// segment each, window full, none of them begins a round trip).
+        /// segment each, window full, none begins a round trip).
         fn opening(&self) -> u32 {
             0
         }
-        /// Takes `acks` such ACKs at once. Exactly the same as as many calls of [`Self::on_ack`].
+        /// Processes `acks` such ACKs at once, with the same result as that many calls of [`Self::on_ack`].
         fn open(&mut self, _acks: u32) {}
-        /// Segments per second at which it wants to send, spread evenly; `None` to send what the window allows at once.
+        /// Pacing rate in segments per second; `None` to send at once whatever the window allows.
         fn pacing_rate(&self) -> Option<f64> {
             None
         }
-        /// Segments that leave back to back where it paces: the pace is that of such groups.
+        /// Number of segments sent back to back with pacing; the pacing rate spaces such groups.
         fn burst(&self) -> u32 {
             1
         }
-        /// Fault of a control supplied by the user, in one line; the run then has no result.
+        /// Fault of a user's control, in one line; the run then has no result.
         fn fault(&self) -> Option<String> {
             None
         }
-        /// Private numbers worth showing in traces, by name.
+        /// Reports internal values worth showing in traces, by name.
         fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
     }
 }
 
 base::dispatched! {
     ($) macro window_law;
-    /// The arithmetic that most papers define. Slow start, floors and once-per-window live elsewhere.
+    /// The arithmetic that most papers define. Slow start, lower limits of the window, and one reduction per window are
+    /// implemented elsewhere.
     pub trait WindowLaw: [Clone + std::fmt::Debug] {
         /// Measurements it needs beyond one round-trip sample per round trip.
         fn needs(&self) -> Needs {
             Needs::default()
         }
 
-        /// Called for laws that measure, in slow start too, and before the window grows: for every ACK of new data outside
-        /// recovery, and inside for laws that count marks ([`Needs::marks`]). A law that answers [`Self::per_rtt`] gets only
-        /// the ACKs that begin a round trip, and those if it asks for them ([`Needs::rounds`]).
+        /// Called for laws that measure, also in slow start, before the window grows: for every ACK of new data outside
+        /// recovery, and also in recovery for laws that count marks ([`Needs::marks`]). A law with [`Self::per_rtt`] gets
+        /// only the ACKs that begin a round trip, and only if it asks for them ([`Needs::rounds`]).
         fn on_sample(&mut self, _ack: &AckSample) {}
 
-        /// Segments gained per round trip at window `w`, for laws in which that depends on the window and on what
-        /// the last [`Self::on_sample`]: runs of ACKs are then taken at once.
+        /// Segments gained per round trip at window `w`, for laws whose growth depends only on the window and on the last
+        /// [`Self::on_sample`]. Runs of ACKs are then processed at once.
         ///
-        /// Such laws grow by a(m)/m per acknowledged segment with m the middle of the integer interval that holds the
-        /// window: the sum over the interval equals that of a(w)/w to second order in 1/w.
+        /// Such laws grow by a(m)/m per acknowledged segment, where m is the middle of the integer interval that contains
+        /// the window. Over the interval, the sum equals that of a(w)/w to second order in 1/w.
         fn per_rtt(&self, _w: f64) -> Option<f64> {
             None
         }
 
-        /// The window after this ACK, in congestion avoidance. Called only when [`Self::per_rtt`] answers `None`.
+        /// The window after this ACK in congestion avoidance. Called only if [`Self::per_rtt`] returns `None`.
         fn avoid(&mut self, cwnd: f64, _ack: &AckSample) -> f64 {
             cwnd
         }
 
-        /// Called for laws that take every ACK and decide only at some of them: effect of the next ACKs, each of which finds
-        /// the window full. Their samples follow in [`Self::on_rtt_samples`].
+        /// Effect of the next ACKs, each of which finds the window full; for laws that take every ACK but decide only at
+        /// some of them. Their samples follow in [`Self::on_rtt_samples`].
         fn step(&self) -> Option<Step> {
             None
         }
 
-        /// The ACKs of a run that was taken as [`Self::step`] said, with their round-trip times.
+        /// Reports the ACKs of a run that was processed with [`Self::step`], with their round-trip times.
         fn on_rtt_samples(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
             samples.for_each(drop);
         }
 
-        /// [`Self::on_sample`], then [`Self::avoid`] if the window was the limit: what an ACK in congestion avoidance does.
+        /// The effect of an ACK in congestion avoidance: [`Self::on_sample`], then [`Self::avoid`] if the window was the
+        /// limit.
         #[inline]
         fn on_avoidance_ack(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
             self.on_sample(ack);
             if ack.cwnd_limited { self.avoid(cwnd, ack) } else { cwnd }
         }
 
-        /// Called when the application had no data for `idle` until `now`: for laws that follow the clock.
+        /// Called when the application had no data for `idle` until `now`, for laws that depend on time.
         fn on_idle(&mut self, _now: Time, _idle: Span) {}
 
-        /// Whether its state before a reduction comes back with the window, when the reduction is undone (RFC 9438, Section 4.9).
+        /// Whether the law's state before a reduction is restored too when the reduction is undone (RFC 9438, Section 4.9).
         fn restores_on_undo(&self) -> bool {
             false
         }
 
-        /// The window kept after a congestion event; becomes ssthresh.
+        /// The window kept after a congestion event; it becomes ssthresh.
         fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64;
 
-        /// Private numbers worth showing in traces, by name.
+        /// Reports internal values worth showing in traces, by name.
         fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
     }
 }
 
 base::dispatched! {
     ($) macro slow_start;
-    /// Growth of the window before the first loss.
+    /// Growth of the window in slow start.
     pub trait SlowStart: [Clone + std::fmt::Debug] {
         /// Measurements it needs beyond one round-trip sample per round trip.
         fn needs(&self) -> Needs {
             Needs::default()
         }
 
-        /// Segments gained per acknowledged segment at window `w`, for slow starts that only count.
+        /// Segments gained per acknowledged segment at window `w`, for slow starts whose growth depends only on the window.
         fn gain(&self, _w: f64) -> Option<f64> {
             None
         }
 
-        /// The largest whole window up to which [`Self::gain`] is surely one.
+        /// The largest whole window up to which [`Self::gain`] is certainly one.
         fn doubles_to(&self) -> f64 {
             0.0
         }
 
-        /// The window after this ACK, and whether slow start is over. Starts that only count leave it as it is; growth
-        /// counts at most [`AckSample::abc_limit`] segments per ACK (RFC 3465).
+        /// The window after this ACK, and whether slow start is over. The default is for slow starts with [`Self::gain`];
+        /// growth counts at most [`AckSample::abc_limit`] segments per ACK (RFC 3465).
         fn open(&mut self, cwnd: f64, ack: &AckSample) -> Opening {
             Opening::Grow(cwnd + self.gain(cwnd as u64 as f64).unwrap_or(0.0) * ack.acked.min(ack.abc_limit))
         }
 
-        /// The window was cut; the next slow start begins afresh.
+        /// The window was cut; the next slow start begins from the initial state.
         fn restart(&mut self) {}
     }
 }
@@ -201,7 +205,7 @@ base::dispatched! {
 pub enum Opening {
     /// The new window.
     Grow(f64),
-    /// The new window, which is also the threshold: congestion avoidance begins.
+    /// The new window, which also becomes the threshold: congestion avoidance begins.
     Exit(f64),
 }
 
@@ -211,7 +215,7 @@ mod tests {
     use crate::Signal;
     use std::cell::RefCell;
 
-    /// Overrides every method of the trait of that number, and notes each that is called.
+    /// Overrides every method of trait number `TRAIT` and records the calls.
     #[derive(Clone, Debug, Default)]
     pub struct Noting<const TRAIT: u8>(RefCell<Vec<&'static str>>);
 
@@ -366,15 +370,15 @@ mod tests {
     }
 
     base::dispatching_enum! {
-        /// Same dispatch as the registry's.
+        /// The same dispatch as the registry's.
         pub enum AnyControl: congestion_control { Own(Box<Noting<0>>), }
     }
     base::dispatching_enum! {
-        /// Same dispatch as the registry's.
+        /// The same dispatch as the registry's.
         pub enum AnyWindowLaw: window_law { Own(Noting<1>), }
     }
     base::dispatching_enum! {
-        /// Same dispatch as the registry's.
+        /// The same dispatch as the registry's.
         pub enum AnySlowStart: slow_start { Own(Noting<2>), }
     }
 

@@ -1,11 +1,11 @@
-//! CUBIC: the window is a cubic function of the time since the last congestion event, flat at the window where that
-//! event came; at least that of a Reno flow with the same average.
+//! CUBIC: the window is a cubic function of the time since the last congestion event, flat at the window of that event; it
+//! is at least the window of a Reno flow with the same average.
 //!
-//! Source: RFC 9438, Sections 4.2 to 4.10; symbols as there. Undoing a cut (Section 4.9) is not a law's business.
-//! Differs from the source: the cut is taken from cwnd, which does not grow unless it held the sender back (Section 4.6
+//! Source: RFC 9438, Sections 4.2 to 4.10, with its symbols. The transport undoes cuts (Section 4.9).
+//! Differs from the source: the cut is taken from cwnd, which does not grow unless it limited the sender (Section 4.6
 //! allows this); growth counts acknowledged segments and not ACKs; the window never falls to a smaller `W_est`.
-//! Differs from Linux and ns-3: they look ahead by the smallest round-trip time, not the smoothed one, and compute in
-//! whole segments; Linux's Reno-friendly window keeps its slope beyond the old maximum. [`Variant::Linux`] is theirs.
+//! Differs from Linux and ns-3: they look ahead by the smallest round-trip time, not the smoothed one, and compute in whole
+//! segments; Linux's Reno-friendly window keeps its slope beyond the old maximum. [`Variant::Linux`] does as Linux does.
 
 pub mod linux;
 
@@ -65,19 +65,19 @@ pub struct Cubic {
     /// Segments per round trip with which an AIMD flow that keeps `beta` has Reno's average window.
     alpha: f64,
     fast_convergence: bool,
-    /// The next stage of congestion avoidance begins on the plateau: slow start ended without a loss, or a timeout came
-    /// before.
+    /// Whether the next stage of congestion avoidance begins on the plateau, after a slow start without a loss or after a
+    /// timeout.
     plateau: bool,
     w_max: f64,
-    /// The window before the last cut; zero before the first.
+    /// The window before the last cut; zero before the first cut.
     cwnd_prior: f64,
-    /// Seconds from the beginning of the stage to the plateau.
+    /// Seconds from the start of the stage to the plateau.
     k: f64,
-    /// The window that a Reno flow with the same average would have.
+    /// The window of a Reno flow with the same average.
     w_est: f64,
-    /// Beginning of the stage, later by the time in which the window did not hold the sender back; `NEVER` before it.
+    /// Start of the stage, shifted by the time in which the window did not limit the sender; `NEVER` before the stage.
     epoch: Time,
-    /// The ACK before this one.
+    /// Time of the previous ACK.
     last_ack: Time,
 }
 
@@ -126,14 +126,14 @@ impl Law for Cubic {
 impl WindowLaw for Cubic {
     fn on_sample(&mut self, ack: &AckSample) {
         if !ack.cwnd_limited && self.epoch != Time::NEVER {
-            // Section 5.8: such time does not count.
+            // RFC 9438, Section 5.8: time in which the window does not limit the sender does not count.
             self.epoch += ack.now.since(self.last_ack);
         }
         self.last_ack = ack.now;
     }
 
     fn on_idle(&mut self, now: Time, _idle: Span) {
-        // Nor does this: no ACK has come since the last.
+        // This time does not count either. No ACK has come since the last one.
         if self.epoch != Time::NEVER {
             self.epoch += now.since(self.last_ack);
         }
@@ -145,7 +145,7 @@ impl WindowLaw for Cubic {
             self.begin(cwnd, ack.now);
         }
         let share = ack.acked / cwnd;
-        // Figure 4; from the old maximum on it grows as Reno does.
+        // Figure 4; beyond the old maximum it grows like Reno.
         let alpha = if self.w_est < self.cwnd_prior { self.alpha } else { 1.0 };
         self.w_est += alpha * share;
         let t = ack.now.since(self.epoch);
@@ -178,7 +178,7 @@ impl WindowLaw for Cubic {
 }
 
 impl Cubic {
-    /// A stage of congestion avoidance begins with this window.
+    /// Starts a stage of congestion avoidance with this window.
     fn begin(&mut self, cwnd: f64, now: Time) {
         if self.plateau || self.w_max < cwnd {
             self.w_max = cwnd;
@@ -218,7 +218,7 @@ mod tests {
         CongestionEvent::plain(at(s), Signal::Loss, RTT)
     }
 
-    /// A thousand segments lost at time zero, and the first ACK after that.
+    /// The law after a loss at 1000 segments at time zero, and the first ACK after it.
     fn after_loss() -> Cubic {
         let mut law = law();
         assert_eq!(law.backoff(1000.0, &loss(0.0)), 700.0);
@@ -226,7 +226,7 @@ mod tests {
         law
     }
 
-    /// The window after `seconds` of full windows, one ACK per segment.
+    /// The window after `seconds` with a full window and one ACK per segment.
     fn run(law: &mut Cubic, mut cwnd: f64, from: f64, seconds: f64) -> f64 {
         let mut s = from;
         while s < from + seconds {
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn the_plateau_comes_after_the_cube_root_of_the_cut() {
-        // K³ = (W_max - cwnd_epoch) / C: 300 / 0.4, to the last bits of the cube root.
+        // K³ = (W_max - cwnd_epoch) / C = 300 / 0.4, up to the last bits of the cube root.
         let k = after_loss().k;
         assert!((k * k * k - 750.0).abs() < 1e-9, "{k}");
         // RFC 9438, Figures 6 and 12, at p = 1e-6 and 100 ms: W_max follows from K, and their average is 33325.
@@ -260,20 +260,20 @@ mod tests {
             cwnd = run(&mut law, cwnd, s, 1.0);
             s += 1.0;
             let x = s - libm::cbrt(750.0);
-            // Aiming at W(t + RTT) with the slope to it leads by C RTT² 3 (t - K), at most 0.11 segments here, and one
-            // ACK of delay costs less.
+            // The window aims at W(t + RTT) along the slope to it, so it leads by C RTT² 3 (t - K), at most 0.11 segments
+            // here. The delay of one ACK is smaller than that.
             assert!((cwnd - (0.4 * x * x * x + 1000.0)).abs() < 0.15, "{cwnd} after {s} s");
         }
     }
 
     #[test]
     fn a_pause_of_the_application_does_not_count() {
-        // RFC 9438, Section 5.8: half a minute without data, after which the function would be at 0.4 (32 - 9.1)³ = 4800.
+        // RFC 9438, Section 5.8: after half a minute without data, the function would be at 0.4 (32 - 9.1)³ = 4800.
         let (mut law, mut idle) = (after_loss(), after_loss());
         let (cwnd, paused) = (run(&mut law, 700.0, 0.0, 2.0), run(&mut idle, 700.0, 0.0, 2.0));
         idle.on_idle(at(32.0), Span::secs(30));
         let (cwnd, paused) = (run(&mut law, cwnd, 2.0, 1.0), run(&mut idle, paused, 32.0, 1.0));
-        // What the last ACK before the pause came late by is at most one ACK's.
+        // The delay of the last ACK before the pause shifts the function by at most one ACK.
         assert!((cwnd - paused).abs() < 0.02, "{cwnd} and {paused}");
         let mut deaf = after_loss();
         let deaf = run(&mut deaf, 700.0, 0.0, 2.0).max(run(&mut deaf, 700.0, 32.0, 1.0));
@@ -285,7 +285,7 @@ mod tests {
         let mut law = law();
         let mut cwnd = law.backoff(20.0, &loss(0.0));
         assert_eq!(cwnd, 14.0);
-        // At 10 ms the cubic function has hardly moved: 6 segments at 9/17 per round trip take 11.3 round trips.
+        // At 10 ms the cubic function has hardly moved. 6 segments at 9/17 per round trip take 11.3 round trips.
         let (mut rounds, mut reached) = (0, 0);
         while cwnd < 30.0 {
             let s = 0.01 * f64::from(rounds);
@@ -298,9 +298,9 @@ mod tests {
                 reached = rounds;
             }
         }
-        // Whole ACKs per round trip are up to 7 % fewer than the window: 11.3 to 12.1 round trips.
+        // The number of whole ACKs per round trip is up to 7 % below the window, so it takes 11.3 to 12.1 round trips.
         assert!((11..=12).contains(&reached), "{reached}");
-        // Then ten segments at one per round trip, counted from at most one step below the old maximum.
+        // Then ten segments at one per round trip; counting starts at most one step below the old maximum.
         assert!((10..=11).contains(&(rounds - reached)), "{rounds} - {reached}");
     }
 
@@ -309,7 +309,7 @@ mod tests {
         let mut law = law();
         law.avoid(500.0, &ack(3.0));
         assert_eq!((law.k, law.w_max), (0.0, 500.0));
-        // Reno-friendly growth has no old maximum to stay below: one segment per round trip.
+        // Reno-friendly growth has no old maximum here: one segment per round trip.
         let before = law.w_est;
         law.avoid(500.0, &ack(3.0));
         assert!((law.w_est - before - 1.0 / 500.0).abs() < 1e-12);
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn grows_by_at_most_half_the_window_per_round_trip() {
         let mut law = after_loss();
-        // A minute later the function is at 53,000 segments.
+        // One minute later the function is at 53,000 segments.
         assert_eq!(law.avoid(700.0, &AckSample { acked: 70.0, ..ack(60.0) }), 700.0 + 0.5 * 70.0);
     }
 
@@ -349,7 +349,7 @@ mod tests {
         let mut law = after_loss();
         law.on_sample(&ack(0.0));
         let idle = |s| AckSample { cwnd_limited: false, ..ack(s) };
-        // Ten seconds with now and then a segment, then an idle minute.
+        // Ten seconds with few segments, then an idle minute.
         law.on_sample(&idle(4.0));
         law.on_sample(&idle(10.0));
         law.on_sample(&idle(70.0));

@@ -1,8 +1,8 @@
-//! DCTCP: a mark cuts the window by half the share of segments that were marked lately; growth and losses as in Reno.
+//! DCTCP: a mark cuts the window by half the recent share of marked segments; growth and losses are as in Reno.
 //!
 //! Source: RFC 8257, Sections 3.3 (alpha, the cut), 3.4 (growth) and 3.5 (losses).
 //! Differs from the source: the share counts segments, not bytes; after a timeout each ACK counts as one.
-//! Differs from Linux: alpha is a whole number of 1/1024 there, and reaches zero when marks stay away.
+//! Differs from Linux: alpha there is in whole units of 1/1024, and reaches zero when there are no marks.
 
 use crate::{AckSample, CongestionEvent, Law, Needs, Signal, WindowLaw};
 use base::{Card, Need, ParamError, Registered};
@@ -21,9 +21,9 @@ base::params! {
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     g: f64,
-    /// Share of marked segments, averaged.
+    /// Average share of marked segments.
     alpha: f64,
-    /// Segments acknowledged in this window of data, and of these marked.
+    /// Segments acknowledged in this window of data, and the number of them that were marked.
     acked: f64,
     marked: f64,
     /// Growth per acknowledged segment in this round; zero until it is known.
@@ -96,12 +96,12 @@ mod tests {
         Dctcp::new(&Params::default()).unwrap()
     }
 
-    /// A window of `w` segments of which the first `marked` are marked; the growth is Reno's.
+    /// Acknowledges a window of `w` segments, the first `marked` of them marked; returns the window with Reno's growth.
     fn round(law: &mut Dctcp, mut w: f64, marked: u64) -> f64 {
         let segments = w as u64;
         for i in 0..segments {
             let ce_marked = if i < marked { 1.0 } else { 0.0 };
-            // The ACK that ends the window of data comes last here.
+            // Here the ACK that ends the window of data comes last.
             let round_start = i + 1 == segments;
             let ack = AckSample { ce_marked, round_start, ..AckSample::plain(Time(i), Span::millis(1)) };
             law.on_sample(&ack);
@@ -125,7 +125,7 @@ mod tests {
         for _ in 0..300 {
             round(&mut law, 20.0, 5);
         }
-        // (15/16)^300 = 4e-9 of the way is missing.
+        // A distance of (15/16)^300 = 4e-9 of the way is left.
         assert!((law.alpha - 0.25).abs() < 1e-8, "{}", law.alpha);
     }
 
@@ -155,8 +155,8 @@ mod tests {
                 sum += law.alpha / 6000.0;
             }
         }
-        // sqrt(2/2000) = 0.0316. The period of W* alpha/2 = 31.6 rounds comes in whole rounds here, with the marked one
-        // on top: up to two rounds, 6 %, more between marks.
+        // sqrt(2/2000) = 0.0316. The period of W* alpha/2 = 31.6 rounds becomes whole rounds here, plus the marked one: up
+        // to two rounds, or 6 %, more between marks.
         assert!((0.94..1.0).contains(&(sum / 0.001_f64.sqrt())), "{sum} instead of 0.0316");
     }
 }

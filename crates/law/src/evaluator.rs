@@ -1,32 +1,32 @@
-//! A window law evaluated without a simulation: what it gains and gives up at a window, how long it takes from one loss to
-//! the next, and flows of it as a fluid on one link. For the analytic models; the simulator uses none of it.
+//! Evaluation of a window law without a simulation: its growth and its cuts at a window, the time from one loss to the
+//! next, and flows on one link in a fluid model. It serves the analytic models; the simulator does not use it.
 //!
-//! Source: the law itself, with whatever parameters it has; the fluid is that of Andrew et al. 2005.
-//! Differs from a sender: no packets, no timeouts, no slow start, no floor of two segments; ACKs come some times a round
-//! trip, each for a share of the window. A loss is detected a round trip after it, and repaired in another, in which
-//! the window stands still.
+//! Source: the law itself, with its parameters; the fluid model is that of Andrew et al. 2005.
+//! Differs from a sender: no packets, no timeouts, no slow start, no lower limit of two segments. There are a few ACKs per
+//! round trip, each for a share of the window. A loss is detected one round trip later and repaired in another one, in
+//! which the window does not change.
 
 use crate::{AckSample, AnyLaw, CongestionEvent, Control, LawSpec, Signal, StartSpec, WindowLaw};
 use base::{RunMonitor, Span, Time, Value};
 
 /// ACKs of a flow per round trip in short sawteeth.
 const ACKS: f64 = 16.0;
-/// Rounds of a sawtooth beyond which ACKs come at longer intervals, so that long sawteeth take about as many steps.
+/// Rounds of a sawtooth beyond which ACKs come at longer intervals, so that long sawteeth do not take many more steps.
 const ENOUGH: f64 = 1_000.0;
 /// Panels of an integral over a sawtooth.
 const PANELS: u32 = 200;
-/// Steps without a loss after which a fluid counts as steady.
+/// Number of steps without a loss after which a fluid counts as steady.
 const MOST_STEPS: u32 = 400_000;
-/// Steps of a flow until the monitor is looked at again.
+/// Steps of flows between two checks of the monitor.
 const FLOWS_BETWEEN_LOOKS: usize = 4096;
-/// Sawteeth that a lone flow goes through before it is measured, and those measured: laws may aim lower at every second loss.
+/// Number of sawteeth of a single flow before the measurement, and in it: some laws aim lower at every second loss.
 const SETTLING: u32 = 4;
 const MEASURED: u32 = 2;
-/// Window of the first loss over that of an overflow. Laws that aim lower when a loss comes at a smaller window than the one
-/// before (fast convergence) then do so at every second loss, as they do under noise.
+/// Ratio of the first loss's window to that of an overflow. With fast convergence, laws aim lower when the window at a loss
+/// is smaller than at the loss before; with this ratio they do so at every second loss, as they do with noise.
 const ABOVE: f64 = 1.01;
 
-/// One flow's averages from a loss to the next.
+/// Averages of one flow from a loss to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Period {
     /// Segments sent.
@@ -45,8 +45,8 @@ pub struct LawEvaluator {
 }
 
 impl LawEvaluator {
-    /// `None` for a control that rules its window by itself. Laws in the kernel's whole numbers are evaluated in
-    /// real ones, CUBIC as RFC 9438 has it, and laws that count ACKs with an ACK for each segment.
+    /// `None` for a control that sets its own window. Laws in the kernel's integers are evaluated in floating point, CUBIC
+    /// as in RFC 9438, and laws that count ACKs with one ACK per segment.
     #[must_use]
     pub fn new(spec: &LawSpec) -> Option<Self> {
         let mut spec = spec.clone();
@@ -54,21 +54,21 @@ impl LawEvaluator {
         for source in ["rfc9438", "exact"] {
             let _ = spec.set("variant", &Value::Text(source.into()));
         }
-        // In a fluid each segment has an ACK.
+        // In a fluid each segment has its own ACK.
         let _ = spec.set("per_ack", &Value::Bool(false));
         let start = StartSpec::named("classic")?;
         let Ok(Control::Window(control)) = spec.build(&start, 2.0, f64::INFINITY) else { return None };
         Some(Self { law: control.law().clone(), remembers: spec.response().0 })
     }
 
-    /// Whether its growth depends on more than the window and the round-trip times of the moment.
+    /// Whether its growth depends on more than the window and the present round-trip times.
     #[must_use]
     pub fn remembers(&self) -> bool {
         self.remembers
     }
 
-    /// Segments gained per round trip at window `w`, with the round-trip time `rtt` and the smallest so far, `base` \[s\];
-    /// not a number for a law that remembers.
+    /// Segments gained per round trip at window `w`, with the round-trip time `rtt` and the smallest one so far, `base`
+    /// \[s\]; NaN for a law that depends on its history.
     #[must_use]
     pub fn growth(&self, w: f64, rtt: f64, base: f64) -> f64 {
         if self.remembers {
@@ -77,7 +77,7 @@ impl LawEvaluator {
         self.sampled(w, rtt, base).per_rtt(w).unwrap_or(f64::NAN)
     }
 
-    /// Share of the window `w` given up on loss; of a law that remembers, in a sawtooth that it repeats there.
+    /// Share of the window `w` given up at a loss; for a law that depends on its history, in repeated sawteeth up to `w`.
     #[must_use]
     pub fn cut(&self, w: f64, rtt: f64, base: f64) -> f64 {
         if self.remembers {
@@ -86,7 +86,7 @@ impl LawEvaluator {
         1.0 - self.sampled(w, rtt, base).backoff(w, &loss_event(Moment::still(w, rtt, base))) / w
     }
 
-    /// Averages from a loss to the next, each of them at window `w`, on a path with the constant round-trip time `rtt`.
+    /// Averages from a loss to the next, with all losses at window `w`, on a path with the constant round-trip time `rtt`.
     #[must_use]
     pub fn period(&self, w: f64, rtt: f64, base: f64) -> Period {
         if self.remembers {
@@ -104,7 +104,7 @@ impl LawEvaluator {
         Period { packets, rounds, cut }
     }
 
-    /// Simulates a lone flow that loses whenever its window reaches `w`.
+    /// Simulates a single flow that has a loss whenever its window reaches `w`.
     fn repeated(&self, w: f64, rtt: f64, base: f64) -> Period {
         let mut flow = Flow::new(self.law.clone(), w);
         let (mut now, mut packets, mut rounds, mut cuts) = (0.0, 0.0, 0.0, 0.0);
@@ -144,7 +144,7 @@ impl LawEvaluator {
     }
 }
 
-/// Share of a round trip that a step takes, `rounds` round trips after a loss.
+/// Share of a round trip per step, `rounds` round trips after a loss.
 fn paced(rounds: f64) -> f64 {
     (rounds / ENOUGH).clamp(1.0 / ACKS, 1.0)
 }
@@ -198,11 +198,11 @@ struct Flow {
     needs_rounds: bool,
     cwnd: f64,
     delivered: f64,
-    /// Round trips since the last one began.
+    /// Round trips since the start of the present one.
     round: f64,
     /// Time of a loss that is not detected yet \[s\].
     lost_at: Option<f64>,
-    /// Window then.
+    /// The window at that time.
     lost_window: f64,
     /// End of the repair \[s\].
     repaired: f64,
@@ -224,7 +224,8 @@ impl Flow {
         }
     }
 
-    /// A share of a round trip passes, at the end of which it is `at`; the share that it gives up, if it detects a loss.
+    /// Advances by a share of a round trip, after which conditions are `at`. Returns the share given up, if the flow
+    /// detects a loss.
     fn advance(&mut self, share: f64, at: Moment) -> Option<f64> {
         self.delivered += share * self.cwnd;
         if self.lost_at.is_some_and(|lost| at.now - lost >= at.rtt) {
@@ -241,7 +242,7 @@ impl Flow {
         self.round = if round_start { share } else { self.round + share };
         let ack = |acked| ack_sample(at, acked, self.delivered as u64, round_start);
         if self.measures {
-            // At least what a sender keeps.
+            // The window never reaches zero; a sender has a lower limit, too.
             self.cwnd = self.law.on_avoidance_ack(self.cwnd, &ack(share * self.cwnd)).max(f64::MIN_POSITIVE);
             return None;
         }
@@ -250,7 +251,8 @@ impl Flow {
         }
         let mut left = share;
         while left > 0.0 {
-            // As a sender counts: growth stays within an integer interval of the window, unless a step passes through.
+            // As in a sender, the growth is constant within an integer interval of the window, unless a step passes through
+            // it.
             let floor = self.cwnd.floor();
             let gain = self.law.per_rtt(floor + 0.5).unwrap_or(0.0);
             let end = (floor + 1.0 - self.cwnd) / gain;
@@ -265,13 +267,13 @@ impl Flow {
 /// A drop-tail link and the flows that share it.
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// Segments per second.
+    /// Rate in segments per second.
     pub rate: f64,
-    /// Segments.
+    /// Buffer in segments.
     pub buffer: f64,
     /// Round-trip time of each flow without a queue \[s\].
     pub rtts: Vec<f64>,
-    /// Flows that lose at an overflow: those with the largest windows.
+    /// Number of flows that lose at an overflow: those with the largest windows.
     pub cut: usize,
 }
 
@@ -286,24 +288,24 @@ pub struct FluidSawteeth {
     pub queue: f64,
     /// Cuts per segment.
     pub events: f64,
-    /// Segments lost per segment sent: what a flow grows by until it detects a loss, at least one.
+    /// Segments lost per segment sent: the growth of a flow until it detects a loss, at least one segment.
     pub dropped: f64,
-    /// Segments per second of each flow.
+    /// Rate of each flow, in segments per second.
     pub rates: Vec<f64>,
-    /// Window of a flow when it loses, and after the cut: means over the cuts.
+    /// Window of a flow at a loss, averaged over the cuts.
     pub high: f64,
-    /// Window of a flow after the cut, see `high`.
+    /// Window of a flow after the cut, averaged over the cuts.
     pub low: f64,
 }
 
 impl LawEvaluator {
-    /// Follows flows through `before` overflows, and measures `overflows` more.
+    /// Follows the flows through `before` overflows, and then measures over `overflows` more.
     #[must_use]
     pub fn sawteeth(&self, link: &Link, before: u32, overflows: u32) -> FluidSawteeth {
         self.sawteeth_monitored(link, before, overflows, &RunMonitor::default())
     }
 
-    /// Sawteeth that `monitor` can stop; they are then incomplete.
+    /// [`Self::sawteeth`] with a monitor that can stop it; the result is then incomplete.
     #[must_use]
     pub fn sawteeth_monitored(&self, link: &Link, before: u32, overflows: u32, monitor: &RunMonitor) -> FluidSawteeth {
         let count = link.rtts.len();
@@ -322,7 +324,7 @@ impl LawEvaluator {
                 if seen >= before {
                     break;
                 }
-                // Steady without a loss: measured as it is.
+                // The fluid is steady without losses, so it is measured in that state.
                 (seen, steps) = (before, 0);
                 sums = Sums::new(count);
             }
@@ -361,7 +363,8 @@ impl LawEvaluator {
         sums.mean(link, f64::from(seen.saturating_sub(before)))
     }
 
-    /// Flows of a link somewhere on their sawteeth. Far from their cycle they cost overflows until that is forgotten, no result.
+    /// Flows of a link, somewhere on their sawteeth. The start does not affect the result: overflows before the measurement
+    /// remove it.
     fn started(&self, link: &Link) -> Vec<Flow> {
         let count = link.rtts.len();
         let full = link.buffer / link.rate;
@@ -372,7 +375,7 @@ impl LawEvaluator {
                 let mut flow = Flow::new(self.law.clone(), top);
                 let at = Moment { now: 0.0, rtt: link.rtts[i] + full, base: link.rtts[i], window: top };
                 let kept = flow.law.backoff(ABOVE * top, &loss_event(at));
-                // Phases evenly spread; if all lose at once, all begin after the cut.
+                // Evenly spread phases; if all flows lose at once, all begin after the cut.
                 let turn = (i % count.div_ceil(link.cut)) as f64 * link.cut as f64 / count as f64;
                 let turn = if link.cut < count { turn } else { 1.0 };
                 flow.cwnd = (top - (top - kept) * turn).max(f64::MIN_POSITIVE);
@@ -382,7 +385,7 @@ impl LawEvaluator {
     }
 }
 
-/// Sums over a fluid since measuring began.
+/// Sums over a fluid since the start of the measurement.
 struct Sums {
     time: f64,
     backlog: f64,
@@ -413,7 +416,7 @@ impl Sums {
     }
 }
 
-/// The largest `cut` windows lose.
+/// Lets the `cut` flows with the largest windows have a loss.
 fn lose(flows: &mut [Flow], cut: usize, now: f64) {
     let mut order: Vec<usize> = (0..flows.len()).collect();
     order.sort_by(|&a, &b| flows[b].cwnd.total_cmp(&flows[a].cwnd));
@@ -423,15 +426,16 @@ fn lose(flows: &mut [Flow], cut: usize, now: f64) {
     }
 }
 
-/// Rate of the windows above the link's rate, with this delay \[segments/s\].
+/// Total rate of the windows minus the rate of the link, with this delay \[segments/s\].
 fn excess(flows: &[Flow], link: &Link, delay: f64) -> f64 {
     flows.iter().zip(&link.rtts).map(|(flow, rtt)| flow.cwnd / (rtt + delay)).sum::<f64>() - link.rate
 }
 
-/// Delay at which the windows just fill the link, between nothing and a full buffer; from a guess.
+/// The delay, between 0 and that of a full buffer, at which the windows just fill the link; `guess` is the start of the
+/// search.
 fn waiting(flows: &[Flow], link: &Link, guess: f64, full: f64) -> f64 {
     let mut delay = guess;
-    // Newton: what is sent too much is convex in the delay, so that from the second step on it comes from below.
+    // Newton's method: the excess rate is convex in the delay, so from the second step on it converges from below.
     for _ in 0..50 {
         let over = excess(flows, link, delay);
         let slope: f64 = flows.iter().zip(&link.rtts).map(|(f, rtt)| f.cwnd / ((rtt + delay) * (rtt + delay))).sum();
@@ -465,7 +469,7 @@ mod tests {
     fn a_period_of_aimd_is_that_of_its_triangle() {
         let law = evaluator("reno", &[("increase", Value::Number(2.0)), ("decrease", Value::Number(0.2))]);
         let found = law.period(1000.0, 0.1, 0.1);
-        // From 800 to 1000 by two a round trip, at 900 on average; exact, since midpoints of straight lines are.
+        // From 800 to 1000 segments by two per round trip, 900 on average; exact, because midpoints of straight lines are.
         assert!(near(found.rounds, 100.0, 1e-9) && near(found.packets, 90_000.0, 1e-9) && near(found.cut, 0.2, 1e-9));
         assert_eq!(law.growth(1000.0, 0.1, 0.1), 2.0);
     }
@@ -474,7 +478,7 @@ mod tests {
     fn cubic_returns_to_its_peak_after_k() {
         let law = evaluator("cubic", &[("fast_convergence", Value::Bool(false))]);
         let found = law.period(10_000.0, 0.1, 0.1);
-        // K = cbrt(0.3 W / C), 19.6 s; on the plateau a segment takes 1.4 s.
+        // K = cbrt(0.3 W / C) = 19.6 s; on the plateau one segment takes 1.4 s.
         assert!((found.rounds * 0.1 - libm::cbrt(0.3 * 10_000.0 / 0.4)).abs() < 1.4, "{found:?}");
         assert!(near(found.cut, 0.3, 1e-9));
         assert!(law.growth(10_000.0, 0.1, 0.1).is_nan());
@@ -491,16 +495,16 @@ mod tests {
     fn one_flow_on_a_link_has_the_sawtooth_of_its_closed_form() {
         let link = Link { rate: 4000.0, buffer: 100.0, rtts: vec![0.1], cut: 1 };
         let found = evaluator("reno", &[]).sawteeth(&link, 6, 4);
-        // 0.75 (1 + B)² / (1 + B + B²), B = 1/4; a loss that is detected and repaired takes two of some 250 round trips.
+        // 0.75 (1 + B)² / (1 + B + B²) with B = 1/4. Detection and repair of a loss take two of about 250 round trips.
         assert!(near(found.utilisation, 0.75 * 1.5625 / 1.3125, 0.01), "{found:?}");
         assert!(near(found.high, 501.0, 0.01) && near(found.low, 250.5, 0.01), "{found:?}");
-        // From 250 to 400 segments by one each 0.1 s, then to 500 as fast as the link serves: (500² - 400²) / (2 · 4000) s.
+        // From 250 to 400 segments by one per 0.1 s, then to 500 at the rate of the link: (500² - 400²) / (2 · 4000) s.
         let (period, sent) = (15.0 + 11.25, 150.0 * 325.0 + 11.25 * 4000.0);
         assert!(near(found.period, period, 0.02), "{found:?}");
         // The integral of (w - 400) w / 4000 from 400 to 500, over the period.
         assert!(near(found.queue, 583.33 / period, 0.03), "{found:?}");
         assert!(near(found.events, 1.0 / sent, 0.02) && near(found.rates[0], 4000.0 * found.utilisation, 1e-9));
-        // One segment is lost at least, and two at most: a round trip passes until the loss is known.
+        // At least one segment is lost, and at most two, because a round trip passes before the loss is detected.
         assert!((0.98..=2.05).contains(&(found.dropped * sent)), "{found:?}");
     }
 
@@ -508,8 +512,9 @@ mod tests {
     fn flows_that_lose_together_share_by_the_square_of_their_round_trip_times() {
         let link = Link { rate: 4000.0, buffer: 0.0, rtts: vec![0.1, 0.2], cut: 2 };
         let found = evaluator("reno", &[]).sawteeth(&link, 6, 4);
-        // Without a queue each window grows by T / rtt between two cuts in halves, so it peaks at 2 T / rtt; the peaks fill the
-        // link: T = rate / (2 (1 / 0.1² + 1 / 0.2²)) = 16 s. A loss is known a round trip late, of which there are 80 in it.
+        // Without a queue each window grows by T / rtt between two halvings, so it peaks at 2 T / rtt. The peaks fill the
+        // link: T = rate / (2 (1 / 0.1² + 1 / 0.2²)) = 16 s. A loss is detected one round trip late, and T has 80 round
+        // trips.
         assert!(near(found.period, 16.0, 0.03) && near(found.utilisation, 0.75, 0.02), "{found:?}");
         assert!(near(found.rates[0], 2400.0, 0.02) && near(found.rates[1], 600.0, 0.05), "{found:?}");
         assert!(near(found.events, 2.0 / (3000.0 * 16.0), 0.03) && found.queue == 0.0, "{found:?}");

@@ -1,11 +1,11 @@
-//! FAST: every other round trip the window moves towards the one that keeps `alpha` own segments in the queue; it may
-//! double at most. The move is spread over the round trip; in the next one the window rests.
+//! FAST: every other round trip the window moves towards the window that keeps `alpha` own segments in the queue; it at
+//! most doubles. The move is spread over the round trip; in the next round trip the window does not change.
 //!
 //! Source: C. Jin, D. Wei, S. Low, FAST TCP, IEEE INFOCOM 2004, Section IV: the average round-trip time with weight
 //! min(3/w, 1/4) per sample, the update with a constant alpha, one half after a loss.
-//! Differs from the source: w in the weight is what is in flight, the window if that is the limit. The burst control and
-//! the loss recovery of its prototype are the transport's business. Where it is silent: two segments at least; the first
-//! round after a loss moves.
+//! Differs from the source: w in the weight is the data in flight, which is the window if that is the limit. The transport
+//! provides the burst control and the loss recovery of the prototype. Where the source is silent: the window is at least
+//! two segments; the first round after a loss moves.
 
 use crate::{AckSample, CongestionEvent, Law, MIN_SSTHRESH, Needs, WindowLaw};
 use base::{Card, ParamError, Registered};
@@ -124,7 +124,7 @@ mod tests {
         for k in 1..=20u32 {
             w = law.next(w, 1000.0 / w);
             let closed = 1200.0 + 800.0 / f64::from(1u32 << k);
-            // Rounding of w, twenty times.
+            // The tolerance covers twenty roundings of w.
             assert!((w - closed).abs() < 1e-9, "{k}: {w} instead of {closed}");
         }
         assert_eq!(law.next(1200.0, 1000.0 / 1200.0), 1200.0);
@@ -142,11 +142,11 @@ mod tests {
         let start = StartSpec::named("classic").unwrap();
         let mut control = LawSpec::named("fast").unwrap().build(&start, 2.0, 256.0).unwrap();
         let list = rounds(&mut control, Path { base_rtt: Span::millis(100), bdp: 1000.0 }, &[], 80);
-        // From 256 on without a queue: 100 more every other round trip.
+        // From 256 segments on without a queue: 100 more every other round trip.
         let windows: Vec<f64> = list[8..14].iter().map(|round| round.cwnd.round()).collect();
         assert_eq!(windows, [356.0, 356.0, 456.0, 456.0, 556.0, 556.0]);
-        // The average of the round-trip times lags (weight 3/w per sample, 5 % of the past after a round) and whole
-        // segments wait, so the last of the way is not exact.
+        // The average of the round-trip times lags (with weight 3/w per sample, 5 % of the past is left after a round) and
+        // only whole segments wait, so the last part of the approach is not exact.
         assert!((list[79].cwnd - 1200.0).abs() < 1.5, "{}", list[79].cwnd);
     }
 }

@@ -1,11 +1,11 @@
-//! Gentle HighSpeed TCP: HighSpeed that grows like Reno while its round-trip times rise with time, which means that a
-//! queue builds. They rise if Fisher's Z of their correlation with the departure times exceeds `z_threshold`.
+//! Gentle HighSpeed TCP: HighSpeed that grows like Reno while its round-trip times increase with time, because then a queue
+//! builds up. They increase if Fisher's Z of their correlation with the departure times exceeds `z_threshold`.
 //!
 //! Source: Z. Zhang, G. Hasegawa, M. Murata, Performance Analysis and Improvement of HighSpeed TCP with TailDrop/RED
-//! Routers, IEICE Trans. Commun. E88-B(6), 2005, Section 4. Where it is silent: one test per window of N samples, N the
-//! window of the first; the samples are dropped at a reduction, and none is taken in slow start or while the window is
-//! not the limit; a mode holds from the ACK that decides it; a timeout, too, ends Reno mode; with delayed ACKs N samples
-//! take two round trips. The sliding test looks at the last N on every ACK.
+//! Routers, IEICE Trans. Commun. E88-B(6), 2005, Section 4. Where the source is silent: each test uses N samples, with N
+//! from the window at the first sample. Samples are dropped at a reduction, and none is taken in slow start or while the
+//! window is not the limit. A mode holds from the ACK that decides it; a timeout also ends Reno mode. With delayed ACKs N
+//! samples take two round trips. The sliding test uses the last N samples at every ACK.
 
 use crate::highspeed::Highspeed;
 use crate::kernel::Arithmetic;
@@ -18,18 +18,18 @@ mod trend;
 
 use trend::Trend;
 
-/// Most samples of a test: a sliding one keeps them all, 16 bytes each.
+/// Largest number of samples in a test: a sliding test stores them all, with 16 bytes each.
 const MAX_SAMPLES: u32 = 1 << 20;
 
-/// Correlations nearer to one than this are taken for this: Z stays finite.
+/// Correlations are limited to this distance from one, so that Z stays finite.
 const MARGIN: f64 = 1e-6;
 
 /// Samples that a test uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// The samples since the last test, as soon as there are N.
+    /// The samples since the last test; a test is made as soon as there are N.
     Tumbling,
-    /// The last N, on every ACK.
+    /// The last N samples; a test is made at every ACK.
     Sliding,
 }
 
@@ -80,7 +80,7 @@ base::params! {
 }
 
 impl Params {
-    /// Parameters of its HighSpeed half.
+    /// Parameters of its HighSpeed part.
     pub(crate) fn highspeed(&self) -> highspeed::Params {
         highspeed::Params {
             low_window: self.low_window,
@@ -97,13 +97,13 @@ impl Params {
 #[derive(Clone, Debug)]
 pub struct Ghstcp {
     highspeed: Highspeed,
-    /// Test state, on the heap so that flows of other laws do not carry it.
+    /// State of the test; boxed, so that flows with other laws do not need memory for it.
     test: Box<Test>,
-    /// Whether growth is Reno's.
+    /// Whether the window grows like Reno.
     reno: bool,
-    /// Tick of the clock, in picoseconds; one for an exact clock.
+    /// Clock tick in picoseconds; one for an exact clock.
     tick: u64,
-    /// Growth per acknowledged segment, and the window at which it has to be computed anew.
+    /// Growth per acknowledged segment, and the window at which it must be recomputed.
     gain: f64,
     below: f64,
 }
@@ -163,7 +163,7 @@ impl WindowLaw for Ghstcp {
             (self.reno, self.below) = (rising, 0.0);
         }
         if cwnd >= self.below {
-            // As for the laws that only count: the same gain throughout an integer interval, that of its middle.
+            // As for laws with `per_rtt`: the gain is constant in an integer interval, and taken at its middle.
             let middle = cwnd as u64 as f64 + 0.5;
             let a = if self.reno { 1.0 } else { self.highspeed.a(middle) };
             (self.gain, self.below) = (on_grid(a / middle), middle + 0.5);
@@ -197,32 +197,32 @@ impl WindowLaw for Ghstcp {
 }
 
 impl Ghstcp {
-    /// A round-trip time as the clock shows it, in picoseconds.
+    /// A round-trip time as the clock measures it, in picoseconds.
     fn read(&self, rtt: Span) -> u64 {
         if self.tick == 1 { rtt.0 } else { rtt.0 / self.tick * self.tick }
     }
 }
 
-/// Whether round-trip times rise.
+/// The test whether round-trip times increase.
 #[derive(Clone, Debug)]
 struct Test {
     threshold: f64,
-    /// N is this times the window, and at least `least`.
+    /// N is this factor times the window, but at least `least`.
     factor: f64,
     least: u32,
     trend: Trend,
-    /// The samples, oldest first, if they slide.
+    /// The samples, oldest first, if the test slides.
     ring: Option<VecDeque<(u64, u64)>>,
-    /// N of the test under way.
+    /// N of the test in progress.
     wanted: u32,
-    /// N of the last test, the threshold of the correlation for that N, and the correlation found.
+    /// N of the last test, the threshold of the correlation for that N, and the measured correlation.
     judged: u32,
     critical: f64,
     r: f64,
 }
 
 impl Test {
-    /// Takes a sample (departure, round-trip time); answers if it completes a test.
+    /// Takes a sample (departure, round-trip time); returns the decision if this sample completes a test.
     fn sample(&mut self, cwnd: f64, sample: (u64, u64)) -> Option<bool> {
         if !self.trend.admits(sample) {
             self.clear();
@@ -243,13 +243,12 @@ impl Test {
         (self.trend.count() == self.wanted).then(|| self.judge())
     }
 
-    /// Number of samples before the next decision: none if the next one begins a test or ends it, or if the
-    /// samples slide.
+    /// Number of further samples that neither begin nor complete a test; 0 if the test slides.
     fn left(&self) -> u32 {
         if self.ring.is_some() || self.trend.count() == 0 { 0 } else { self.wanted - 1 - self.trend.count() }
     }
 
-    /// Takes one of these.
+    /// Takes one of these samples.
     fn take(&mut self, sample: (u64, u64)) {
         debug_assert!(self.trend.admits(sample), "round-trip times last no hour");
         self.trend.add(sample);
@@ -275,7 +274,8 @@ impl Test {
     }
 }
 
-/// Fisher's transform of a correlation of `n` samples; normally distributed with variance one if there is none.
+/// Fisher's transform of a correlation of `n` samples; without a correlation it has a normal distribution with variance
+/// one.
 fn fisher_z(r: f64, n: u32) -> f64 {
     let r = r.clamp(MARGIN - 1.0, 1.0 - MARGIN);
     0.5 * libm::log((1.0 + r) / (1.0 - r)) * libm::sqrt(f64::from(n.max(3) - 3))
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn fishers_z_has_the_values_of_the_table() {
         for (r, n, z) in [(0.1, 1000, 3.168), (0.0975, 1000, 3.088), (0.3, 100, 3.048), (0.5, 38, 3.250)] {
-            // Printed with three decimals.
+            // The values are printed with three decimals.
             assert!((fisher_z(r, n) - z).abs() < 5.1e-4, "Z({r}, {n}) = {}", fisher_z(r, n));
         }
         assert!(fisher_z(1.0, 1000).is_finite());
@@ -313,14 +313,14 @@ mod tests {
     fn the_critical_correlation_has_the_values_of_the_table() {
         let table = [(38, 0.480), (100, 0.304), (417, 0.151), (1000, 0.0976), (1600, 0.0772), (3333, 0.0535)];
         for (n, r) in table.into_iter().chain([(10_000, 0.0309)]) {
-            // Printed with three digits; computed from the quantile 3.0902, for which 3.09 is short.
+            // The values are printed with three digits; they were computed from the exact quantile 3.0902, printed as 3.09.
             let critical = critical_r(3.0902, n);
             assert!((critical - r).abs() < if r > 0.1 { 5.1e-4 } else { 5.1e-5 }, "r*({n}) = {critical}");
             assert!((fisher_z(critical, n) - 3.0902).abs() < 1e-9, "one is the inverse of the other");
         }
     }
 
-    /// `count` ACKs, 100 us apart, at window `w`, whose round-trip times in us `rtt` gives.
+    /// Feeds `count` ACKs, 100 us apart, at window `w`; `rtt` gives their round-trip times in us.
     fn feed(law: &mut Ghstcp, w: f64, from: u64, count: u64, rtt: impl Fn(u64) -> u64) {
         for i in from..from + count {
             law.avoid(w, &AckSample::plain(Time::ZERO + Span::micros(1_000_000 + 100 * i), Span::micros(rtt(i))));
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_coarse_clock_does_not_see_microseconds() {
-        // 500 us of drift within one tick of 10 ms; then 20 ms, which pass two ticks.
+        // First 500 us of drift within one clock tick of 10 ms; then 20 ms, which are two ticks.
         let mut law = Ghstcp::new(&Params { rtt_clock: Span::millis(10), ..Params::default() }).unwrap();
         feed(&mut law, 500.0, 0, 500, |i| 100_000 + i);
         assert!(!law.reno && law.test.r == 0.0);
@@ -344,10 +344,10 @@ mod tests {
             assert!(!law.reno, "the test wants as many samples as the window has segments");
             feed(&mut law, 500.0, 499, 1, |i| 100_000 + i);
             assert!(law.reno && law.test.r > 0.999);
-            // A drop-tail queue at its limit: long, but it no longer changes.
+            // A drop-tail queue at its limit is long but no longer changes.
             feed(&mut law, 500.0, 500, 500, |_| 100_500);
             assert!(!law.reno && law.test.r == 0.0);
-            // A queue that drains is none that builds.
+            // A draining queue is not a building one.
             feed(&mut law, 500.0, 1000, 500, |i| 101_500 - i);
             assert!(!law.reno && law.test.r < -0.999);
         }
@@ -367,7 +367,7 @@ mod tests {
         let mut law = law();
         feed(&mut law, 5000.0, 0, 5100, |i| 100_000 + i);
         assert!(law.reno && law.test.trend.count() == 100);
-        // Reno's growth, and HighSpeed's cut.
+        // Growth is Reno's, the cut is HighSpeed's.
         let ack = AckSample { rtt: None, ..AckSample::plain(Time(0), Span::millis(100)) };
         assert!((law.avoid(5000.0, &ack) - 5000.0 - 1.0 / 5000.5).abs() < 1e-9);
         let event = |signal| CongestionEvent::plain(Time(0), signal, Span::millis(100));
@@ -390,8 +390,8 @@ mod tests {
         assert_eq!(one, rounds(&mut control("highspeed"), path, &events, 120));
     }
 
-    /// A sender alone at a queue without end that serves a segment every 100 us, 50 ms away in each direction: its
-    /// window every 100 ms. The clock is that of ACKs, each of which has waited behind those before it.
+    /// The window every 100 ms of a single sender at an unlimited queue that serves one segment every 100 us, 50 ms away in
+    /// each direction. ACKs clock the sender; each has waited behind those before it.
     fn alone(control: &mut Control, ticks: u64) -> Vec<f64> {
         let (base, service) = (Span::millis(100), Span::micros(100));
         let (mut flying, mut free) = (VecDeque::from([(Time::ZERO, Time::ZERO + base)]), Time::ZERO);
@@ -412,13 +412,14 @@ mod tests {
 
     #[test]
     fn it_turns_gentle_when_the_path_is_full() {
-        // 1000 segments fill the path. HighSpeed gains 5 to 8 per round trip on the way there and keeps on.
+        // 1000 segments fill the path. HighSpeed gains 5 to 8 per round trip on the way there, and continues.
         let (gentle, fast) = (alone(&mut control("ghstcp"), 220), alone(&mut control("highspeed"), 220));
         let full = gentle.iter().position(|&w| w >= 1000.0).unwrap();
-        // At most a tenth later: a burst left from slow start may look like a queue that builds for a test or two.
+        // At most a tenth later: a burst from slow start may look like a building queue for a test or two.
         let reference = fast.iter().position(|&w| w >= 1000.0).unwrap();
         assert!(full <= reference + reference / 10, "{full} instead of {reference} round trips");
-        // Then one segment per round trip, which takes longer and longer; two tests' worth of HighSpeed before that.
+        // After that one segment per round trip, with ever longer round trips; before it, up to two tests with HighSpeed's
+        // growth.
         let (gained, others) = (gentle[219] - gentle[full], fast[219] - fast[full]);
         let rounds = (219 - full) as f64;
         assert!(gained < rounds + 20.0, "{gained} segments in {rounds} round trips");

@@ -1,21 +1,22 @@
-//! Control whose window and pace are set from outside between looks at the connection: by a learning agent, or a test.
+//! A control whose window and pacing rate are set from outside between observations of the connection: by a learning agent,
+//! or a test.
 //!
-//! A loss changes nothing, as the agent that holds it is told of losses and may answer them. A timeout leaves one segment (RFC 6298,
-//! Section 5): the network may carry nothing at all, and the agent may not look for long.
+//! A loss changes nothing, because the agent sees losses and may respond to them. A timeout sets the window to one segment
+//! (RFC 6298, Section 5): the network may carry nothing at all, and the agent may not observe it for a long time.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, GRID_LIMIT, Needs, Signal, Step, on_grid};
 use base::{Span, Time};
 
-/// Round-trip times since they were last taken.
+/// Round-trip times since the last [`Held::take_rtts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RttSamples {
     /// Number of samples.
     pub count: u64,
     /// Their sum.
     pub sum: Span,
-    /// The least of them; zero of none.
+    /// The smallest sample; zero if there is none.
     pub least: Span,
-    /// The greatest of them; zero of none.
+    /// The largest sample; zero if there is none.
     pub most: Span,
 }
 
@@ -27,7 +28,7 @@ impl RttSamples {
         self.sum = Span(self.sum.0 + rtt.0);
     }
 
-    /// Their mean; `None` of none.
+    /// The mean; `None` without samples.
     #[must_use]
     pub fn mean(&self) -> Option<Span> {
         (self.count > 0).then(|| Span(self.sum.0 / self.count))
@@ -43,13 +44,13 @@ pub struct Held {
 }
 
 impl Held {
-    /// Control with a window of `cwnd` segments.
+    /// A control with a window of `cwnd` segments.
     #[must_use]
     pub fn window(cwnd: f64) -> Self {
         Self { cwnd: in_range(cwnd), rate: None, rtts: RttSamples::default() }
     }
 
-    /// Control with a window of `cwnd` segments, sent at `rate` segments per second.
+    /// A control with a window of `cwnd` segments, paced at `rate` segments per second.
     #[must_use]
     pub fn paced(cwnd: f64, rate: f64) -> Self {
         Self { rate: Some(rate), ..Self::window(cwnd) }
@@ -60,18 +61,19 @@ impl Held {
         self.cwnd = in_range(cwnd);
     }
 
-    /// Sets the pacing rate in segments per second. It has no effect on a control made without a rate, whose sender is not paced.
+    /// Sets the pacing rate in segments per second. It has no effect on a control made without a rate, because its sender
+    /// is not paced.
     pub fn set_rate(&mut self, rate: f64) {
         self.rate = self.rate.map(|_| rate);
     }
 
-    /// The round-trip times since this was last called.
+    /// The round-trip times since the last call.
     pub fn take_rtts(&mut self) -> RttSamples {
         std::mem::take(&mut self.rtts)
     }
 }
 
-/// A window that a sender can have, on the grid.
+/// Limits a window to the range of a sender, on the grid.
 fn in_range(cwnd: f64) -> f64 {
     on_grid(cwnd.clamp(1.0, GRID_LIMIT - 1.0))
 }
@@ -101,13 +103,13 @@ impl CongestionControl for Held {
         self.cwnd
     }
 
-    /// Current window: the control never opens it, and a recovery must keep it.
+    /// The present window: the control never opens it, and a recovery must keep it.
     fn ssthresh(&self) -> f64 {
         self.cwnd
     }
 
     fn step(&self) -> Option<Step> {
-        // One less than for laws that look at no ACK: of each the round-trip time is wanted.
+        // Less than `u32::MAX`, because the round-trip time of each ACK is needed.
         Some(Step { gain: 0.0, below: GRID_LIMIT, acks: u32::MAX - 1 })
     }
 

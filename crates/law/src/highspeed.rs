@@ -1,16 +1,17 @@
-//! HighSpeed TCP: Reno up to `low_window`; above it, a(w) segments per round trip and the share b(w) given up on loss.
+//! HighSpeed TCP: Reno up to `low_window`; above it a gain of a(w) segments per round trip, and a cut by the share b(w) on
+//! loss.
 //!
-//! Source: S. Floyd, RFC 3649, Section 5. Appendix B was computed with the rounded p(w) = 0.078 / w^1.2; this file keeps
-//! the exact response function, so a(w) lies up to 2.5 % above that table.
+//! Source: S. Floyd, RFC 3649, Section 5. Appendix B was computed with the rounded p(w) = 0.078 / w^1.2; this file uses the
+//! exact response function, so a(w) is up to 2.5 % above that table.
 //! Differs from Linux and ns-3: they step through the table's rows.
-//! Differs from ns-2: there `low_p` is 1.5 / `low_window`^2, the first cut of a connection halves, and a window that
-//! falls below `low_window` is cut by a left-over factor.
+//! Differs from ns-2: there `low_p` is 1.5 / `low_window`^2, the first cut of a connection halves, and a window that falls
+//! below `low_window` is cut by the factor of an earlier cut.
 
 use crate::kernel::Arithmetic;
 use crate::{CongestionEvent, Law, Signal, WindowLaw};
 use base::{Card, ParamError, Registered};
 
-/// Least share given up on loss, for windows far above those the RFC speaks of.
+/// Smallest share given up on loss, for windows far above those in the RFC.
 pub(crate) const MIN_DECREASE: f64 = 0.01;
 
 base::params! {
@@ -94,35 +95,35 @@ impl WindowLaw for Highspeed {
     }
 
     fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
-        // The RFC changes the answer to a loss; a timeout stays that of RFC 5681.
+        // The RFC changes the response to losses; that to timeouts stays as in RFC 5681.
         let b = if event.signal == Signal::Timeout { 0.5 } else { self.b(cwnd) };
         cwnd * (1.0 - b)
     }
 }
 
 impl Highspeed {
-    /// Segments gained per round trip at window `w`; never below Reno's one, although the formula gives 0.96 just
-    /// above `low_window` (Appendix B, too, starts from one).
+    /// Segments gained per round trip at window `w`. Never below Reno's one, although the formula gives 0.96 just above
+    /// `low_window` (Appendix B starts from one, too).
     #[must_use]
     pub fn a(&self, w: f64) -> f64 {
         if w <= self.low_window { 1.0 } else { self.line_of_a(w).max(1.0) }
     }
 
-    /// Share of the window given up on loss at window `w`. The line goes on above `high_window`, as in Appendix B (0.09
+    /// Share of the window given up on loss at window `w`. The line continues above `high_window`, as in Appendix B (0.09
     /// at 94717), but not to zero, which it would reach at 567,000.
     #[must_use]
     pub fn b(&self, w: f64) -> f64 {
         if w <= self.low_window { 0.5 } else { self.line_of_b(w).max(MIN_DECREASE) }
     }
 
-    /// a(w) as if there were no `low_window`.
+    /// a(w) by the formula, without the range of Reno below `low_window`.
     pub(crate) fn line_of_a(&self, w: f64) -> f64 {
         let (ln_w, b) = (libm::log(w), self.line_of_b(w).max(MIN_DECREASE));
         let p = libm::exp(self.ln_low_p + (ln_w - self.ln_low_window) * self.slope);
         w * w * p * 2.0 * b / (2.0 - b)
     }
 
-    /// b(w) as if there were no `low_window`, and no least share.
+    /// b(w) by the formula, without the range of Reno below `low_window` and without a smallest share.
     pub(crate) fn line_of_b(&self, w: f64) -> f64 {
         let y = (libm::log(w) - self.ln_low_window) / self.ln_span;
         0.5 + (self.high_decrease - 0.5) * y
@@ -159,8 +160,8 @@ mod tests {
     #[test]
     fn agrees_with_appendix_b() {
         for &(w, a, b) in APPENDIX_B {
-            // b is printed with two digits. The table's a comes from the rounded 0.078 / w^1.2, which lies 0 to 2.5 %
-            // below the exact form, and is the integer just passed.
+            // b is printed with two digits. The table's a comes from the rounded 0.078 / w^1.2, which is 0 to 2.5 % below
+            // the exact form, and is rounded down to an integer.
             assert!((law().b(w) - b).abs() <= 0.0051, "b({w}) = {}", law().b(w));
             assert!((0.0..=0.025).contains(&(law().a(w) / a - 1.0)), "a({w}) = {}", law().a(w));
         }
@@ -179,7 +180,7 @@ mod tests {
         let ns2 = Highspeed::new(&Params { low_p: 1.5 / (38.0 * 38.0), ..Params::default() }).unwrap();
         let table = [(50.0, 1.198, 0.4857), (100.0, 1.882, 0.4497), (1000.0, 8.034, 0.3299), (10_000.0, 29.93, 0.2101)];
         for (w, a, b) in table {
-            // Printed with four digits: half a unit of the last is 4e-4 of 1.198.
+            // Printed with four digits: half a unit of the last digit is 4e-4 of 1.198.
             assert!((ns2.a(w) / a - 1.0).abs() < 4.5e-4, "a({w}) = {}", ns2.a(w));
             assert!((ns2.b(w) - b).abs() < 6e-5, "b({w}) = {}", ns2.b(w));
         }

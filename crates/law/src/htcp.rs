@@ -1,14 +1,14 @@
-//! H-TCP: the window grows by alpha segments per round trip, alpha rising with the time since the last congestion
-//! event; a share beta, the ratio of smallest to largest round-trip time, is kept so that the buffer just empties.
+//! H-TCP: the window grows by alpha segments per round trip, where alpha increases with the time since the last congestion
+//! event. A share beta, the ratio of the smallest to the largest round-trip time, is kept, so that the buffer just empties.
 //!
 //! Source: R. Shorten, D. Leith, H-TCP: TCP for high-speed and long-distance networks, 2004; draft-leith-tcp-htcp-06.
-//! Differs from the source: alpha is set once per round trip, for its middle. Where it is silent: the largest round-trip
-//! time is that of one sample per round since the last event and of the newest, throughput that of the last whole round
-//! before the event; a timeout keeps one half. RTT scaling is by the smallest round-trip time, as in Linux (`htcp_alpha_update`), so that a queue changes nothing; the
-//! draft takes the smoothed one.
-//! Differs from Linux: RTT scaling is on there (off here and in FreeBSD), the largest round-trip time fades by 5 % per
-//! event, throughput is smoothed, time counts from the end of recovery. Differs from ns-3: there the smallest
-//! round-trip time, too, is forgotten at each event, and beta has no bounds.
+//! Differs from the source: alpha is set once per round trip, for its middle. Where the source is silent: the largest
+//! round-trip time is taken from one sample per round since the last event and from the newest sample; the throughput is
+//! that of the last complete round before the event; a timeout keeps one half. RTT scaling uses the smallest round-trip
+//! time, as in Linux (`htcp_alpha_update`), so that a queue has no effect; the draft uses the smoothed one.
+//! Differs from Linux: RTT scaling is on there (off here and in FreeBSD), the largest round-trip time decays by 5 % per
+//! event, throughput is smoothed, time counts from the end of recovery.
+//! Differs from ns-3: there the smallest round-trip time is forgotten at each event as well, and beta has no bounds.
 
 use crate::kernel::Arithmetic;
 use crate::{AckSample, CongestionEvent, Law, Needs, Signal, WindowLaw};
@@ -42,17 +42,17 @@ base::params! {
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Htcp {
-    /// Parameters, on the heap so that flows of other laws do not carry them.
+    /// Parameters; boxed, so that flows with other laws do not need memory for them.
     p: Box<Params>,
     alpha: f64,
     beta: f64,
-    /// The last congestion event, or the first sample; `NEVER` before that.
+    /// Time of the last congestion event, or of the first sample; `NEVER` before that.
     since: Time,
     /// Largest round-trip time since then.
     max_rtt: Span,
     /// Start of this round trip, and the segments delivered by then.
     round: (Time, u64),
-    /// Segments per second in the last whole round trip, and before the last event.
+    /// Segments per second in the last complete round trip, and before the last event.
     throughput: f64,
     throughput_before: f64,
 }
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn alpha_is_the_papers_function_of_the_time_since_the_event() {
         let law = law(&Params::default());
-        // 1 + 10 (delta - 1) + ((delta - 1) / 2)², and beta is one half: nothing is scaled.
+        // 1 + 10 (delta - 1) + ((delta - 1) / 2)², with beta = 1/2, which scales by 1.
         for (s, alpha) in [(0.0, 1.0), (1.0, 1.0), (2.0, 11.25), (3.0, 22.0), (11.0, 126.0)] {
             assert_eq!(law.alpha_after(Span::from_secs(s), RTT), alpha, "after {s} s");
         }
@@ -187,16 +187,16 @@ mod tests {
         let mut law = law(&Params::default());
         law.on_sample(&round(10.0, 1, RTT));
         law.on_sample(&round(11.95, 1000, RTT));
-        // 1.95 s after the first sample and 50 ms more are 2 s.
+        // 1.95 s after the first sample, plus 50 ms to the middle of the round trip, are 2 s.
         assert_eq!(law.per_rtt(500.0), Some(11.25));
     }
 
-    /// Two steady cycles in which the queue raises the round-trip time to `full`; what the second event keeps.
+    /// The window kept at the second of two equal cycles in which the queue raises the round-trip time to `full`.
     fn kept(full: Span, second_rate: u64) -> f64 {
         let mut law = law(&Params::default());
         law.on_sample(&round(0.0, 0, RTT));
         law.on_sample(&round(1.0, 10_000, full));
-        // Nothing to compare with: one half.
+        // Without an earlier event to compare with, one half is kept.
         assert_eq!(law.backoff(1000.0, &event(1.0, Signal::Loss, 10_000, full)), 500.0);
         law.on_sample(&round(2.0, 10_000 + second_rate, full));
         law.backoff(1000.0, &event(2.0, Signal::Loss, 20_000, full)) / 1000.0
@@ -220,7 +220,7 @@ mod tests {
     fn what_is_kept_scales_the_growth() {
         let mut law = law(&Params::default());
         law.beta = 0.8;
-        // 2 (1 - 0.8) = 0.4, to the rounding of 1 - 0.8.
+        // 2 (1 - 0.8) = 0.4, up to the rounding of 1 - 0.8.
         assert!((law.alpha_after(Span::secs(2), RTT) - 4.5).abs() < 1e-14);
     }
 
@@ -234,8 +234,9 @@ mod tests {
 
     #[test]
     fn a_queue_does_not_raise_what_scaling_multiplies_by() {
-        // 50 segments after a cut, 100 ms without a queue and 200 ms with it. tcp_htcp.c: scale = 8 HZ / (10 minRTT) = 8 of
-        // 8, factor 1, alpha = 2 (1 - 1/2): the round of 50 ACKs is worth 50 steps of 1/w, 50.99 in the end.
+        // 50 segments after a cut, 100 ms without a queue and 200 ms with it. tcp_htcp.c: scale = 8 HZ / (10 minRTT) = 8 in
+        // units of 1/8, factor 1, alpha = 2 (1 - 1/2). So the round of 50 ACKs gives 50 steps of 1/w, 50.99 segments in the
+        // end.
         let mut law = law(&Params { rtt_scaling: true, ..Params::default() });
         let sample = AckSample { min_rtt: RTT, ..round(0.0, 0, Span::millis(200)) };
         law.on_sample(&sample);

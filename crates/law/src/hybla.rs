@@ -1,13 +1,13 @@
-//! TCP Hybla: a flow with round-trip time RTT gains rho² segments per round trip, rho = RTT/`reference_rtt` and at
-//! least 1, so that its rate grows as that of a flow at `reference_rtt`. Reno's halving. The slow start that belongs to
-//! it is [`crate::start::hybla`].
+//! TCP Hybla: a flow with round-trip time RTT gains rho² segments per round trip, where rho = RTT/`reference_rtt`, but not
+//! below 1. So its rate grows like that of a flow at `reference_rtt`. Halving as in Reno. Its own slow start is
+//! [`crate::start::hybla`].
 //!
 //! Source: C. Caini, R. Firrincieli, TCP Hybla: a TCP enhancement for heterogeneous networks, Int. J. Satellite
-//! Communications and Networking 22(5), 2004. Its RTT is here the smallest one seen, as in ns-3 and (smoothed) in
-//! Linux: a queue does not make the flow more aggressive.
+//! Communications and Networking 22(5), 2004. RTT is the smallest one seen here, as in ns-3 and (smoothed) in Linux, so
+//! that a queue does not make the flow more aggressive.
 //! Differs from the source: the initial window and threshold are the flow's, not multiplied by rho; no pacing.
-//! Differs from the paper and Linux: growth counts acknowledged segments, so that delayed ACKs do not halve it; `per_ack` is
-//! theirs.
+//! Differs from the paper and Linux: growth counts acknowledged segments, so that delayed ACKs do not halve it; `per_ack`
+//! gives their behaviour.
 //! Differs from Linux: rho has no fixed-point steps of an eighth. Differs from ns-3: the reference there is 50 ms.
 
 use crate::{AckSample, CongestionEvent, Law, Needs, WindowLaw};
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_rate_grows_as_that_of_the_reference_flow() {
-        // One segment per 25 ms per round trip of 25 ms: 1600 segments per second and second.
+        // One segment per 25 ms and per round trip of 25 ms: 1600 segments per second each second.
         for ms in [25, 100, 500] {
             let rtt = ms as f64 / 1e3;
             assert!((law(ms).per_rtt(1000.0).unwrap() / (rtt * rtt) - 1600.0).abs() < 1e-9, "{ms} ms");

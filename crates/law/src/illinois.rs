@@ -1,11 +1,11 @@
 //! Illinois: AIMD whose increase falls from `alpha_max` to `alpha_min` and whose decrease rises from `beta_min` to
-//! `beta_max` as the queueing delay of the last round trip approaches the largest seen.
+//! `beta_max` as the queueing delay of the last round trip approaches the largest one seen.
 //!
 //! Source: S. Liu, T. Başar, R. Srikant, TCP-Illinois, Performance Evaluation 65(6-7), 2008 (first 2006): the curves f1
 //! and f2, thresholds as shares of the largest delay, alpha back at its maximum only after `theta` low rounds.
 //! Differs from the source: ns-3's manual quotes an `alpha_min` of 0.1 from it; Linux and ns-3 use 0.3, as here.
 //! Differs from Linux and ns-3: `win_thresh` is 15 there, and alpha starts at its maximum. Differs from Linux: it sets
-//! `snd_cwnd_cnt` to 0 with each growth and so loses what is left over, 12 to 21 % of a window of 20 to 60 segments.
+//! `snd_cwnd_cnt` to 0 with each growth and so loses the remainder, 12 to 21 % for windows of 20 to 60 segments.
 
 use crate::{AckSample, CongestionEvent, Law, Needs, Signal, WindowLaw};
 use base::{Card, ParamError, Registered};
@@ -37,7 +37,7 @@ base::params! {
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Illinois {
-    /// Parameters, on the heap so that flows of other laws do not carry them.
+    /// Parameters; boxed, so that flows with other laws do not need memory for them.
     p: Box<Params>,
     alpha: f64,
     beta: f64,
@@ -48,7 +48,7 @@ pub struct Illinois {
     /// Sum and number of this round's queueing delays.
     sum: f64,
     count: u32,
-    /// Low rounds in a row since the delay was above the first threshold; `theta` if it never was.
+    /// Consecutive low rounds since the delay was above the first threshold; `theta` if it never was.
     low: u32,
 }
 
@@ -135,7 +135,7 @@ impl WindowLaw for Illinois {
 }
 
 impl Illinois {
-    /// Sets alpha and beta by the average queueing delay `delay` of a round and the largest seen.
+    /// Sets alpha and beta from a round's average queueing delay `delay` and the largest one seen.
     fn judge(&mut self, delay: f64, largest: f64) {
         if delay > self.p.eta1 * largest {
             self.low = 0;
@@ -180,8 +180,8 @@ mod tests {
 
     #[test]
     fn follows_the_two_curves() {
-        // Largest delay 100: thresholds at 1, 10 and 80; kappa1 = 99 * 0.3 * 10 / 9.7 = 30.61856, kappa2 = 99 * 0.3 / 9.7
-        // - 1 = 2.06186; worked by hand to six digits.
+        // Largest delay 100: thresholds at 1, 10 and 80; kappa1 = 99 * 0.3 * 10 / 9.7 = 30.61856, kappa2 = 99 * 0.3 / 9.7 -
+        // 1 = 2.06186; computed by hand to six digits.
         let curve = [(1.0, 10.0, 0.125), (10.0, 2.538_462, 0.125), (45.0, 0.650_602, 0.3125), (80.0, 0.373_116, 0.5)];
         for (delay, alpha, beta) in curve.into_iter().chain([(100.0, 0.3, 0.5)]) {
             assert!((law().f1(delay, 100.0) - alpha).abs() < 1e-6, "alpha({delay}) = {}", law().f1(delay, 100.0));

@@ -1,13 +1,13 @@
 //! A function of the window, given by knots in a scenario file: `[[1, 1], [38, 1], [83000, 72.5]]`.
 //!
-//! Constant below the first knot and above the last; in between either linear in log w or a power of w (a line in
-//! logarithms of both), as its law reads it. A knot's own value is met exactly.
+//! It is constant below the first knot and above the last. In between it is either linear in log w or a power of w (linear
+//! in the logarithms of both); the law decides. At a knot it has exactly the knot's value.
 
 use base::param::ParamType;
 use base::{ParamError, Value};
 use std::sync::Arc;
 
-/// Most knots of a table: more than curves of laws can need, and few enough for every error to be read.
+/// Largest number of knots: more than curves of laws need, and few enough that a reader can check every error.
 const MOST: usize = 4096;
 
 /// See the [module](self). Copies share their knots.
@@ -19,14 +19,14 @@ struct Knot {
     w: f64,
     y: f64,
     ln_w: f64,
-    /// Up to the next knot: dy / d ln w. 0 at the last.
+    /// Slope dy / d ln w up to the next knot; 0 at the last knot.
     slope: f64,
-    /// Up to the next knot: d ln y / d ln w. 0 at the last.
+    /// Exponent d ln y / d ln w up to the next knot; 0 at the last knot.
     power: f64,
 }
 
 impl Knots {
-    /// These windows and values, at least one pair.
+    /// A table with these windows and values, at least one pair.
     fn through(pairs: &[[f64; 2]]) -> Self {
         let knot = |(i, &[w, y]): (usize, &[f64; 2])| {
             let ln_w = libm::log(w);
@@ -38,7 +38,7 @@ impl Knots {
         Self(pairs.iter().enumerate().map(knot).collect())
     }
 
-    /// Table with the same value at every window.
+    /// A table with the same value at every window.
     #[must_use]
     pub fn constant(y: f64) -> Self {
         Self::through(&[[1.0, y]])
@@ -58,17 +58,17 @@ impl Knots {
         knot.y * libm::exp(knot.power * ln)
     }
 
-    /// The last knot that is not above `w` (the first if all are), and ln of `w` over its window.
+    /// The last knot that is not above `w` (the first one if all are), and ln of `w` divided by the knot's window.
     fn below(&self, w: f64) -> (&Knot, f64) {
         let above = self.0.partition_point(|knot| knot.w <= w);
         let knot = &self.0[above.saturating_sub(1)];
         (knot, if above == 0 { 0.0 } else { libm::log(w) - knot.ln_w })
     }
 
-    /// Refuses windows that do not rise from one segment or more, and values that are not `fine`.
+    /// Refuses windows that do not increase from one segment or more, and values that are not `fine`.
     ///
     /// # Errors
-    /// The first such entry of `field`, with what would be right.
+    /// The first invalid entry of `field`, with a description of valid ones.
     pub fn check(&self, field: &'static str, fine: impl Fn(f64) -> bool, right: &str) -> Result<(), ParamError> {
         let mut least = 1.0;
         for (i, knot) in self.0.iter().enumerate() {
@@ -120,7 +120,7 @@ mod tests {
         for (w, y) in [(0.5, 0.3), (1.0, 0.3), (1001.0, 0.1), (1e300, 0.1)] {
             assert_eq!([table.line(w), table.power(w)], [y, y]);
         }
-        // Flat pieces are flat to the bit: Reno's table is Reno.
+        // Flat pieces are exact, so Reno's table is exactly Reno.
         let flat = knots(&[[1.0, 0.1], [10.0, 0.1]]);
         assert!((1..100).all(|w| [flat.line(0.1 * f64::from(w)), flat.power(0.1 * f64::from(w))] == [0.1, 0.1]));
     }
@@ -128,10 +128,10 @@ mod tests {
     #[test]
     fn is_a_line_in_the_logarithm_or_a_power() {
         let table = knots(&[[1.0, 1.0], [100.0, 10.0]]);
-        // Half way between 1 and 100 in logarithms: the arithmetic mean, and the geometric; two roundings each.
+        // Half way between 1 and 100 in logarithms: the arithmetic mean, and the geometric mean; two roundings each.
         assert!((table.line(10.0) - 5.5).abs() < 1e-14);
         assert!((table.power(10.0) - libm::sqrt(10.0)).abs() < 1e-14);
-        // A power law has two knots, whatever lies between them.
+        // Two knots are enough for a power law, whatever the distance between them.
         let power = |w: f64| 0.078 * libm::pow(w, 0.8);
         let table = knots(&[[1.0, power(1.0)], [1e6, power(1e6)]]);
         assert!([3.0, 77.0, 12_345.0].iter().all(|&w| (table.power(w) / power(w) - 1.0).abs() < 1e-14));

@@ -1,18 +1,18 @@
-//! NR-HSTCP: HighSpeed's a(w) and b(w) taken at the window that would give the flow's rate at a reference segment size
-//! and round-trip time, so that flows of equal rate recover in equal time.
+//! NR-HSTCP: HighSpeed's a(w) and b(w), evaluated at the window that would give the flow's rate at a reference segment size
+//! and round-trip time, so that flows with equal rates recover in equal time.
 //!
-//! Source: D. Phillips, J. Hu, Enhancements for RTT-Fair HighSpeed TCP, IEEE GLOBECOM 2006, equations 1 to 9. p(w) is
-//! their rounded 0.078 / w^1.2, not the exact line of [`crate::highspeed`]. a and b go on below `low_window`, as the
-//! paper's numbers for one second show. Its RTT may be any estimate; the default is the smoothed one.
-//! Differs from the source: laws do not know packet sizes, so the flow's own is the parameter `mss`; a(w) takes b(w)
-//! for no less than 0.01 (it would vanish above 567000 segments); a timeout keeps one half.
+//! Source: D. Phillips, J. Hu, Enhancements for RTT-Fair HighSpeed TCP, IEEE GLOBECOM 2006, equations 1 to 9. p(w) is their
+//! rounded 0.078 / w^1.2, not the exact line of [`crate::highspeed`]. a and b continue below `low_window`, as the paper's
+//! numbers for one second show. Its RTT may be any estimate; the default is the smoothed one.
+//! Differs from the source: laws do not know packet sizes, so the flow's own size is the parameter `mss`; a(w) uses a b(w)
+//! of at least 0.01 (it would vanish above 567000 segments); a timeout keeps one half.
 
 use crate::kernel::Arithmetic;
 use crate::{AckSample, CongestionEvent, Law, Needs, Signal, WindowLaw};
 use base::param::ParamType;
 use base::{Card, ParamError, Registered, Span, Value};
 
-/// Least b(w) in a(w), as in [`crate::highspeed`].
+/// Smallest b(w) in the formula of a(w), as in [`crate::highspeed`].
 const MIN_B: f64 = 0.01;
 
 /// Round-trip time that normalises the window.
@@ -90,7 +90,7 @@ pub struct NrHstcp {
     /// mss / `reference_mss`.
     mss: f64,
     reference_rtt: Span,
-    /// The last round-trip time over the reference; zero before the first.
+    /// The last round-trip time divided by the reference; zero before the first sample.
     ratio: f64,
 }
 
@@ -196,7 +196,7 @@ impl NrHstcp {
         self.ratio = rtt.0 as f64 / self.reference_rtt.0 as f64;
     }
 
-    /// Equation 5: the window of the same rate at the reference.
+    /// Equation 5: the window with the same rate at the reference.
     fn normalised(&self, cwnd: f64) -> f64 {
         cwnd * self.mss / self.ratio
     }
@@ -208,7 +208,7 @@ impl NrHstcp {
 
     /// Equations 2 and 3, at any window.
     pub(crate) fn a(&self, w: f64) -> f64 {
-        // Below 1e-11 segments b would pass 2.
+        // Below 1e-11 segments b would exceed 2.
         let b = self.b(w).clamp(MIN_B, 1.9);
         self.response_factor * libm::pow(w, 2.0 - self.response_exponent) * 2.0 * b / (2.0 - b)
     }
@@ -251,7 +251,7 @@ mod tests {
         for (cwnd, ms, mss, nc, raw, a, b) in table {
             let mut law = law(ms, mss);
             assert!((law.normalised(cwnd) / nc - 1.0).abs() < 1e-12, "nc({cwnd}, {ms}, {mss})");
-            // Printed with five digits, three times with four: half a unit of the last is 1.3e-4 of 0.3918.
+            // Printed with five digits, three values with four: half a unit of the last digit is 1.3e-4 of 0.3918.
             let increase = law.a(nc) / law.mss * law.ratio * law.ratio;
             assert!((increase / raw - 1.0).abs() < 1.3e-4, "increase({cwnd}, {ms}, {mss}) = {increase}");
             let used = law.per_rtt(cwnd).unwrap();
@@ -261,7 +261,7 @@ mod tests {
         }
     }
 
-    /// Seconds from the cut back to the window that gives `mbps` at that round-trip time, as an integral.
+    /// Seconds from the cut back to the window that gives `mbps` at this round-trip time, as an integral.
     fn recovery(p: &Params, mbps: f64, ms: f64) -> f64 {
         let mut law = sampled(p, ms);
         let w = mbps * ms * 1e3 / (8.0 * p.mss);
@@ -270,7 +270,7 @@ mod tests {
         (0..20_000).map(|i| dx / law.per_rtt(kept + (f64::from(i) + 0.5) * dx).unwrap()).sum::<f64>() * ms / 1e3
     }
 
-    /// Regrowth in whole round trips of a(w) segments.
+    /// Round trips of that recovery, in steps of a(w) segments.
     fn rounds(p: &Params, mbps: f64, ms: f64) -> u32 {
         let mut law = sampled(p, ms);
         let w = mbps * ms * 1e3 / (8.0 * p.mss);
@@ -289,8 +289,8 @@ mod tests {
 
     #[test]
     fn recovers_in_the_times_of_the_papers_first_figure() {
-        // Rate [Mbit/s]; HighSpeed at 87.5, 100, 112.5 and 125 ms; NR at 75, 100, 150 and 250 ms. Seconds, computed
-        // independently from the paper's equations.
+        // Columns: rate [Mbit/s]; seconds for HighSpeed at 87.5, 100, 112.5 and 125 ms; seconds for NR at 75, 100, 150 and
+        // 250 ms. Computed independently from the paper's equations.
         let table = [
             (1.0, [0.319, 0.417, 0.527, 0.651], [0.234, 0.417, 0.938, 1.492]),
             (5.0, [1.595, 2.069, 2.555, 3.044], [1.161, 2.063, 2.507, 2.507]),
@@ -310,8 +310,8 @@ mod tests {
                 assert!((t - seconds).abs() < digits, "NR at {mbps} Mbit/s and {ms} ms: {t} s");
             }
             for (ms, seconds) in [87.5, 100.0, 112.5, 125.0].into_iter().zip(plain) {
-                // The table's HighSpeed grows by 0.95 to 1 segments between windows of 38 and 40.8, NR by one: that is
-                // 0.07 round trips on the way through them, which these two rows go.
+                // The table's HighSpeed grows by 0.95 to 1 segments between windows of 38 and 40.8, NR by one. That is a
+                // difference of 0.07 round trips for these two rows, which pass through this range.
                 let floor = if mbps == 5.0 || mbps == 10.0 { 0.075 * ms / 1e3 } else { 0.0 };
                 let t = recovery(&highspeed(ms), mbps, ms);
                 assert!((seconds - digits - floor..seconds + digits).contains(&t), "{mbps} Mbit/s, {ms} ms: {t} s");
@@ -321,11 +321,11 @@ mod tests {
 
     #[test]
     fn reproduces_the_papers_four_second_example() {
-        // Losses every 4 s give these shares [Mbit/s] at these round-trip times under HighSpeed, the paper says.
+        // According to the paper, losses every 4 s give these shares [Mbit/s] at these round-trip times with HighSpeed.
         let table = [(87.5, 96.0, 3.90, 45), (100.0, 43.0, 3.88, 39), (112.5, 22.0, 3.90, 35), (125.0, 13.0, 3.98, 33)];
         for (ms, mbps, seconds, count) in table {
             let t = recovery(&highspeed(ms), mbps, ms);
-            // The independent integral has two digits after the point; the paper reads its rates off a plot.
+            // The independent integral has two decimals; the paper reads its rates from a plot.
             assert!((t - seconds).abs() < 6e-3, "{ms} ms: {t} s");
             assert!((t / 4.0 - 1.0).abs() < 0.032, "{ms} ms: {t} s");
             assert_eq!(rounds(&highspeed(ms), mbps, ms), count, "{ms} ms, in whole round trips");
@@ -334,10 +334,10 @@ mod tests {
 
     #[test]
     fn at_a_second_it_is_slow_start_up_to_eight_kilobytes() {
-        // Windows where equation 7 gives just the window itself: 5.32 segments of 1500 bytes, 13.85 of 576.
+        // Windows at which equation 7 gives the window itself: 5.32 segments of 1500 bytes, 13.85 of 576.
         for (mss, w) in [(1500.0, 5.32), (576.0, 13.85)] {
             let law = law(1000.0, mss);
-            // Two digits after the point.
+            // The windows have two decimals.
             assert_eq!(law.per_rtt(w - 0.01), Some(w - 0.01), "{mss} bytes");
             assert!(law.per_rtt(w + 0.01).unwrap() < w + 0.01, "{mss} bytes");
         }
@@ -356,12 +356,12 @@ mod tests {
 
     #[test]
     fn equal_rates_grow_alike_at_any_segment_size_and_round_trip_time() {
-        // 400 Mbit/s: bytes per second gained in a second, a mss / RTT², and the share given up.
+        // At 400 Mbit/s: bytes per second gained each second, a mss / RTT², and the share given up.
         let reference = law(100.0, 1500.0).per_rtt(4e7 / 8.0 / 1500.0).unwrap() * 1500.0 / 0.01;
         for (ms, mss) in [(100.0, 576.0), (100.0, 9000.0), (250.0, 1500.0), (180.0, 1460.0)] {
             let (rtt, mut law) = (ms / 1e3, law(ms, mss));
             let w = 4e8 * rtt / 8.0 / mss;
-            // Rounding only; 4e8 bit/s are 4e7 bits in the reference's round trip.
+            // The tolerance covers rounding only; 4e8 bit/s are 4e7 bits in the reference's round trip.
             let growth = law.per_rtt(w).unwrap() * mss / (rtt * rtt);
             assert!((growth / reference - 1.0).abs() < 1e-12, "{ms} ms, {mss} bytes: {growth}");
             let kept = law.backoff(w, &loss(ms)) / w;
@@ -372,7 +372,8 @@ mod tests {
 
     #[test]
     fn the_cut_takes_the_round_trip_time_of_the_loss() {
-        // The sample was 100 ms, but the queue has made them 200: the normalised window is half, the cut that of 500 segments.
+        // The sample was 100 ms, but the queue has raised the RTT to 200 ms: the normalised window is half, so the cut is
+        // that of 500 segments.
         let mut law = law(100.0, 1500.0);
         let kept = law.backoff(1000.0, &loss(200.0));
         assert!((1.0 - kept / 1000.0 - 0.3659).abs() < 5.1e-5, "{kept}");

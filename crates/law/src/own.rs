@@ -1,15 +1,15 @@
-//! Controls of two types in one run: the registry's, and others that callers have.
+//! Controls of two types in one run: those of the registry, and the caller's.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Delivery, Lost, Needs, Restart, Step};
 use base::{Header, Span, Time};
 
-/// One of two controls: for runs in which some flows have the one and some the other, such as [`crate::Control`], which a scenario
-/// names, and a control of one's own. For three, one of the two is such a pair.
+/// One of two types of controls, for runs that use both, such as [`crate::Control`], which a scenario names, and a control
+/// of the caller. Nested pairs allow three or more types.
 #[derive(Clone, Debug)]
 pub enum Either<A, B> {
-    /// The one.
+    /// The first type.
     First(A),
-    /// The other.
+    /// The second type.
     Second(B),
 }
 

@@ -1,22 +1,24 @@
-//! Packet-pair rate control: segments leave in pairs, back to back; a round-robin server spreads the two by its service
-//! time for this flow, which the spacing of their ACKs shows; the pace then brings the flow's backlog there to a setpoint.
+//! Packet-pair rate control: segments leave back to back in pairs. A round-robin server spreads the two by its service time
+//! for this flow, which the spacing of their ACKs shows. The pacing rate then brings the flow's backlog there to a
+//! setpoint.
 //!
 //! Source: S. Keshav, A control-theoretic approach to flow control, ACM SIGCOMM 1991 (pairs, and the law of the rate).
-//! Differs from the source: the service rate is an exponential average with a constant gain, where the source estimates it by
-//! fuzzy logic in its later version; a window of the pipe and two setpoints, the flow's share of the buffer, bounds what is in
-//! flight. Losses and marks change nothing (the backlog does); a timeout collapses the window until all is repaired, and
-//! the next pair replaces the average. Where ACKs cover several segments, bursts of four or eight stand in for pairs.
+//! Differs from the source: the service rate is an exponential average with a constant gain; the source's later version
+//! estimates it with fuzzy logic. A window limits the data in flight to the pipe plus two setpoints, which are the
+//! flow's share of the buffer. Losses and marks change nothing (the backlog does); a timeout collapses the window until
+//! everything is repaired, and the next pair replaces the average. If ACKs cover several segments, bursts of four or eight
+//! replace pairs.
 
 use crate::{CongestionControl, CongestionEvent, Controller, Delivery, Needs, Signal};
 use base::{Card, ParamError, Registered, Span, Time};
 
-/// Segments of a pair, and the largest number that may replace it.
+/// Segments of a pair, and the largest burst that may replace it.
 const PAIR: u32 = 2;
 const MAX_BURST: u32 = 8;
-/// Pace of the first pair, in segments per second: nothing follows it before it is measured.
+/// Pacing rate of the first pair, in segments per second; nothing is sent after it before it is measured.
 const FIRST_PACE: f64 = 1000.0;
-/// ACKs less than this apart came together: what a trace of opportunities lets pass at one instant lies picoseconds apart, which says
-/// nothing of how fast it serves.
+/// ACKs less than this apart came together. Packets that a trace of opportunities passes at one instant are picoseconds
+/// apart, which does not show the service rate.
 const TOGETHER: Span = Span::nanos(1);
 
 base::params! {
@@ -35,7 +37,7 @@ pub struct PacketPair {
     p: Params,
     cwnd: f64,
     burst: u32,
-    /// Rates in segments per second: the sending rate, and the service rate of the bottleneck; 0 before a pair is measured.
+    /// In segments per second: the sending rate, and the service rate of the bottleneck (0 before a pair is measured).
     rate: f64,
     service: f64,
     /// Whether the next pair replaces the average.
@@ -44,9 +46,9 @@ pub struct PacketPair {
     min_rtt: f64,
     rtt: f64,
     backlog: f64,
-    /// Times at which the last acknowledged segment was sent, and its ACK arrived.
+    /// Time at which the last acknowledged segment was sent, and time of its ACK.
     mate: Option<(u64, Time)>,
-    /// Deliveries at which the present round trip ends.
+    /// Number of deliveries at which the present round trip ends.
     round_end: u64,
     /// Whether a pair was ever measured.
     measured: bool,
@@ -107,7 +109,7 @@ impl CongestionControl for PacketPair {
             let gain = if std::mem::take(&mut self.fresh) { 1.0 } else { self.p.gain };
             self.service += gain * (service - self.service);
         } else if begun && !self.measured && self.round_end > 0 {
-            // A round trip without a measurement: what was delivered in it is served at least.
+            // A round trip without a measurement: the service rate is at least the delivery rate.
             self.service = self.service.max(delivery.rate().unwrap_or(0.0));
             self.burst = (2 * self.burst).min(MAX_BURST);
         }
@@ -162,8 +164,8 @@ impl CongestionControl for PacketPair {
 }
 
 impl PacketPair {
-    /// The service rate, if the segment now acknowledged left at the same instant as the one acknowledged before: those in
-    /// between did, too.
+    /// The service rate, if the segment now acknowledged left at the same instant as the previously acknowledged one; then
+    /// all segments in between did, too.
     fn spacing(&mut self, delivery: &Delivery) -> Option<f64> {
         let rtt = delivery.rtt?;
         let (sent, now) = (delivery.now.0.saturating_sub(rtt.0), delivery.now);
@@ -171,16 +173,17 @@ impl PacketPair {
         (with == sent && now.since(then) >= TOGETHER).then(|| delivery.newly_delivered / (now - then).as_secs())
     }
 
-    /// Sets the rate for the next round trip: the service rate, and what brings the backlog to the setpoint meanwhile.
+    /// Sets the rate for the next round trip: the service rate, plus the rate that brings the backlog to the setpoint in
+    /// that time.
     fn steer(&mut self, in_flight: f64) {
-        // What is out but not on the wire waits. Less than the pipe holds is out at the start only.
+        // Segments in flight but not in the pipe are waiting. Only at the start are there fewer than the pipe holds.
         self.backlog = (in_flight - self.service * self.min_rtt).max(0.0);
         let rate = self.service + (self.p.setpoint - self.backlog) / self.rtt;
-        // A pair a round trip keeps measuring.
+        // At least one pair per round trip, so that the measurement continues.
         self.rate = rate.max(f64::from(self.burst) / self.rtt);
     }
 
-    /// The pipe and the share of the buffer, in whole bursts; one before anything is known.
+    /// The pipe plus two setpoints, in whole bursts; one burst before anything is known.
     fn window(&self) -> f64 {
         let burst = f64::from(self.burst);
         if self.service == 0.0 {
@@ -198,7 +201,7 @@ mod tests {
         PacketPair::new(&Params::default(), 10.0).unwrap()
     }
 
-    /// The ACK of one segment at `now`, sent `rtt` before, with `in_flight` still out.
+    /// The delivery of one segment at `now`, sent `rtt` before, with `in_flight` segments left.
     fn ack(now: Span, rtt: Span, (prior, delivered): (u64, u64), in_flight: f64) -> Delivery {
         Delivery {
             now: Time::ZERO + now,
@@ -218,7 +221,7 @@ mod tests {
         }
     }
 
-    /// A pair sent `millis` after the start, served 1 ms apart.
+    /// A pair sent `millis` after the start and served 1 ms apart.
     fn pair(law: &mut PacketPair, millis: u64, prior: u64, in_flight: f64) {
         for i in [0, 1] {
             let rtt = Span::millis(100 + i);
@@ -235,7 +238,8 @@ mod tests {
         let mut law = law();
         assert_eq!((law.cwnd(), law.burst()), (2.0, 2));
         pair(&mut law, 0, 0, 0.0);
-        // 1 ms apart: 1000 segments/s, 100 on the way in 100 ms. The pipe and the setpoint fill in a round trip of 101 ms.
+        // 1 ms apart: 1000 segments/s, so 100 in flight in 100 ms. The pipe and the setpoint fill in a round trip of 101
+        // ms.
         near(law.service, 1000.0);
         near(law.rate, 1000.0 + 5.0 / 0.101);
         assert_eq!(law.cwnd(), 110.0);
@@ -248,7 +252,7 @@ mod tests {
             pair(&mut law, 0, 0, 0.0);
             pair(&mut law, 500, 2, in_flight);
             near(law.backlog, backlog);
-            // Steered at the first ACK of the round, 100 ms after it left.
+            // The rate was set at the first ACK of the round, 100 ms after the segment left.
             near(law.rate, 1000.0 + (5.0 - backlog) / 0.1);
         }
     }
@@ -261,9 +265,9 @@ mod tests {
         law.on_delivery(&ack(sent + first, first, (2, 3), 100.0));
         let second = Span::millis(102);
         law.on_delivery(&ack(sent + second, second, (2, 4), 100.0));
-        // 500/s measured, 1000/s known: 1000 + (500 - 1000) / 4.
+        // Measured 500/s, average 1000/s: 1000 + (500 - 1000) / 4.
         near(law.service, 875.0);
-        // One sent later is no pair, however soon its ACK comes.
+        // A segment sent later does not form a pair, however early its ACK comes.
         law.on_delivery(&ack(sent + Span::millis(103), Span::millis(101), (2, 5), 100.0));
         near(law.service, 875.0);
     }

@@ -1,28 +1,30 @@
-//! TCP Prague: a mark cuts the window by half the share of segments that were marked lately, as in DCTCP. The window grows with
-//! unmarked segments alone, and at round-trip times below 25 ms the flow keeps the rate that it would have at 25 ms. Each loss
-//! halves the window, as in Reno. It paces itself, and its packets carry ECT(1). The slow start of a scenario is not used.
+//! TCP Prague: a mark cuts the window by half the recent share of marked segments, as in DCTCP. Only unmarked segments
+//! increase the window, and at round-trip times below 25 ms the flow has the rate that it would have at 25 ms. Each loss
+//! halves the window, as in Reno. The control is paced, and its packets carry ECT(1). The slow start of a scenario is not
+//! used.
 //!
 //! Source: `tcp_prague` of the L4S team's Linux, version 0.7 (facts, not text), which implements
 //! draft-briscoe-iccrg-prague-congestion-control: the share of marks is averaged and the window cut once per virtual
 //! round-trip time, the larger of the smoothed one and the reference; each unmarked segment adds (srtt/virtual)²/window.
-//! Version 0.6 is RTT-independent from the 500th round trip on and takes all segments for marked at first (`rtt_transition`,
-//! `initial_alpha`); the versions of 2020 were not RTT-independent by default (`rtt_independence`).
-//! The pace exceeds the window in a round-trip time by the share of headers in packets, so that the window is what holds back.
-//! Differs from Linux: the window falls at once, not by a segment with each ACK; the pace does not vary by 3 %, and follows
-//! the window alone; segments keep their size at low rates; there is no fallback for classic queues that mark, which version
-//! 0.7 has dropped and version 0.6 leaves off. Before the first round-trip sample the window is paced for a nominal millisecond.
+//! Version 0.6 is RTT-independent from the 500th round trip on and starts with all segments taken as marked
+//! (`rtt_transition`, `initial_alpha`); the versions of 2020 were not RTT-independent by default (`rtt_independence`). The
+//! pacing rate exceeds the window per round-trip time by the share of headers in packets, so that the window is the limit.
+//! Differs from Linux: the window falls at once, not by a segment with each ACK; the pacing rate does not vary by 3 %, and
+//! follows the window alone; segments keep their size at low rates; there is no fallback for classic queues that mark,
+//! which version 0.7 has dropped and version 0.6 disables. Before the first round-trip sample the window is paced over a
+//! nominal millisecond.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Controller, MIN_SSTHRESH, Needs, Signal};
 use base::param::ParamType;
 use base::{Card, Need, ParamError, Registered, Span, Time, Value};
 
-/// Dependence of the rate on the round-trip time, by the names of Linux (`RTT_CONTROL_RATE`, `RTT_CONTROL_NONE`).
+/// Dependence of the rate on the round-trip time, with Linux's names (`RTT_CONTROL_RATE`, `RTT_CONTROL_NONE`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RttIndependence {
-    /// The rate is that of a flow at the reference.
+    /// The rate is that of a flow at the reference round-trip time.
     #[default]
     Rate,
-    /// The window is, as in DCTCP.
+    /// The window does not depend on a reference, as in DCTCP.
     None,
 }
 
@@ -60,42 +62,43 @@ base::params! {
     }
 }
 
-/// Smallest pace of Linux (`MINIMUM_RATE`), in bytes per second.
+/// Smallest pacing rate in Linux (`MINIMUM_RATE`), in bytes per second.
 const LEAST_RATE: f64 = 12_500.0;
 
-/// Headers of IP and TCP with timestamps in bytes: Linux counts them in the pace, and only the payload in what it spaces.
+/// Bytes of IP and TCP headers with timestamps. Linux includes them in the pacing rate, but spaces segments by their
+/// payload.
 const HEADERS: f64 = 52.0;
 
-/// Bursts are as long as the pace sends in this time: 2^-12 s in Linux (`prague_burst_shift`).
+/// A burst contains what the pacing rate sends in this time: 2^-12 s in Linux (`prague_burst_shift`).
 const BURST_S: f64 = 1.0 / 4096.0;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Prague {
     g: f64,
-    /// Reference round-trip time; zero where the rate depends on the round-trip time.
+    /// Reference round-trip time; zero if the rate depends on the round-trip time.
     reference: Span,
     transition: u32,
     mss: f64,
-    /// Window in segments and fractions of them, which the pace follows.
+    /// Window with fractions of a segment, which the pacing rate follows.
     cwnd: f64,
     ssthresh: f64,
     srtt: Span,
-    /// Share of marked segments, averaged.
+    /// Average share of marked segments.
     alpha: f64,
-    /// Segments delivered since alpha was updated, and of these marked.
+    /// Segments delivered since the last update of alpha, and the number of them that were marked.
     acked: f64,
     marked: f64,
     /// Time of that update, and whether a round trip has ended since.
     updated: Time,
     round_over: bool,
-    /// Updates since slow start.
+    /// Number of updates since slow start.
     rounds: u32,
     /// Time of the last cut by a mark.
     reduced: Option<Time>,
-    /// Whether a mark was seen: before, alpha is not updated.
+    /// Whether a mark was seen; alpha is not updated before.
     saw_mark: bool,
-    /// Whether a loss is being repaired: the window does not grow beyond the threshold.
+    /// Whether a loss is being repaired; the window then does not grow beyond the threshold.
     repairing: bool,
 }
 
@@ -153,12 +156,12 @@ impl Prague {
         self.cwnd < self.ssthresh
     }
 
-    /// Whether it acts by the virtual round-trip time.
+    /// Whether it uses the virtual round-trip time.
     fn independent(&self) -> bool {
         !self.in_slow_start() && self.rounds >= self.transition
     }
 
-    /// Counts what an ACK delivered, and updates alpha once per virtual round-trip time.
+    /// Counts the segments that an ACK delivered, and updates alpha once per virtual round-trip time.
     fn count(&mut self, ack: &AckSample) {
         self.srtt = ack.srtt;
         self.acked += ack.acked;
@@ -186,7 +189,7 @@ impl Prague {
         }
     }
 
-    /// Smallest fraction of a window: that of the smallest pace.
+    /// Smallest fractional window: that of the smallest pacing rate.
     fn least(&self) -> f64 {
         (LEAST_RATE / (self.mss + HEADERS) * self.srtt.as_secs()).clamp(0.01, MIN_SSTHRESH)
     }
@@ -215,7 +218,7 @@ impl CongestionControl for Prague {
         if self.in_slow_start() {
             self.cwnd = (self.cwnd + unmarked.min(ack.abc_limit)).min(self.ssthresh);
         } else if !self.repairing {
-            // scale²/cwnd; a virtual window below one segment grows as one of one segment.
+            // scale²/cwnd; a virtual window below one segment grows like one of one segment.
             let scale = self.scale();
             self.cwnd += unmarked * scale / (self.cwnd / scale).max(1.0);
         }
@@ -253,7 +256,7 @@ impl CongestionControl for Prague {
         self.cwnd = 1.0;
     }
 
-    /// Whole segments, at least two: the pace keeps to the fraction.
+    /// Whole segments, at least two; the pacing rate follows the fractional window.
     fn cwnd(&self) -> f64 {
         if self.in_slow_start() { self.cwnd } else { self.cwnd.ceil().max(MIN_SSTHRESH) }
     }
@@ -296,8 +299,9 @@ mod tests {
         law.on_congestion(&CongestionEvent::plain(now, signal, law.srtt));
     }
 
-    /// Mean rate in segments per second, over the second half of 400 s, of a flow with round-trip time `rtt` of whose segments
-    /// each is marked with probability `p`. As at a sender, a mark is answered if the last answer is a round trip ago.
+    /// Mean rate in segments per second, over the second half of 400 s, of a flow with round-trip time `rtt` whose segments
+    /// are each marked with probability `p`. As in a sender, the control responds to a mark if its last response was at
+    /// least a round trip ago.
     fn rate(params: &Params, rtt: Span, p: f64) -> f64 {
         let mut law = in_avoidance(params);
         let (mut now, mut round, mut answered) = (Time::ZERO, Time::ZERO, Time::ZERO);
@@ -325,8 +329,8 @@ mod tests {
         counted / end.since(half).as_secs()
     }
 
-    /// Window of a flow whose segments are marked with probability `p`: from one cut to the next it takes a round trip, and
-    /// then 1/p segments until a mark. With q = 1 - p, x = p w and alpha = p, growth q (1 + 1/x) equals the cut x/2.
+    /// Window of a flow whose segments are marked with probability `p`. From one cut to the next it takes a round trip, and
+    /// then 1/p segments until a mark. With q = 1 - p, x = p w and alpha = p, the growth q (1 + 1/x) equals the cut x/2.
     fn window(p: f64) -> f64 {
         let q = 1.0 - p;
         (q + (q * q + 2.0 * q).sqrt()) / p
@@ -338,7 +342,7 @@ mod tests {
         for p in [0.1, 0.02, 0.005] {
             for ms in [2, 50] {
                 let got = rate(&of_2020(), Span::millis(ms), p) * ms as f64 / 1e3;
-                // The means of a product are not the product of means: alpha and window vary by a fifth or so, together.
+                // The mean of a product is not the product of the means: alpha and window vary together by about a fifth.
                 assert!((got / window(p) - 1.0).abs() < 0.05, "{p} at {ms} ms: {got} instead of {}", window(p));
             }
         }
@@ -351,7 +355,7 @@ mod tests {
             let expected = window(p) / 0.025;
             for ms in [25, 10, 5, 2] {
                 let got = rate(&params, Span::millis(ms), p);
-                // As above; and a mark right after the 25 ms may meet a round trip whose mark was answered.
+                // As above; in addition, a mark right after the 25 ms may fall into a round trip with a response.
                 let tolerance = if ms == 10 { 0.12 } else { 0.08 };
                 assert!((got / expected - 1.0).abs() < tolerance, "{p} at {ms} ms: {got} instead of {expected}");
             }
@@ -433,12 +437,12 @@ mod tests {
             law.rounds = 0;
             event(&mut law, Time::ZERO + Span::secs(n), Signal::Ecn);
         }
-        // 100 kbit/s is ten packets of 1250 bytes in a second, which are spaced as segments of 1198.
+        // 100 kbit/s are ten packets of 1250 bytes per second, which are spaced as segments of 1198.
         let rate = law.pacing_rate().unwrap() * 1198.0;
         assert!(law.cwnd() == 2.0 && (rate - 12_500.0).abs() < 1e-6, "{rate}");
         assert_eq!(law.burst(), 1);
         law.cwnd = 1000.0;
-        // 104,341 segments per second for 244 us.
+        // 104,341 segments per second for 244 us are 25 segments.
         assert_eq!(law.burst(), 25);
     }
 

@@ -6,31 +6,31 @@ use base::{Header, ParamError, Registered, Span, Time};
 
 /// A window law that scenarios can name.
 pub trait Law: WindowLaw + Registered {
-    /// Whether growth depends on more than the window and the round-trip times of the moment, such as the time since a loss.
+    /// Whether growth depends on more than the window and the present round-trip times, such as the time since a loss.
     const REMEMBERS: bool = true;
-    /// Citation of its response function, a key of `theory.citations`; `None` for laws that answer more than loss.
+    /// Citation of its response function, a key of `theory.citations`; `None` for laws that respond to more than losses.
     const RESPONSE: Option<&'static str> = None;
 
-    /// A law with these parameters.
+    /// Creates the law from its parameters.
     ///
     /// # Errors
-    /// The first parameter out of range, with what would be right.
+    /// The first parameter out of range, with a description of valid values.
     fn new(params: &Self::Params) -> Result<Self, ParamError>;
 }
 
-/// A control that scenarios can name, and that rules its window all by itself.
+/// A control that scenarios can name and that sets its own window.
 pub trait Controller: CongestionControl + Registered {
-    /// A control with these parameters and `initial_window` segments.
+    /// Creates the control with `initial_window` segments.
     ///
     /// # Errors
-    /// The first parameter out of range, with what would be right.
+    /// The first parameter out of range, with a description of valid values.
     fn new(params: &Self::Params, initial_window: f64) -> Result<Self, ParamError>;
 }
 
 each_law! { windows:
     /// Any of the window laws.
     pub enum AnyLaw: window_law {
-        /// Linux's own CUBIC, in whole numbers: boxed, so that the others do not carry it.
+        /// Linux's CUBIC in integers; boxed, so that other laws do not need memory for it.
         LinuxCubic(Box<cubic::linux::LinuxCubic>),
         /// Linux's Reno or Scalable, in whole segments.
         Whole(whole::Whole),
@@ -38,29 +38,30 @@ each_law! { windows:
 }
 
 each_law! { controllers in Box:
-    /// Any of the controls that rule their window all by themselves.
+    /// Any of the controls that set their own window.
     pub enum AnyController: congestion_control {}
 }
 
 base::dispatching_enum! {
-    /// The congestion control of every flow the simulator knows: two kinds, so that the common one costs one branch.
+    /// The congestion control of any flow in a scenario. There are two kinds, so that the common kind costs one branch.
     pub enum Control: congestion_control {
-        /// A window law under a slow start.
+        /// A window law with a slow start.
         Window(Windowed<AnyLaw, AnyStart>),
-        /// A control of its own kind.
+        /// A control that sets its own window.
         Own(AnyController),
     }
 }
 
 impl LawSpec {
-    /// See [`Law::REMEMBERS`] and [`Law::RESPONSE`]; a control of its own kind remembers, and has no response function.
+    /// See [`Law::REMEMBERS`] and [`Law::RESPONSE`]. A control that sets its own window remembers, and has no response
+    /// function.
     #[must_use]
     pub fn response(&self) -> (bool, Option<&'static str>) {
         each_law!(self, |p, Kind| windows: (<Kind as Law>::REMEMBERS, <Kind as Law>::RESPONSE), controllers: (true, None))
     }
 
-    /// The law under the slow start `start` (which a control of its own kind does not use), ready to run, with
-    /// `initial_window` segments and slow-start threshold `ssthresh` (infinite for none).
+    /// Builds the law with slow start `start` (which a control that sets its own window ignores), `initial_window` segments
+    /// and slow-start threshold `ssthresh` (infinite for none).
     ///
     /// # Errors
     /// The first parameter out of range.

@@ -1,8 +1,8 @@
-//! Reno: `increase` segments per round trip, `decrease` of the window given up on loss. The standard's AIMD(1, 1/2).
+//! Reno: a gain of `increase` segments per round trip, a cut by the share `decrease` on loss. The standard's AIMD(1, 1/2).
 //!
 //! Source: RFC 5681, Section 3.1, equations 3 and 4.
-//! Differs from the source: the cut is taken from cwnd, not from the data in flight (as ns-2 and Linux do); equal for a
-//! sender that its window holds back.
+//! Differs from the source: the cut is taken from cwnd, not from the data in flight (as ns-2 and Linux do); the results are
+//! equal for a sender that is limited by its window.
 
 use crate::whole::Variant;
 use crate::{CongestionEvent, Law, WindowLaw};

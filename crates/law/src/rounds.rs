@@ -1,6 +1,6 @@
-//! A control alone, without packets: round trip by round trip, under losses at given rounds on a path whose round-trip
-//! time grows once the window fills it; or along a list of events. For pictures, snapshots and the check against an
-//! independent reading; the simulator uses neither.
+//! A control without packets: round trip by round trip, with losses in given rounds, on a path whose round-trip time grows
+//! once the window fills it; or along a list of events. For figures, snapshots and comparison with an independent
+//! implementation; the simulator uses neither.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Control, Delivery, Lost, Signal};
 use base::{RunMonitor, Span, Time};
@@ -10,18 +10,18 @@ use base::{RunMonitor, Span, Time};
 pub struct Path {
     /// Round-trip time without a queue.
     pub base_rtt: Span,
-    /// Segments that fill it; more of them wait.
+    /// Segments that fill the path; all further segments wait.
     pub bdp: f64,
 }
 
 impl Path {
-    /// Round-trip time with `window` segments on the way.
+    /// Round-trip time with `window` segments in flight.
     fn rtt(&self, window: f64) -> Span {
         Span((self.base_rtt.0 as f64 * (window / self.bdp).max(1.0)) as u64)
     }
 }
 
-/// ACKs until the monitor is looked at again.
+/// Number of ACKs between two checks of the monitor.
 const ACKS_BETWEEN_LOOKS: u64 = 16_384;
 
 /// One round trip.
@@ -29,23 +29,23 @@ const ACKS_BETWEEN_LOOKS: u64 = 16_384;
 pub struct Round {
     /// Start of the round.
     pub start: Time,
-    /// Congestion window then, in segments.
+    /// Congestion window at the start, in segments.
     pub cwnd: f64,
-    /// Slow-start threshold then, in segments.
+    /// Slow-start threshold at the start, in segments.
     pub ssthresh: f64,
     /// Its round-trip time.
     pub rtt: Span,
 }
 
-/// Takes `control` through `count` round trips on `path`. In the rounds of `events` all is acknowledged but one
-/// segment, and then the signal comes; the loss is repaired in the round after.
+/// Runs `control` for `count` round trips on `path`. In the rounds of `events` all segments but one are acknowledged, and
+/// then the signal comes; the loss is repaired in the next round.
 ///
-/// A control with a pace has in flight what that pace sent in the round before, if its window allows that.
+/// With a pacing rate, the data in flight is what that rate sent in the previous round, limited by the window.
 pub fn rounds(control: &mut Control, path: Path, events: &[(u32, Signal)], count: u32) -> Vec<Round> {
     rounds_monitored(control, path, events, count, &RunMonitor::default())
 }
 
-/// [`rounds`] that `monitor` can stop; the result then has fewer rounds, the last of them incomplete.
+/// [`rounds`] with a monitor that can stop it; the result then has fewer rounds, and the last one is incomplete.
 pub fn rounds_monitored(
     control: &mut Control,
     path: Path,
@@ -57,7 +57,7 @@ pub fn rounds_monitored(
     let mut delivered = 0;
     let mut list = Vec::new();
     let (mut srtt, mut min_rtt) = (path.base_rtt, path.base_rtt);
-    // Of the round before, in which the segments of this one left.
+    // The previous round, in which the segments of this one were sent.
     let mut sent_in = SentIn { acks: 0, from: 0, rtt: path.base_rtt };
     let (mut recovering, mut lost) = (false, 0.0);
     for round in 0..count {
@@ -75,11 +75,11 @@ pub fn rounds_monitored(
             if delivered % ACKS_BETWEEN_LOOKS == 0 && monitor.is_stopped() {
                 return list;
             }
-            // Those sent back to back are spread by the service of the path.
+            // The path spreads segments sent back to back by its service time.
             let mates = i % u64::from(control.burst());
             let spread = Span((path.base_rtt.0 as f64 / path.bdp) as u64 * mates);
             let at = now + Span(rtt.0 / window as u64 * (i - mates + 1)) + spread;
-            // What is added to the window in the course of the round waits in it already.
+            // Segments added to the window during the round already wait in the queue.
             let seen = if paced.is_some() { rtt } else { path.rtt(control.cwnd()) };
             control.on_ack(&AckSample {
                 srtt,
@@ -139,17 +139,17 @@ pub fn rounds_monitored(
     list
 }
 
-/// A round in which segments left, evenly.
+/// A round in which segments were sent evenly.
 struct SentIn {
-    /// ACKs that came meanwhile.
+    /// Number of ACKs in the round.
     acks: u64,
-    /// Segments delivered before it.
+    /// Segments delivered before the round.
     from: u64,
     rtt: Span,
 }
 
 impl SentIn {
-    /// Segments delivered when this share of it had passed.
+    /// Segments delivered when this share of the round had passed.
     fn delivered(&self, share: f64) -> u64 {
         self.from + (self.acks as f64 * share) as u64
     }
@@ -165,7 +165,7 @@ impl SentIn {
 pub enum Event {
     /// New data is acknowledged.
     Ack(AckSample),
-    /// Something slows it down.
+    /// A congestion event.
     Congestion(CongestionEvent),
 }
 

@@ -1,4 +1,4 @@
-//! Reports of the transport to a congestion control.
+//! Reports from the transport to a congestion control.
 
 use crate::number;
 use base::time::PS_PER_S;
@@ -8,24 +8,24 @@ use base::{Span, Time};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "a list of wishes, each for itself")]
 pub struct Needs {
-    /// The ACKs that begin a round trip, for laws that count in between ([`crate::WindowLaw::per_rtt`]).
+    /// The ACKs that begin a round trip, for laws that otherwise only count ACKs ([`crate::WindowLaw::per_rtt`]).
     pub rounds: bool,
     /// A round-trip sample with every ACK ([`AckSample::rtt`]), as with timestamps (RFC 7323).
     pub every_rtt: bool,
-    /// [`Delivery`] on every ACK, in recovery too; such a control also rules its own window in recovery.
+    /// [`Delivery`] on every ACK, also in recovery; such a control sets its own window in recovery too.
     pub deliveries: bool,
-    /// Number of marked segments, not only whether one was (RFC 8257): turns ECN on.
+    /// The number of marked segments, not only whether there are any (RFC 8257); turns ECN on.
     pub marks: bool,
     /// A header on every data packet, with the feedback of routers ([`crate::CongestionControl::on_feedback`]).
     pub headers: bool,
-    /// No proportional rate reduction: the window holds at once after a loss or mark (Linux: `cong_control`).
+    /// No proportional rate reduction: the new window applies at once after a loss or mark (Linux: `cong_control`).
     pub own_recovery: bool,
-    /// ECT(1) on data, which asks routers for the treatment of scalable controls (RFC 9331, Section 4.1): turns ECN on.
+    /// ECT(1) on data, which asks routers for the treatment of scalable controls (RFC 9331, Section 4.1); turns ECN on.
     pub l4s: bool,
 }
 
 impl Needs {
-    /// Combination of both needs.
+    /// The union of both needs.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl Needs {
 pub struct Restart {
     /// Present time.
     pub now: Time,
-    /// Time since a segment was last sent, if nothing is in the network; else zero.
+    /// Time since a segment was last sent, if nothing is in the network; otherwise zero.
     pub idle: Span,
     /// Upper limit of the window from now on; infinite to keep it.
     pub cwnd: f64,
@@ -60,10 +60,10 @@ pub struct AckSample {
     pub now: Time,
     /// Segments newly acknowledged.
     pub acked: f64,
-    /// Number of those that were reported as congestion-marked.
+    /// Number of those segments that were reported as congestion-marked.
     pub ce_marked: f64,
-    /// Round-trip time of the newest segment acknowledged, if it was sent once (Karn) and timed. One segment per round
-    /// trip is timed, every one if the law needs that ([`Needs::every_rtt`]).
+    /// Round-trip time of the newest acknowledged segment, if it was sent once (Karn) and timed. One segment per round trip
+    /// is timed, or every segment if the law needs that ([`Needs::every_rtt`]).
     pub rtt: Option<Span>,
     /// Smoothed round-trip time; zero before the first sample.
     pub srtt: Span,
@@ -71,20 +71,20 @@ pub struct AckSample {
     pub min_rtt: Span,
     /// Segments in the network before this ACK.
     pub in_flight: f64,
-    /// Segments that have reached the receiver so far, as the sender knows with this ACK.
+    /// Segments that have reached the receiver so far, according to this ACK.
     pub delivered: u64,
-    /// Whether a round trip ends here: the segment acknowledged was the first to leave after the last round began.
+    /// Whether a round trip ends here: this ACK is for the first segment sent after the last round began.
     pub round_start: bool,
-    /// Whether the window limited the sender; if not, it must not grow (RFC 7661 gives the reasons).
+    /// Whether the window limited the sender; if not, the window must not grow (RFC 7661 gives the reasons).
     pub cwnd_limited: bool,
-    /// Segments by which it may grow the window in slow start at most (L of RFC 3465); infinite if by all that it acknowledges.
+    /// Largest growth of the window in slow start, in segments (L of RFC 3465); infinite for no limit.
     pub abc_limit: f64,
-    /// Whether the sender spaces its segments.
+    /// Whether the sender is paced.
     pub paced: bool,
 }
 
 impl AckSample {
-    /// One segment acknowledged at `now` on a path that always takes `rtt`, the window full.
+    /// A sample of one segment acknowledged at `now` on a path with the constant round-trip time `rtt`, with a full window.
     #[must_use]
     pub fn plain(now: Time, rtt: Span) -> Self {
         Self {
@@ -115,7 +115,7 @@ pub enum Signal {
     Timeout,
 }
 
-/// A request to slow down; at most one per window of data.
+/// A request to reduce the window; at most one per window of data.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionEvent {
     /// Time at which the sender learnt of it.
@@ -124,7 +124,7 @@ pub struct CongestionEvent {
     pub signal: Signal,
     /// Segments in the network.
     pub in_flight: f64,
-    /// Segments that have reached the receiver so far, as the sender knows.
+    /// Segments that have reached the receiver so far, as far as the sender knows.
     pub delivered: u64,
     /// The latest round-trip sample; zero before the first.
     pub rtt: Span,
@@ -137,7 +137,7 @@ pub struct CongestionEvent {
 }
 
 impl CongestionEvent {
-    /// A `signal` at `now` on a path that always takes `rtt`.
+    /// A `signal` at `now` on a path with the constant round-trip time `rtt`.
     #[must_use]
     pub fn plain(now: Time, signal: Signal, rtt: Span) -> Self {
         Self { now, signal, in_flight: 0.0, delivered: 0, rtt, srtt: rtt, min_rtt: rtt, floor: crate::MIN_SSTHRESH }
@@ -153,16 +153,16 @@ pub struct Delivery {
     pub now: Time,
     /// Segments that this ACK reports as delivered, cumulatively or selectively.
     pub newly_delivered: f64,
-    /// Segments that this ACK made the sender take for lost.
+    /// Segments that the sender marked lost because of this ACK.
     pub newly_lost: f64,
     /// Segments that have reached the receiver so far.
     pub delivered: u64,
     /// Segments delivered when the segment of this sample was last sent.
     pub prior_delivered: u64,
-    /// The longer of the spans in which those in between were sent and acknowledged; `None` if shorter than the smallest
-    /// round-trip time, or if the ACK delivered nothing: there is no rate then.
+    /// The longer of the two intervals in which the segments in between were sent and acknowledged. `None`, and so no rate,
+    /// if it is shorter than the smallest round-trip time or if the ACK delivered nothing.
     pub interval: Option<Span>,
-    /// Whether the application, not the window, held the sender back when the segment left.
+    /// Whether the application, not the window, limited the sender when the segment was sent.
     pub app_limited: bool,
     /// Round-trip time of the segment, if it was sent once.
     pub rtt: Option<Span>,
@@ -170,18 +170,18 @@ pub struct Delivery {
     pub min_rtt: Span,
     /// Segments in the network before this ACK.
     pub prior_in_flight: f64,
-    /// Segments in flight including this ACK's report.
+    /// Segments in flight after this ACK.
     pub in_flight: f64,
-    /// Segments in the network right after the segment that this sample is about was last sent, itself included.
+    /// Segments in the network right after the sampled segment was last sent, itself included.
     pub tx_in_flight: f64,
-    /// Segments taken for lost since then, those of this ACK included.
+    /// Segments marked lost since then, including those of this ACK.
     pub lost: f64,
     /// Whether lost segments are being repaired.
     pub recovering: bool,
 }
 
 impl Delivery {
-    /// Segments per second, if this ACK gives a rate.
+    /// Delivery rate in segments per second, if this ACK gives one.
     #[inline]
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
@@ -190,22 +190,22 @@ impl Delivery {
     }
 }
 
-/// A segment that the sender has just taken for lost.
+/// A segment that the sender has just marked lost.
 ///
-/// Source: draft-ietf-ccwg-bbr-06, Sections 4.1.2 (what is kept of a segment) and 5.5.10.2.
+/// Source: draft-ietf-ccwg-bbr-06, Sections 4.1.2 (state kept for a segment) and 5.5.10.2.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
     /// Time at which the sender learnt of it.
     pub now: Time,
-    /// Segments that have reached the receiver so far, as the sender knows.
+    /// Segments that have reached the receiver so far, as far as the sender knows.
     pub delivered: u64,
     /// Segments delivered when the segment was last sent.
     pub prior_delivered: u64,
     /// Segments in the network right after the segment was last sent, itself included.
     pub tx_in_flight: f64,
-    /// Segments taken for lost since it was last sent, itself included.
+    /// Segments marked lost since it was last sent, itself included.
     pub lost: f64,
-    /// Whether the application, not the window, held the sender back when the segment left.
+    /// Whether the application, not the window, limited the sender when the segment was sent.
     pub app_limited: bool,
 }
 

@@ -1,11 +1,12 @@
 //! Scalable TCP: a constant gain per acknowledged segment, so that recovery takes the same number of round trips at any
-//! window. Reno up to `legacy_window`.
+//! window. Up to `legacy_window` it is Reno.
 //!
 //! Source: T. Kelly, Scalable TCP, ACM CCR 33(2), 2003, Section 3.
 //! Differs from the source: real-valued windows, so the cut is 0.125 cwnd and not the next whole segment.
-//! Differs from Linux: Reno's growth reaches up to 100 segments there (`TCP_SCALABLE_AI_CNT`; up to 50 ACKs before 5.7), its
-//! halving is left out, and a timeout keeps 7/8: [`crate::whole`], by `variant`. Differs from ns-3: there the gain is 1/50 per ACK, Reno's
-//! growth reaches up to 50 segments, and the cut is from the data in flight.
+//! Differs from Linux: Reno's growth applies up to 100 segments there (`TCP_SCALABLE_AI_CNT`; up to 50 ACKs before 5.7),
+//! without Reno's halving, and a timeout keeps 7/8: see [`crate::whole`] and `variant`.
+//! Differs from ns-3: there the gain is 1/50 per ACK, Reno's growth applies up to 50 segments, and the cut is from the data
+//! in flight.
 
 use crate::kernel::Arithmetic;
 use crate::whole::Variant;
@@ -76,7 +77,7 @@ impl Law for Scalable {
 }
 
 impl Scalable {
-    /// Segments gained for a window of them.
+    /// Segments gained for a window of acknowledged segments.
     fn growth(&self, w: f64) -> f64 {
         if w <= self.legacy_window { 1.0 } else { self.increase * w }
     }
@@ -126,7 +127,7 @@ mod tests {
                 x += law.per_rtt(x).unwrap();
                 rounds += 1;
             }
-            // log(1 - 0.125) / log(1.01) = -13.42: the fourteenth round passes the old window.
+            // log(1 - 0.125) / log(1.01) = -13.42, so the fourteenth round passes the old window.
             assert_eq!(rounds, 14, "at {w}");
         }
         let exact = libm::log(1.0 - 0.125) / libm::log(1.01);
@@ -135,12 +136,12 @@ mod tests {
 
     #[test]
     fn gains_as_much_in_eight_hundredths_of_a_loss_interval_as_it_gives_up() {
-        // The sawtooth in closed form: 1/p segments gain 0.01/p, and that is 0.125 of the peak when the peak is 0.08/p.
+        // The sawtooth in closed form: 1/p segments gain 0.01/p, which is 0.125 of the peak if the peak is 0.08/p.
         let mut law = law();
         for p in [1e-3, 1e-5, 1e-7] {
             let peak = 0.08 / p;
             let gained = law.per_rtt(peak).unwrap() / peak / p;
-            // Two products of three factors: rounding only.
+            // The tolerance covers rounding of two products of three factors.
             assert!((peak - law.backoff(peak, &loss()) - gained).abs() < 1e-9 * peak, "at {p}");
         }
     }

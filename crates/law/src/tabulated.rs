@@ -1,14 +1,15 @@
-//! A law given by two tables in the scenario file: a(w) segments gained per round trip, the share b(w) given up on loss.
+//! A law given by two tables in the scenario file: a gain of a(w) segments per round trip, and a cut by the share b(w) on
+//! loss.
 //!
-//! Source: S. Floyd, RFC 3649, Section 5, the general form: w + a(w)/w per ACK, (1 - b(w)) w on loss. Between its knots
-//! b is linear in log w, as there, and a is a power of w: HighSpeed's a(w) from 16 knots is 0.7 % off at most, from 70
-//! 0.04 %; lines in log w would be 1.4 % and 0.07 %.
+//! Source: S. Floyd, RFC 3649, Section 5, the general form: w + a(w)/w per ACK, (1 - b(w)) w on loss. Between its knots b
+//! is linear in log w, as there, and a is a power of w. The error of HighSpeed's a(w) is at most 0.7 % with 16 knots and
+//! 0.04 % with 70; with a linear in log w it would be 1.4 % and 0.07 %.
 //! Differs from the source: a and b are the user's. A timeout halves, as in RFC 5681.
 
 use crate::{CongestionEvent, Knots, Law, Signal, WindowLaw};
 use base::{Card, ParamError, Registered};
 
-/// Most segments gained per round trip: a window beyond all links in one of them.
+/// Largest number of segments gained per round trip: a window larger than any link in one round trip.
 const MOST: f64 = 1e6;
 
 base::params! {
@@ -56,7 +57,7 @@ impl WindowLaw for Tabulated {
     }
 
     fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
-        // A table speaks of losses; a timeout stays that of RFC 5681.
+        // The table applies to losses; the response to a timeout is that of RFC 5681.
         let b = if event.signal == Signal::Timeout { 0.5 } else { self.decrease.line(cwnd) };
         cwnd * (1.0 - b)
     }
@@ -85,8 +86,8 @@ mod tests {
         }
     }
 
-    /// HighSpeed's b(w), and its a(w) at `n` windows whose logarithms are equally far apart, and one up to where its
-    /// formula exceeds that.
+    /// HighSpeed's b(w), and its a(w) at `n` windows with equally spaced logarithms, plus one knot for the end of the range
+    /// in which Reno's growth is larger than the formula.
     fn highspeed(n: u32) -> (Highspeed, Tabulated) {
         let law = Highspeed::new(&highspeed::Params::default()).unwrap();
         let (from, to) = (libm::log(40.244_039), libm::log(83_000.0));
@@ -98,14 +99,14 @@ mod tests {
 
     #[test]
     fn few_knots_give_highspeed() {
-        // The file's head says so.
+        // These are the errors given at the head of the file.
         for (n, least, most) in [(16, 0.0065, 0.007), (70, 3.5e-4, 4e-4)] {
             let (law, tables) = highspeed(n);
             let off = |w: f64| (tables.per_rtt(w).unwrap() / law.a(w) - 1.0).abs();
             let worst = (1..83_000).map(|w| off(f64::from(w) + 0.5)).fold(0.0, f64::max);
             assert!((least..=most).contains(&worst), "{worst} with {n} knots");
         }
-        // b(w) is a line through two knots: nothing but rounding.
+        // b(w) is a line through two knots, so the only error is rounding.
         let (law, mut tables) = highspeed(16);
         for w in [20.0, 38.0, 118.0, 1058.0, 12_834.0, 83_000.0] {
             assert!((after(&mut tables, w, Signal::Loss) / (w * (1.0 - law.b(w))) - 1.0).abs() < 1e-15);

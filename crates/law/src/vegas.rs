@@ -1,11 +1,11 @@
-//! Vegas: once per round trip one segment more or less, so that `alpha` to `beta` segments of its own wait in the queue.
+//! Vegas: once per round trip one segment more or less, so that `alpha` to `beta` own segments wait in the queue.
 //!
 //! Source: L. Brakmo, L. Peterson, TCP Vegas, IEEE JSAC 13(8), 1995, Section III-B. Its slow start is `vegas-start`.
 //! Differs from the source: the round-trip time compared is the smallest of the round, not that of one distinguished
-//! segment; every loss halves, because the finer retransmissions that earn a cut of one quarter are the transport's.
-//! Where it is silent: two segments at least; the first round after a cut only measures.
-//! Differs from Linux: Diff is w (1 - base/rtt) as printed; Linux divides by the base, and moves at once, not linearly
-//! over the round. Differs from ns-2: the round-trip time is the mean of the round there, and shrinking is at once.
+//! segment; every loss halves, because the finer retransmissions after which only a quarter is cut belong to the transport.
+//! Where the source is silent: the window is at least two segments; the first round after a cut only measures.
+//! Differs from Linux: Diff is w (1 - base/rtt) as printed; Linux divides by the base, and moves at once, not linearly over
+//! the round. Differs from ns-2: the round-trip time there is the mean of the round, and the window shrinks at once.
 
 use crate::{AckSample, CongestionEvent, Law, MIN_SSTHRESH, Needs, WindowLaw};
 use base::{Card, ParamError, Registered, Span};
@@ -25,12 +25,12 @@ base::params! {
 pub struct Vegas {
     alpha: f64,
     beta: f64,
-    /// Smallest round-trip time of the last whole round, and of the one in progress.
+    /// Smallest round-trip time of the last complete round, and of the round in progress.
     rtt: Span,
     least: Span,
-    /// Growth per acknowledged segment in this round; below 0 where it shrinks.
+    /// Growth per acknowledged segment in this round; negative if the window shrinks.
     gain: f64,
-    /// Expected minus actual rate, times the base round-trip time: own segments in the queue.
+    /// Expected minus actual rate, times the base round-trip time: the number of own segments in the queue.
     diff: f64,
 }
 
@@ -124,7 +124,7 @@ mod tests {
             // The first round has no round to compare with.
             assert_eq!(after_a_round(&mut law, 20.0, rtt), 20.0);
             let w = after_a_round(&mut law, 20.0, rtt);
-            // Twenty times 1/20 rounds twenty times.
+            // The tolerance covers twenty roundings of 1/20.
             assert!((w - 20.0 - change).abs() < 1e-12, "at {us} us: {w}");
         }
     }
@@ -137,7 +137,7 @@ mod tests {
         let mut ack = AckSample { min_rtt: Span::millis(100), round_start: true, ..AckSample::plain(Time(0), rtt) };
         law.on_sample(&ack);
         assert_eq!(law.avoid(20.0, &ack), 19.95);
-        // A law is called only where the window was the limit: the next round decides nothing.
+        // A law is called only if the window was the limit, so the next round decides nothing.
         law.on_sample(&ack);
         ack.round_start = false;
         assert_eq!(law.avoid(19.0, &ack), 19.0);
@@ -148,14 +148,15 @@ mod tests {
         let start = StartSpec::named("classic").unwrap();
         let mut control = LawSpec::named("vegas").unwrap().build(&start, 2.0, f64::INFINITY).unwrap();
         let path = Path { base_rtt: Span::millis(100), bdp: 200.0 };
-        // A loss at 256 leaves 128; the window climbs by one per round trip to the first at which Diff is not below 1.
+        // A loss at 256 leaves 128. The window then grows by one per round trip to the first value at which Diff is not
+        // below 1.
         let list = rounds(&mut control, path, &[(7, Signal::Loss)], 120);
         for round in &list[100..] {
             let queued = round.cwnd.floor() - path.bdp;
             assert!((1.0..=3.0).contains(&queued), "{queued} segments wait");
         }
-        // Now less room: Vegas falls by one per round trip, below the threshold that the loss left at 128, and does not
-        // enter slow start.
+        // Now with less room: Vegas falls by one per round trip, below the threshold of 128 that the loss left, and does
+        // not enter slow start.
         let narrow = Path { base_rtt: Span::millis(100), bdp: 100.0 };
         let list = rounds(&mut control, narrow, &[], 150);
         assert!(list.windows(2).all(|pair| pair[1].cwnd <= pair[0].cwnd + 1.0), "never more than one per round trip");

@@ -1,11 +1,11 @@
-//! Westwood+: Reno's growth; after a loss the window that the measured bandwidth fills without a queue.
+//! Westwood+: grows like Reno; after a loss the window is the one that the measured bandwidth fills without a queue.
 //!
 //! Source: L. Grieco, S. Mascolo, Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion
 //! control, ACM CCR 34(2), 2004: one bandwidth sample per round trip, averaged with weight 0.9 on the past.
-//! Differs from the source: ssthresh never exceeds the window at the loss, so no slow start follows it; a sample spans
-//! 50 ms at least, as in Linux.
-//! Differs from Linux: the filter there is two of 7/8 in series. Differs from ns-3: Tustin's filter there, which also
-//! averages neighbouring samples.
+//! Differs from the source: ssthresh never exceeds the window at the loss, so no slow start follows it; a sample spans at
+//! least 50 ms, as in Linux.
+//! Differs from Linux: the filter there is two filters of 7/8 in series. Differs from ns-3: it uses Tustin's filter, which
+//! also averages neighbouring samples.
 
 use crate::{AckSample, CongestionEvent, Law, Needs, WindowLaw};
 use base::{Card, ParamError, Registered, Span, Time};
@@ -77,7 +77,7 @@ impl WindowLaw for Westwood {
     }
 
     fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
-        // After a timeout, too; before the first bandwidth sample it is Reno.
+        // Also after a timeout. Before the first bandwidth sample it is Reno.
         let full = self.bandwidth * event.min_rtt.as_secs();
         if full > 0.0 { full.min(cwnd) } else { cwnd * 0.5 }
     }
@@ -107,14 +107,15 @@ mod tests {
     #[test]
     fn a_loss_leaves_what_fills_the_path_without_a_queue() {
         let mut law = Westwood::new(&Params::default()).unwrap();
-        // 1500 segments in flight, 150 ms because 500 of them wait: 10,000 segments per second, 1000 on the bare path.
+        // 1500 segments in flight at 150 ms, of which 500 wait: 10,000 segments per second, so 1000 fill the path without a
+        // queue.
         feed(&mut law, 30, Span::millis(150), 1500);
         for signal in [Signal::Loss, Signal::Timeout] {
             let kept = keeps(&law, 1500.0, Span::millis(100), signal);
-            // A constant rate, averaged with itself: rounding only.
+            // A constant rate is averaged with itself, so the only error is rounding.
             assert!((kept - 1000.0).abs() < 1e-6, "{kept}");
         }
-        // A loss where nothing waits is none of congestion: nothing is given up, and nothing gained.
+        // A loss without a queue is not due to congestion: the window does not change.
         assert!((keeps(&law, 800.0, Span::millis(100), Signal::Loss) - 800.0).abs() < 1e-9);
     }
 
@@ -127,7 +128,7 @@ mod tests {
             let now = Time(Span::millis(100).0 * (i + 1));
             law.on_sample(&AckSample { delivered: 100 + 200 * i, ..AckSample::plain(now, Span::millis(100)) });
         }
-        // From 1000 towards 2000: 1000 * 0.9^10 = 348.678 are missing.
+        // From 1000 towards 2000, the distance left is 1000 * 0.9^10 = 348.678.
         assert!((law.bandwidth - (2000.0 - 348.678_440_1)).abs() < 1e-6, "{}", law.bandwidth);
     }
 
@@ -135,7 +136,7 @@ mod tests {
     fn short_round_trips_share_a_sample_and_without_one_it_is_reno() {
         let mut law = Westwood::new(&Params::default()).unwrap();
         assert_eq!(keeps(&law, 100.0, Span::millis(20), Signal::Loss), 50.0);
-        // Round trips of 20 ms: the third makes the first sample, of 60 ms.
+        // With round trips of 20 ms the third one completes the first sample, of 60 ms.
         feed(&mut law, 2, Span::millis(20), 10);
         assert_eq!(law.bandwidth, 0.0);
         feed(&mut law, 3, Span::millis(20), 10);
@@ -148,7 +149,7 @@ mod tests {
         let mut control = LawSpec::named("westwood").unwrap().build(&start, 2.0, 1200.0).unwrap();
         let path = rounds::Path { base_rtt: Span::millis(100), bdp: 1000.0 };
         let list = rounds::rounds(&mut control, path, &[(80, Signal::Loss)], 82);
-        // 70 samples of a full path after slow start: less than 0.9^70 = 0.06 % of the beginning is left.
+        // 70 samples of a full path after slow start: less than 0.9^70 = 0.06 % of the initial value is left.
         assert!((list[81].cwnd - 1000.0).abs() < 2.0, "{}", list[81].cwnd);
     }
 }

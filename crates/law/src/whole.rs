@@ -1,19 +1,19 @@
-//! Laws in whole segments, as Linux computes them: Reno and Scalable, and the counter of all that grow by additive increase.
+//! Laws in whole segments, as Linux computes them: Reno and Scalable, and the counter of all laws with additive increase.
 //!
-//! Source: Linux 6.12, `net/ipv4/tcp_cong.c` (`tcp_cong_avoid_ai`, `tcp_reno_ssthresh`) and `tcp_scalable.c`. Windows of few segments
-//! differ most from real-valued ones: Scalable does not reduce a window below eight segments.
+//! Source: Linux 6.12, `net/ipv4/tcp_cong.c` (`tcp_cong_avoid_ai`, `tcp_reno_ssthresh`) and `tcp_scalable.c`. The
+//! difference from real numbers is largest for small windows: Scalable does not reduce a window below eight segments.
 
 use crate::{AckSample, CongestionEvent, WindowLaw};
 use base::Value;
 use base::param::ParamType;
 
-/// Whether a law follows its source in real numbers, or Linux in whole ones.
+/// Whether a law follows its source in real numbers, or Linux in integers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Variant {
-    /// Its source, in real numbers.
+    /// The law's source, in real numbers.
     #[default]
     Exact,
-    /// Linux.
+    /// Linux's code, in integers.
     Linux,
 }
 
@@ -35,14 +35,14 @@ impl ParamType for Variant {
     }
 }
 
-/// Acknowledged segments that have not yet led to growth (`snd_cwnd_cnt`).
+/// Acknowledged segments that have not led to growth yet (`snd_cwnd_cnt`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counter(u32);
 
 impl Counter {
-    /// The window after `acked` segments, where `count` of them make it grow by one (`tcp_cong_avoid_ai`).
+    /// The window after `acked` segments, if it grows by one for each `count` of them (`tcp_cong_avoid_ai`).
     pub(crate) fn grow(&mut self, mut cwnd: u32, count: u32, acked: u32) -> u32 {
-        // What was saved at a slower pace counts as one segment at most.
+        // Credit from a time with a larger `count` is worth at most one segment.
         if self.0 >= count {
             self.0 = 0;
             cwnd += 1;
@@ -54,34 +54,34 @@ impl Counter {
     }
 }
 
-/// Part of a window that a reduction leaves.
+/// Part of the window that a reduction keeps.
 #[derive(Clone, Copy, Debug)]
 enum Kept {
     /// This share, rounded down.
     Share(f64),
-    /// All but this share, which is rounded down.
+    /// All but this share; the share is rounded down.
     AllBut(f64),
 }
 
 /// Reno or Scalable in whole segments.
 #[derive(Clone, Debug)]
 pub struct Whole {
-    /// Largest number of acknowledged segments for one of growth.
+    /// Largest number of acknowledged segments per segment of growth.
     most: u32,
     kept: Kept,
-    /// Whether an ACK counts as one segment, whatever it acknowledges.
+    /// Whether an ACK counts as one segment, however many it acknowledges.
     per_ack: bool,
     counter: Counter,
 }
 
 impl Whole {
-    /// Reno, which gives up the share `decrease` of its window.
+    /// Reno with a cut by the share `decrease`.
     #[must_use]
     pub fn reno(decrease: f64) -> Self {
         Self::new(u32::MAX, Kept::Share(1.0 - decrease), false)
     }
 
-    /// Scalable, which grows by `increase` for each segment, or for each ACK, and gives up the share `decrease`.
+    /// Scalable with a gain of `increase` per segment or per ACK, and a cut by the share `decrease`.
     #[must_use]
     pub fn scalable(increase: f64, decrease: f64, per_ack: bool) -> Self {
         Self::new((libm::round(1.0 / increase) as u32).max(1), Kept::AllBut(decrease), per_ack)
@@ -146,10 +146,10 @@ mod tests {
     fn windows_grow_by_whole_segments() {
         let mut reno = Whole::reno(0.5);
         assert_eq!((after(&mut reno, 10.0, 4), after(&mut reno, 10.0, 1)), (10.0, 11.0), "ten segments");
-        // 200 segments: two times 100; in Linux before 5.7, 100 ACKs: two times 50.
+        // 200 segments are two times 100; in Linux before 5.7, 100 ACKs are two times 50.
         assert_eq!(after(&mut scalable(0.01, false), 500.0, 100), 502.0);
         assert_eq!(after(&mut scalable(0.02, true), 500.0, 100), 502.0);
-        // Below, as Reno: 20 segments, or 20 ACKs.
+        // Below that range it is Reno: 20 segments, or 20 ACKs.
         assert_eq!(after(&mut scalable(0.01, false), 20.0, 10), 21.0);
         assert_eq!(after(&mut scalable(0.02, true), 20.0, 20), 21.0);
     }

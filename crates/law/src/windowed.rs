@@ -1,7 +1,7 @@
-//! A window law under a slow start: the usual TCP sender.
+//! A window law with a slow start: the usual TCP sender.
 //!
-//! Source: RFC 5681 Section 3.1 (when to use which; the floor of two segments), RFC 6298 Section 5 (window of one after a
-//! timeout), RFC 3465 (growth counts acknowledged segments, in slow start a limited number per ACK).
+//! Source: RFC 5681 Section 3.1 (when to use which, and the lower limit of two segments), RFC 6298 Section 5 (window of one
+//! after a timeout), RFC 3465 (growth counts acknowledged segments; in slow start a limited number per ACK).
 
 use crate::{
     AckSample, CongestionControl, CongestionEvent, GRID_LIMIT, MIN_SSTHRESH, Needs, Opening, Restart, Signal,
@@ -16,12 +16,12 @@ pub struct Windowed<L, S> {
     start: S,
     cwnd: f64,
     ssthresh: f64,
-    /// Growth per ACK in the integer interval of the window, and its upper end; recomputed when the window leaves it.
+    /// Growth per ACK in the present integer interval of the window, and the upper end of that interval.
     gain: f64,
     below: f64,
-    /// Whether the law takes every ACK: its growth is not a matter of counting.
+    /// Whether the law gets every ACK, because its growth does not depend on the window alone.
     measures: bool,
-    /// Whether it takes the ACKs that begin a round trip.
+    /// Whether the law gets the ACKs that begin a round trip.
     samples_rounds: bool,
 }
 
@@ -46,8 +46,8 @@ impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
         self.cwnd < self.ssthresh
     }
 
-    /// Computes gain and end of the window's integer interval; `below` is NaN when the law does not only count, so that no
-    /// comparison with it holds.
+    /// Computes the gain and the end of the window's integer interval. `below` is NaN if the growth does not depend on the
+    /// window alone, so that no comparison with it is true.
     #[inline]
     fn refresh(&mut self) {
         let floor = self.cwnd as u64 as f64;
@@ -69,9 +69,9 @@ impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
     }
 
     fn count(&mut self, acked: f64, limit: f64) {
-        // Window, gain and a whole number of ACKs: the sum is on the grid without rounding.
+        // The window and the gain are on the grid and the number of ACKs is whole, so the sum is exact.
         if self.in_slow_start() {
-            // Not beyond the threshold, as in Linux: a window of 2.9 kept after a timeout means two segments, not three.
+            // Limited to the threshold, as in Linux: a window of 2.9 kept after a timeout means two segments, not three.
             self.cwnd = (self.cwnd + self.gain * acked.min(limit)).min(self.ssthresh);
         } else {
             self.cwnd += self.gain * acked;
@@ -91,14 +91,14 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
         if self.measures {
             if !self.in_slow_start() {
                 self.cwnd = self.law.on_avoidance_ack(self.cwnd, ack).max(1.0);
-                // A law that shrinks its window must not fall into slow start.
+                // A law that shrinks its window must not return to slow start.
                 self.ssthresh = self.ssthresh.min(self.cwnd.max(MIN_SSTHRESH));
                 return;
             }
             self.law.on_sample(ack);
         } else if self.samples_rounds && ack.round_start {
             self.law.on_sample(ack);
-            // The sample may have changed its gain.
+            // The sample may have changed the gain.
             self.refresh();
         }
         if !ack.cwnd_limited {
@@ -111,7 +111,7 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
         match self.start.open(self.cwnd, ack) {
             Opening::Grow(w) => self.cwnd = w.min(self.ssthresh),
             Opening::Exit(w) => {
-                // A law that counts goes on from here in steps, exact only on the grid.
+                // From here on, a law with `per_rtt` is advanced in steps, which are exact only on the grid.
                 self.cwnd = on_grid(w);
                 self.ssthresh = self.cwnd;
             }
@@ -130,7 +130,7 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
         self.ssthresh = on_grid(kept.max(MIN_SSTHRESH));
         self.cwnd = match event.signal {
             Signal::Timeout => 1.0,
-            // RFC 9438, 4.6: the window may be below the threshold.
+            // RFC 9438, 4.6: the window may be smaller than the threshold.
             Signal::Ecn => on_grid(kept.max(event.floor)),
             Signal::Loss => self.ssthresh,
         };
@@ -197,7 +197,7 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
 
     #[inline]
     fn opening(&self) -> u32 {
-        // Not that of a law that measures: it may do something with each ACK.
+        // Not for laws that measure, because they may act on each ACK.
         if self.gain != 1.0 || !self.in_slow_start() {
             return 0;
         }
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
     use crate::start::classic::Classic;
 
-    /// One segment a round trip; a loss takes a half, a mark a fifth.
+    /// A gain of one segment per round trip; a loss cuts by half, a mark by a fifth.
     #[derive(Clone, Debug)]
     struct Aimd;
 
@@ -235,7 +235,7 @@ mod tests {
         }
     }
 
-    /// Keeps a window of five from its first ACK in congestion avoidance on.
+    /// A law that keeps a window of five from its first ACK in congestion avoidance on.
     #[derive(Clone, Debug)]
     struct Five;
 
@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(after(20.0, Signal::Loss, 2.0), (10.0, 10.0));
         assert_eq!(after(20.0, Signal::Timeout, 2.0), (1.0, 10.0));
         assert_eq!(after(20.0, Signal::Ecn, 2.0), (16.0, 16.0));
-        // RFC 5681, equation 4: two segments at least; a mark may leave less, down to its floor.
+        // RFC 5681, equation 4: at least two segments; a mark may leave fewer, down to its floor.
         assert_eq!(after(3.0, Signal::Loss, 2.0), (2.0, 2.0));
         assert_eq!(after(1.0, Signal::Ecn, 1.0), (1.0, 2.0));
     }
@@ -349,7 +349,7 @@ mod tests {
         control.on_ack(&ACK());
         assert_eq!(windows(&control), (5.0, 5.0));
         assert!(control.step().is_none(), "it takes every ACK");
-        // A window below two, as only the transport makes it, is in slow start.
+        // Only the transport makes a window below two; it is in slow start.
         control.collapse();
         control.on_ack(&ACK());
         assert_eq!(control.cwnd(), 2.0);

@@ -1,10 +1,11 @@
-//! XCP at the sender: each packet carries window and round-trip time to the routers, and the window moves by what they
-//! write back. Losses are answered as by Reno. The slow start of a scenario is not used.
+//! XCP at the sender: each packet carries the window and the round-trip time to the routers, and the window changes by the
+//! feedback that they write into it. The response to losses is Reno's. The slow start of a scenario is not used.
 //!
 //! Source: Katabi, Handley and Rohrs 2002, Sections 3.2 and 3.3.
-//! Differs from the source: it asks for as much as it can get while its window holds it back, and for nothing more
-//! otherwise, where the paper's application knows the rate it wants. Where no router on the path implements XCP it is Reno. While a
-//! loss is repaired grants lift the window to ssthresh at most: the paper's paths have no narrow link but XCP's own.
+//! Differs from the source: it asks for as much as possible while its window limits it, and for nothing otherwise; the
+//! paper's application knows the rate it wants. If no router on the path implements XCP it is Reno. While a loss is
+//! repaired, grants raise the window at most to ssthresh, because the narrow link may not be an XCP router, as it always is
+//! in the paper.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Controller, MIN_SSTHRESH, Needs, Signal};
 use base::{Card, Header, Need, ParamError, Registered, Span};
@@ -23,11 +24,11 @@ pub struct Xcp {
     decrease: f64,
     cwnd: f64,
     ssthresh: f64,
-    /// Whether a router has answered: paths do not change, so one always will.
+    /// Whether a router has answered. Paths do not change, so then one always will.
     answered: bool,
     /// Whether a loss is being repaired.
     repairing: bool,
-    /// Whether the window limits the sender, by the last ACK.
+    /// Whether the window limits the sender, according to the last ACK.
     limited: bool,
 }
 
@@ -69,7 +70,7 @@ impl CongestionControl for Xcp {
     fn on_feedback(&mut self, feedback: f64, limited: bool) {
         self.limited = limited;
         self.answered |= feedback.is_finite();
-        // A window that is not used must not grow (RFC 7661).
+        // A window that is not fully used must not grow (RFC 7661).
         if feedback < 0.0 || (limited && feedback.is_finite()) {
             let most = if self.repairing { self.ssthresh.max(self.cwnd) } else { f64::INFINITY };
             self.cwnd = (self.cwnd + feedback).clamp(1.0, most);
@@ -146,7 +147,7 @@ mod tests {
         assert_eq!(xcp.header(Span::ZERO), Header { rtt: 0.0, cwnd: 10.0, feedback: f32::INFINITY });
         ack(&mut xcp, 1.0);
         assert_eq!(xcp.header(Span::millis(250)), Header { rtt: 0.25, cwnd: 11.0, feedback: f32::INFINITY });
-        // Held back by the application or the receiver.
+        // Limited by the application or the receiver.
         xcp.on_feedback(3.0, false);
         assert_eq!((xcp.cwnd(), xcp.header(Span::millis(250)).feedback), (11.0, 0.0));
         xcp.on_feedback(-3.0, false);

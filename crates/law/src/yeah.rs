@@ -1,13 +1,13 @@
-//! YeAH-TCP: Scalable while fewer than `q_max` own segments wait and the path is not congested (fast mode); otherwise Reno
-//! that takes its queue off the window again (slow mode), as long as it is above what a competing Reno would have.
+//! YeAH-TCP: Scalable while fewer than `q_max` own segments wait and the path is not congested (fast mode). Otherwise Reno
+//! that also reduces the window by its queue (slow mode), as long as the window is above that of a competing Reno flow.
 //!
 //! Source: A. Baiocchi, A. Castellani, F. Vacirca, YeAH-TCP, 5th Workshop on Protocols for Fast Long-Distance Networks,
-//! 2007. For what the text leaves open (one half after `rho` slow rounds, `zeta`, the largest decongestion)
-//! the authors' code in Linux is followed. As there, a decongestion usually comes twice, because it shows in the
-//! round-trip times only a round later.
-//! Differs from Linux: the queue at a loss is that of the round in progress and known in slow start too, where Linux takes
+//! 2007. Where the text is not specific (one half after `rho` slow rounds, `zeta`, the largest decongestion), this law
+//! follows the authors' code in Linux. As there, a decongestion usually happens twice, because the round-trip times show it
+//! only a round later.
+//! Differs from Linux: the queue at a loss is that of the round in progress and also known in slow start, where Linux uses
 //! the last round of congestion avoidance; rounds with fewer than three samples count; a timeout keeps one half, where
-//! Linux takes what any loss takes.
+//! Linux treats it like any loss.
 
 use crate::{AckSample, CongestionEvent, Law, MIN_SSTHRESH, Needs, Signal, WindowLaw};
 use base::{Card, ParamError, Registered, Span};
@@ -40,18 +40,18 @@ const NONE: Span = Span(u64::MAX);
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Yeah {
-    /// Parameters, on the heap so that flows of other laws do not carry them.
+    /// Parameters; boxed, so that flows with other laws do not need memory for them.
     p: Box<Params>,
-    /// Smallest round-trip time of the last round, and of the one in progress.
+    /// Smallest round-trip time of the last round, and of the round in progress.
     rtt: Span,
     least: Span,
     /// Growth per acknowledged segment in this round; zero until it is known.
     gain: f64,
-    /// Own segments in the queue.
+    /// Number of own segments in the queue.
     queue: f64,
-    /// Window of a Reno that competes (`count_reno`); zero if there is none.
+    /// Window of a competing Reno flow (`count_reno`); zero if there is none.
     reno: f64,
-    /// Slow rounds in a row, fast rounds since the last loss.
+    /// Consecutive slow rounds, and fast rounds since the last loss.
     slow: u32,
     fast: u32,
 }
@@ -135,18 +135,18 @@ impl WindowLaw for Yeah {
 }
 
 impl Yeah {
-    /// Decides after a round, when the base round-trip time is `share` of its smallest, on the mode of the next round; returns
-    /// the window at its start.
+    /// Decides after a round on the mode of the next round; the base round-trip time is `share` of the round's smallest
+    /// one. Returns the window at the start of the next round.
     fn judge(&mut self, cwnd: f64, share: f64) -> f64 {
         self.queue = cwnd * (1.0 - share);
-        // L = queueing delay over base = 1/share - 1.
+        // L is the queueing delay divided by the base round-trip time, 1/share - 1.
         if self.queue < self.p.q_max && self.p.phi * (1.0 - share) < share {
             self.slow = 0;
             self.fast += 1;
             if self.fast > self.p.zeta {
                 (self.fast, self.reno) = (0, 0.0);
             }
-            // Scalable, and Reno while that is faster.
+            // The gain of Scalable, or that of Reno if it is larger.
             self.gain = self.p.increase.max(1.0 / cwnd);
             return cwnd;
         }
@@ -175,20 +175,20 @@ mod tests {
     #[test]
     fn is_scalable_with_a_short_queue_and_takes_a_long_one_off_its_window() {
         let mut law = law();
-        // 1000 segments at 104 ms over 100 ms: 38 wait.
+        // 1000 segments at 104 ms instead of 100 ms: 38 wait.
         assert_eq!(law.judge(1000.0, 100.0 / 104.0), 1000.0);
         assert_eq!((law.gain, law.slow), (0.01, 0));
-        // At 125 ms 200 wait: slow mode, without them.
+        // At 125 ms 200 wait: slow mode, and the window is reduced by these.
         let w = law.judge(1000.0, 0.8);
         assert!((w - 800.0).abs() < 1e-9 && law.slow == 1, "{w}");
         assert_eq!((law.gain, law.reno), (1.0 / w, 0.5 * w));
-        // More than half is never taken.
+        // At most half is taken.
         assert_eq!(law.judge(1000.0, 0.25), 500.0);
     }
 
     #[test]
     fn a_delay_of_an_eighth_of_the_base_ends_fast_mode_at_any_window() {
-        // 100 segments at 113 ms: 11.5 wait, few, but the delay exceeds 100/8 ms. Slow, nothing to take off.
+        // 100 segments at 113 ms: only 11.5 wait, but the delay exceeds 100/8 ms. So slow mode, with nothing to reduce.
         let mut law = law();
         assert_eq!(law.judge(100.0, 100.0 / 113.0), 100.0);
         assert_eq!(law.slow, 1);
@@ -200,11 +200,11 @@ mod tests {
     fn a_competing_reno_is_left_no_more_than_its_share_and_forgotten_after_fifty_fast_rounds() {
         let mut law = law();
         let mut w = 1000.0;
-        // Somebody else keeps the queue up. Reno's share starts at 500 after one cut to one half...
+        // Other flows keep the queue full. Reno's window starts at 250, half of the 500 left after one cut...
         w = law.judge(w, 0.5);
         assert_eq!((w, law.reno), (500.0, 250.0));
         w = law.judge(w, 0.5);
-        // ...and holds the window up from then on: 251, growing by one per round.
+        // ...and is a lower limit of the window from then on: 251, growing by one per round.
         assert_eq!((w, law.reno), (250.0, 251.0));
         w = law.judge(w + 1.0, 0.5);
         assert_eq!((w, law.reno), (251.0, 252.0));
@@ -236,8 +236,8 @@ mod tests {
         let mut control = LawSpec::named("yeah").unwrap().build(&start, 2.0, 900.0).unwrap();
         let list = rounds(&mut control, Path { base_rtt: Span::millis(100), bdp: 1000.0 }, &[], 400);
         for round in &list[40..] {
-            // Up by one percent per round to the round after the one that crosses Q_max, then down by the queue, twice:
-            // the round-trip times of the round after a decongestion are still those of the queue before.
+            // Growth by one percent per round up to the round after the one that crosses Q_max; then two reductions by the
+            // queue, because the round-trip times of the round after a decongestion are still those of the old queue.
             assert!((915.0..=1105.0).contains(&round.cwnd), "{}", round.cwnd);
         }
     }

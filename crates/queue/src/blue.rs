@@ -2,9 +2,9 @@
 //!
 //! Source: Feng, Shin, Kandlur and Saha 2002 ("The BLUE Active Queue Management Algorithms", IEEE/ACM Transactions on
 //! Networking 10(4)), Section III. Defaults as in ns-3's port of the authors' program: the small steps, the long
-//! `freeze_time`; the large steps are 0.02 and 0.002. The paper leaves open whether BLUE's own drops are losses (here
-//! no), whether the arrival belongs to the backlog (no), and how often an idle link is an event (as the idle period
-//! begins, then whenever `freeze_time` has passed until the probability is 0, so that a probability of 1 does not last).
+//! `freeze_time`; the large steps are 0.02 and 0.002. The paper leaves three points open. Here BLUE's own drops are not
+//! losses, and the arrival does not belong to the backlog. An idle link is an event when its idle period begins, and again
+//! each time `freeze_time` has passed, until the probability is 0; so a probability of 1 does not last.
 //! Differs from ns-3: its own early drops raise the probability there.
 
 use crate::signal::{by_chance, signal};
@@ -77,7 +77,7 @@ impl Rule for Blue {
 }
 
 impl Blue {
-    /// An event of the paper's: changes the probability by `step` unless it changed just before.
+    /// An event of the paper: changes the probability by `step`, unless it changed less than `freeze_time` before.
     fn event(&mut self, at: Time, step: f64) {
         let state = &mut self.state;
         if at.since(state.last_update) > self.params.freeze_time {
@@ -86,8 +86,8 @@ impl Blue {
         }
     }
 
-    /// The event of a link that is idle from `since` on: as that begins, and again as soon as the freeze has ended before `now`,
-    /// as long as there is something to give up.
+    /// The events of a link that is idle from `since` on: one when the idle period begins, and one at the end of each
+    /// freeze before `now`, as long as the probability is above 0.
     fn idle(&mut self, since: Time, now: Time) {
         if since > self.state.last_update {
             self.event(since, -self.params.decrement);
@@ -95,7 +95,7 @@ impl Blue {
         let (Params { freeze_time, decrement, .. }, state) = (&self.params, &mut self.state);
         let Some(passed) = now.since(state.last_update).0.checked_sub(1) else { return };
         let steps = (state.prob / decrement).ceil() as u64;
-        // Without a freeze any time is enough for all of them.
+        // Without a freeze, all remaining events happen at once.
         let events = passed.checked_div(freeze_time.0).unwrap_or(steps).min(steps);
         state.prob = (state.prob - events as f64 * decrement).max(0.0);
         state.last_update += Span(freeze_time.0 * events);
@@ -149,7 +149,8 @@ mod tests {
     #[test]
     fn rises_on_loss_and_falls_on_idle_as_the_paper_says() {
         let mut blue = rule(&Params { increment: 0.02, decrement: 0.002, ..Params::default() });
-        // Time of the arrival and since when the link is idle, or none if the buffer is full; p afterwards, by hand.
+        // Columns: time of the arrival; start of the idle period, or `None` if the buffer is full; p afterwards, computed
+        // by hand.
         let steps: &[(u64, Option<u64>, f64)] = &[
             (50, None, 0.0),           // 50 ms after the start: frozen
             (100, None, 0.0),          // 100 ms: not more than freeze_time
@@ -177,8 +178,8 @@ mod tests {
 
     #[test]
     fn lets_packets_pass_again_some_time_after_a_flood() {
-        // A flood has brought it to 1: what comes then is dropped, which ends no idle period. A decrement each 100 ms: 0 after
-        // 400 s, and half of the packets pass after 200 s.
+        // A flood has raised the probability to 1. Packets that arrive now are dropped, so the idle period continues, with
+        // a decrement every 100 ms: half of the packets pass after 200 s, all after 400 s.
         let mut blue = rule(&Params::default());
         blue.state = State { prob: 1.0, last_update: at(60_000) };
         let arrivals = |from: u64, to: u64| (from..to).step_by(1000).map(|s| 60_000 + s);
@@ -230,7 +231,7 @@ mod tests {
         let (drops, marks) = (signals(Flags::NONE), signals(Flags::ECT));
         assert!(drops.iter().all(|v| *v == Verdict::Drop(Cause::Early)));
         assert!(marks.iter().all(|v| *v == Verdict::Mark(Cause::Early)));
-        // Binomial: four standard errors, a level of 6e-5 for each of the two.
+        // Binomial: four standard errors, which a correct rule exceeds with probability 6e-5 in each of the two cases.
         let four_sigma = 4.0 * (0.05_f64 * 0.95 / f64::from(n)).sqrt();
         for count in [drops.len(), marks.len()] {
             assert!((count as f64 / f64::from(n) - 0.05).abs() < four_sigma, "{count}");

@@ -1,7 +1,7 @@
-//! Token bucket: a burst at once, and on average no more than a rate.
+//! Token bucket: passes a burst at once, and on average no more than a rate.
 //!
-//! Source: RFC 2697 and RFC 4115 for the terms; Linux's tbf and police have the same. In whole numbers (bits times picoseconds), so
-//! that nothing is lost by rounding: what passes between two instants is never more than the burst and the rate times the time.
+//! Source: RFC 2697 and RFC 4115 for the terms; Linux's tbf and police do the same. It counts in whole numbers (bits times
+//! picoseconds) without rounding errors: the data that passes between two instants never exceeds burst + rate * time.
 
 use base::time::PS_PER_S;
 use base::{Bytes, Rate, Span, Time};
@@ -10,7 +10,7 @@ use base::{Bytes, Rate, Span, Time};
 #[derive(Clone, Debug)]
 pub struct TokenBucket {
     rate: Rate,
-    /// Capacity, and level at the instant `at`; in (bit/s) times picoseconds.
+    /// Capacity, and level at time `at`, in (bit/s) times picoseconds.
     burst: u128,
     level: u128,
     at: Time,
@@ -38,7 +38,7 @@ impl TokenBucket {
         (self.level, self.at) = (self.burst.min(self.level + more), now.max(self.at));
     }
 
-    /// Takes `size` at `now` if it is there. Later calls are at later times.
+    /// Takes `size` at `now` if the bucket holds that much, and returns whether it did. Calls must be in order of time.
     pub fn take(&mut self, now: Time, size: Bytes) -> bool {
         self.fill(now);
         let there = work(size) <= self.level;
@@ -48,7 +48,8 @@ impl TokenBucket {
         there
     }
 
-    /// Takes `size`, which is no more than the burst, as soon from `start` on as it is there, and returns when.
+    /// Takes `size`, which is at most the burst, at the first time from `start` on at which the bucket holds it. Returns
+    /// that time.
     pub fn wait(&mut self, start: Time, size: Bytes) -> Time {
         self.fill(start);
         let need = work(size).min(self.burst);
@@ -67,14 +68,14 @@ mod tests {
 
     #[test]
     fn what_passes_is_bounded_by_burst_and_rate_between_any_two_instants() {
-        // 8 Mbit/s are a byte each microsecond.
+        // 8 Mbit/s are one byte per microsecond.
         let (rate, burst) = (Rate(8_000_000), Bytes(10_000));
         for waits in [false, true] {
             let mut bucket = TokenBucket::new(rate, burst);
             let mut chance = Stream::new(1, 0, ("test", 0), "bucket");
             let (mut now, mut passed) = (Time::ZERO, Vec::new());
             for _ in 0..3000 {
-                // Twice as much as may pass, in bursts and pauses.
+                // Offers twice as much as may pass, in bursts and pauses.
                 now = Time(now.0 + if chance.below(50) == 0 { 20_000_000_000 } else { chance.below(200_000_000) });
                 let size = 40 + chance.below(1460);
                 if waits {
@@ -96,7 +97,7 @@ mod tests {
                     most = most.max(bytes as f64 / may);
                 }
             }
-            // The bound is met but for less than a packet: a bucket with half the burst would not come near.
+            // The bound is reached up to less than a packet; a bucket with half the burst would stay far below.
             assert!(most > 0.97, "{most}");
         }
     }
@@ -110,7 +111,7 @@ mod tests {
         assert_eq!(bucket.wait(us(5), Bytes(1500)), us(1505));
         assert!(!bucket.take(us(1600), Bytes(96)));
         assert!(bucket.take(us(1600), Bytes(95)));
-        // Full again, and no fuller.
+        // The bucket is full again, and not more than full.
         assert_eq!(bucket.wait(us(9000), Bytes(3000)), us(9000));
         assert_eq!(bucket.wait(us(9000), Bytes(1)), us(9001));
     }

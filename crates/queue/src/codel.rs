@@ -2,8 +2,8 @@
 //!
 //! Source: RFC 8289; marks in place of drops and `ce_threshold`: RFC 8290, Section 5.2.
 //! Differs from Linux: `mtu`, the backlog that is never too large, is a parameter and not the device's; the control law
-//! takes the root of `count`, for which Linux makes one Newton step from the last value (`codel_Newton_step`): 1/2 where
-//! 1/sqrt(2) is meant, so that the third drop comes 50 ms after the second, and not 70.7 ms.
+//! takes the root of `count`. Linux makes one Newton step from the last value (`codel_Newton_step`), which gives 1/2
+//! instead of 1/sqrt(2), so that the third drop comes 50 ms after the second and not 70.7 ms.
 
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
 use base::{Amount, Card, Cause, Flags, Need, ParamError, Registered, Span, Stream, Time};
@@ -179,8 +179,8 @@ mod tests {
             queue.enqueue(Packet::new(0, token, 1000, Time::ZERO), None, &mut fates);
         }
         assert_eq!(fates.0, [(300, Cause::Overflow)]);
-        // One per millisecond, the first with a sojourn time of 5 ms at 5: at 105 the head is 100, and 101 goes on; at
-        // 205, with 100 ms / sqrt(1) over, the head is 201.
+        // One packet per millisecond. The sojourn time first reaches 5 ms at 5 ms: at 105 ms packet 100 is dropped at the
+        // head, and 101 goes on. At 205 ms, 100 ms / sqrt(1) later, packet 201 is dropped.
         let out: Vec<u32> =
             (0..=205).map(|ms| queue.dequeue(Time::ZERO + Span::millis(ms), &mut fates).unwrap().token).collect();
         assert_eq!(fates.0[1..], [(105, Cause::Sojourn), (206, Cause::Sojourn)]);
@@ -212,11 +212,11 @@ mod tests {
 
     #[test]
     fn gets_a_target_of_a_packet_where_one_takes_longer() {
-        // 1500 bytes at 1 Mbit/s: 12 ms; RFC 8290 has about 15 ms for the same.
+        // 1500 bytes at 1 Mbit/s take 12 ms; RFC 8290 gives about 15 ms for this case.
         let slow = Port::new(Limit::Packets(30), Rate(1_000_000), 1500.0);
         let words = Codel::tc(&resolved(&slow), &slow).unwrap();
         assert_eq!(words, "codel limit 30 target 12000us interval 100000us noecn");
-        // A third of a microsecond too much is a microsecond; a larger target stays.
+        // A fraction of a microsecond is rounded up to a microsecond; a larger target is kept.
         let odd = Port { rate: Rate(900_000), ..slow };
         assert!(Codel::tc(&resolved(&odd), &odd).unwrap().contains(" target 13334us "));
         let patient = Params { target: Span::millis(20), ..resolved(&slow) };

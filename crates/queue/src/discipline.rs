@@ -1,5 +1,5 @@
-//! Interfaces of disciplines: a decision on arrival ([`Admission`]), or a complete queue ([`QueueDiscipline`]). Each trait is
-//! declared together with its dispatch over the disciplines of the registry.
+//! Interfaces of disciplines: a decision on arrival ([`Admission`]), or a complete queue ([`QueueDiscipline`]). Each trait
+//! is declared together with its dispatch over the registered disciplines.
 
 use crate::{Backlog, Limit, Packet};
 use base::{Cause, Time};
@@ -7,11 +7,11 @@ use base::{Cause, Time};
 /// Decision of an [`Admission`] about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may wait, or go into service.
+    /// The packet may wait or go into service.
     Accept,
-    /// It may, with the congestion-experienced mark.
+    /// The packet may wait or go into service, with the congestion-experienced mark.
     Mark(Cause),
-    /// It is dropped.
+    /// The packet is dropped.
     Drop(Cause),
 }
 
@@ -19,12 +19,12 @@ base::dispatched! {
     ($) macro admission;
     /// A rule that decides on arrival, before a first-in first-out queue.
     ///
-    /// It is asked for every arrival, also for one that goes into service at once (`idle_since` says since when the server is
-    /// free and nothing waits): that one needs no room.
+    /// It is called for every arrival, also for one that goes into service at once: then `idle_since` gives the time since
+    /// which the server is free and nothing waits. Such an arrival needs no room.
     pub trait Admission: [Sized + std::fmt::Debug] {
-        /// The fate of `packet`, which finds `backlog` waiting.
+        /// Decides about `packet`, which finds `backlog` waiting.
         fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict;
-        /// Limit, if the rule is nothing but this limit: engines may then decide without asking.
+        /// The limit, if the rule is nothing but a limit: engines may then decide without calling the rule.
         fn plain_limit(&self) -> Option<Limit> {
             None
         }
@@ -32,12 +32,12 @@ base::dispatched! {
         fn next_wakeup(&self) -> Time {
             Time::NEVER
         }
-        /// Called when the rule's timer expires, with the backlog at `now`. Packets that arrive or depart at the same
-        /// instant come later.
+        /// Called when the rule's timer expires, with the backlog at `now`. Arrivals and departures at the same instant
+        /// come later.
         fn on_wakeup(&mut self, _now: Time, _backlog: Backlog, _idle_since: Option<Time>) {}
-        /// Private numbers worth showing, by name.
+        /// Reports internal values worth showing, by name.
         fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
-        /// Shows `visitor` the rule itself.
+        /// Passes the rule itself to `visitor`.
         fn visit<V: RuleVisitor>(&mut self, visitor: V) {
             visitor.visit(self);
         }
@@ -46,9 +46,9 @@ base::dispatched! {
 
 /// Receiver of a discipline's reports about packets that it drops or marks.
 pub trait Fates {
-    /// `packet` is gone.
+    /// `packet` was dropped.
     fn dropped(&mut self, packet: &Packet, cause: Cause, now: Time);
-    /// `packet` goes on, marked.
+    /// `packet` goes on with a mark.
     fn marked(&mut self, packet: &Packet, cause: Cause, now: Time);
 }
 
@@ -56,16 +56,16 @@ base::dispatched! {
     ($) macro queue_discipline;
     /// A queue in front of one server.
     ///
-    /// The server asks for the next packet when it falls idle; a packet that finds it idle is enqueued and dequeued at the
-    /// same instant, so that every packet passes both decisions.
+    /// The server asks for the next packet when it becomes idle. A packet that finds the server idle is enqueued and
+    /// dequeued at the same instant, so that every packet passes both decisions.
     pub trait QueueDiscipline: [Sized + std::fmt::Debug] {
-        /// A packet arrives; `idle_since` says since when, if the server is free and nothing waits: such a packet needs no
-        /// room. It may be dropped, or push another out.
+        /// A packet arrives. It may be dropped, or cause another one to be dropped. `idle_since` gives the time since which
+        /// the server is free and nothing waits; such a packet needs no room.
         fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates);
-        /// The packet to serve next. `None` only if nothing waits any more (packets may have been dropped here).
+        /// Returns the packet to serve next, possibly after drops. `None` only if no packet waits any more.
         fn dequeue(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet>;
-        /// A packet arrives while the server is free, since `idle_since`, and nothing waits: what [`Self::enqueue`] and
-        /// [`Self::dequeue`] would do, at once. What goes into service is returned.
+        /// A packet arrives while the server is free since `idle_since` and nothing waits. Combines [`Self::enqueue`] and
+        /// [`Self::dequeue`], and returns the packet that goes into service.
         #[inline]
         fn pass(&mut self, packet: Packet, idle_since: Time, fates: &mut impl Fates) -> Option<Packet> {
             let now = packet.arrived;
@@ -78,28 +78,28 @@ base::dispatched! {
         fn next_wakeup(&self) -> Time {
             Time::NEVER
         }
-        /// A timer of the discipline. A packet that arrives or departs at the same instant comes later.
+        /// A timer of the discipline expires. Arrivals and departures at the same instant come later.
         fn on_wakeup(&mut self, _now: Time, _idle_since: Option<Time>, _fates: &mut impl Fates) {}
-        /// Private numbers worth showing, by name.
+        /// Reports internal values worth showing, by name.
         fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
-        /// Shows `visitor` the discipline itself.
+        /// Passes the discipline itself to `visitor`.
         fn visit<V: Visitor>(&mut self, visitor: V) -> V::Out {
             visitor.visit(self)
         }
     }
 }
 
-/// Something to do with a discipline, compiled for each by itself: see [`QueueDiscipline::visit`].
+/// An operation on a discipline, compiled for each discipline by itself: see [`QueueDiscipline::visit`].
 pub trait Visitor {
     /// Result of the visit.
     type Out;
-    /// Does it.
+    /// Performs the operation.
     fn visit<Q: QueueDiscipline>(self, queue: &mut Q) -> Self::Out;
 }
 
-/// Something to do with a rule, compiled for each by itself: see [`Admission::visit`].
+/// An operation on a rule, compiled for each rule by itself: see [`Admission::visit`].
 pub trait RuleVisitor {
-    /// Does it.
+    /// Performs the operation.
     fn visit<A: Admission>(self, rule: &mut A);
 }
 
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use std::cell::RefCell;
 
-    /// Overrides every method of the trait of that number, and notes each that is called.
+    /// Overrides every method of trait number `TRAIT` and records the calls.
     #[derive(Clone, Debug, Default)]
     pub struct Noting<const TRAIT: u8>(RefCell<Vec<&'static str>>);
 
@@ -172,11 +172,11 @@ mod tests {
     }
 
     base::dispatching_enum! {
-        /// Same dispatch as the registry's.
+        /// The same dispatch as the registry's.
         pub enum AnyRule: admission { Own(Noting<0>), }
     }
     base::dispatching_enum! {
-        /// Same dispatch as the registry's.
+        /// The same dispatch as the registry's.
         pub enum AnyDiscipline: queue_discipline { Own(Noting<1>), }
     }
 
@@ -244,7 +244,7 @@ mod tests {
         let packet = Packet::new(0, 0, 1000, Time::ZERO);
         any.enqueue(packet, None, &mut NoFates);
         assert_eq!((any.dequeue(WAKEUP, &mut NoFates), any.next_wakeup()), (None, WAKEUP));
-        // The default would ask `enqueue` and `dequeue`, and give nothing back.
+        // The default implementation would call `enqueue` and `dequeue` and return nothing.
         assert_eq!(any.pass(packet, Time::ZERO, &mut NoFates), Some(packet));
         any.on_wakeup(WAKEUP, None, &mut NoFates);
         assert_eq!(any.visit(Length), 2);

@@ -1,8 +1,9 @@
-//! Drop-head: a packet that finds the buffer full is accepted, and the oldest that waits is dropped for it. Senders learn of the
-//! loss earlier than from a drop-tail queue, by the time that a full buffer takes to drain.
+//! Drop-head: a packet that finds the buffer full is accepted, and the oldest waiting packet is dropped to make room.
+//! Senders learn of the loss earlier than with drop-tail, by the time that a full buffer takes to drain.
 //!
 //! Source: Linux 6.12, `net/sched/sch_fifo.c`, `pfifo_tail_enqueue` (`pfifo_head_drop`).
-//! Differs from Linux: a buffer in bytes drops as many packets as the arrival needs; Linux has `pfifo_head_drop` in packets only.
+//! Differs from Linux: a buffer in bytes drops as many packets as the arrival needs; Linux has `pfifo_head_drop` in packets
+//! only.
 
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
 use base::{Card, Cause, ParamError, Registered, Stream, Time};
@@ -47,7 +48,7 @@ impl QueueDiscipline for DropHead {
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
         if idle_since.is_none() {
             while !self.limit.has_room(self.backlog, &packet) {
-                // Without room for a single packet, the arrival itself is dropped.
+                // If there is no waiting packet to drop, the arrival itself is dropped.
                 let Some(oldest) = self.waiting.pop_front() else {
                     return fates.dropped(&packet, Cause::Overflow, packet.arrived);
                 };

@@ -1,7 +1,7 @@
-//! Drop-tail: a packet that finds the buffer full is dropped. With `ecn_threshold`, one that can carry the mark is marked
-//! when it finds more waiting than that: the step of data-centre switches.
+//! Drop-tail: a packet that finds the buffer full is dropped. With `ecn_threshold`, an ECN-capable packet that finds more
+//! packets waiting than that is marked: the step marking of data-centre switches.
 //!
-//! Source: the FIFO of every router; RFC 2309 Section 2 gives the name; RFC 8257 Section 3.1 the step.
+//! Source: the FIFO of every router; RFC 2309 Section 2 for the name; RFC 8257 Section 3.1 for the step.
 //! Differs from ns-2: `limit_` B there lets only B-1 packets wait; here B packets wait, as in Linux's pfifo.
 
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};

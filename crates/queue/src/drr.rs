@@ -1,11 +1,12 @@
-//! Deficit round robin: every flow a queue of its own, served in turn for a quantum of bytes.
+//! Deficit round robin: every flow has a queue of its own; the queues are served in turn, each for a quantum of bytes.
 //!
 //! Source: Shreedhar and Varghese 1995 ("Efficient Fair Queueing using Deficit Round Robin"), Section 3.
-//! Differs from the source: an arrival that finds the buffer, or its flow's share `flow_limit` of it, full is dropped; the
-//! source hashes flows into buckets and takes room from the longest queue (as `fq` does).
-//! Differs from ns-2: that hashes flows into 16 buckets and, beyond `blimit_` bytes, drops the oldest packet of the largest
-//! (near to `fq` with `victim = "head"`).
-//! Differs from Linux: its `drr` is classful. Alone it drops everything; classes and filters do not fit one line of tc.
+//! Differs from the source: an arrival is dropped if the buffer, or its flow's share `flow_limit` of it, is full. The
+//! source hashes flows into buckets and drops from the longest queue (as `fq` does).
+//! Differs from ns-2: it hashes flows into 16 buckets and, beyond `blimit_` bytes, drops the oldest packet of the largest
+//! one (similar to `fq` with `victim = "head"`).
+//! Differs from Linux: its `drr` is classful and drops everything without classes; classes and filters do not fit one line
+//! of tc.
 
 use crate::flows::Flows;
 use crate::order::RoundRobin;
@@ -78,7 +79,7 @@ impl QueueDiscipline for Drr {
 
     #[inline]
     fn pass(&mut self, packet: Packet, _idle_since: Time, _fates: &mut impl Fates) -> Option<Packet> {
-        // A lane that opens and closes leaves nothing behind.
+        // A lane that opens and closes at once leaves no state behind.
         Some(packet)
     }
 
@@ -104,8 +105,9 @@ mod tests {
 
     #[test]
     fn what_a_turn_leaves_is_carried_to_the_next() {
-        // The first queue is that of Figures 2 and 3: 500 - 200 leaves 300, too little for 750; 300 + 500 - 750 - 20.
-        // The second uses up each turn; the third waits one turn and sends 600 + 100 of 500 + 500.
+        // The first queue is that of Figures 2 and 3: 500 - 200 leaves 300, too little for 750; then 300 + 500 - 750 - 20.
+        // The second queue uses up each of its turns; the third waits for one turn and then sends 600 + 100 of its 500 +
+        // 500.
         let mut q = drr(0.5, 0.0, Limit::Unlimited);
         offer(&mut q, &[(0, 200), (0, 750), (0, 20), (1, 500), (1, 500), (2, 600), (2, 100)]);
         let first_round = [(0, 200), (1, 500)];
@@ -117,10 +119,10 @@ mod tests {
     fn a_flow_that_was_empty_begins_without_credit() {
         let mut q = drr(0.5, 0.0, Limit::Unlimited);
         offer(&mut q, &[(0, 100), (1, 300), (1, 300), (1, 300)]);
-        // 400 of flow 0's turn are lost. Flow 1: 500 - 300 = 200.
+        // The remaining 400 of flow 0's turn are lost. Flow 1 has 500 - 300 = 200 left.
         assert_eq!(serve(&mut q, 2), [(0, 100), (1, 300)]);
         offer(&mut q, &[(0, 600)]);
-        // Flow 0 with 500 must wait; flow 1 has 200 + 500 for both; then 1000 are enough.
+        // Flow 0 has only 500 and must wait; flow 1 has 200 + 500, enough for both; then flow 0 has 1000, which is enough.
         assert_eq!(serve(&mut q, 3), [(1, 300), (1, 300), (0, 600)]);
     }
 

@@ -1,11 +1,11 @@
-//! DualPI2: a queue for scalable senders (L4S) beside a classic one, both steered by one controller of the delay.
+//! DualPI2: a queue for scalable senders (L4S) beside a classic queue, with one delay controller for both.
 //!
-//! Source: RFC 9332, Appendix A with the overload handling of A.2; the scheduler, which it leaves open, goes by weights
-//! or is a time-shifted FIFO. Certainties are acted on at once, where `recur` as printed would let one packet by.
+//! Source: RFC 9332, Appendix A with the overload handling of A.2. The RFC leaves the scheduler open; here it is weighted
+//! or a time-shifted FIFO. A probability of 1 takes effect at once, where `recur` as printed would let one packet pass.
 //! Differs from the source: the gains are Linux's (Tupdate 16 ms, alpha 0.16, beta 3.2; A.1 gives 15 ms, 0.15 and 3), and
 //! so is the step at 1 ms; `ramp = "400 us"` and `step_threshold = "800 us"` give A.1's ramp.
-//! Differs from Linux: `recur` takes the place of random numbers unless `decide = "random"`, and then once a packet; the
-//! step looks at the packets left behind one that goes, not at those before one that comes.
+//! Differs from Linux: `recur` replaces random numbers unless `decide = "random"`, which then draws once per packet; the
+//! step looks at the packets left behind a departing packet, not at those ahead of an arriving one.
 
 use crate::checks::{clock, gain};
 use crate::codel::control::us;
@@ -22,9 +22,9 @@ pub use lane::Decide;
 base::words! {
     /// Scheduler of the two queues.
     pub enum Scheduler {
-        /// The classic one for its share, by bytes.
+        /// By bytes, with a share for the classic queue.
         Weighted = "weighted",
-        /// The one whose head has waited longer, the L4S one let ahead by a time.
+        /// The queue whose head has waited longer, with a head start for the L4S queue.
         TimeShifted = "time-shifted",
     }
 }
@@ -66,14 +66,14 @@ pub struct DualPi2 {
     limit: Limit,
     l4s: Lane,
     classic: Lane,
-    /// Bytes that the classic queue has saved up under the weighted scheduler.
+    /// Bytes of credit that the classic queue has saved under the weighted scheduler.
     credit: f64,
     control: Pi2,
     update_at: Time,
     chance: Stream,
 }
 
-/// Certain or by chance.
+/// The cause of a drop or mark: certain, or by chance.
 fn cause(p: f64) -> Cause {
     if p >= 1.0 { Cause::Forced } else { Cause::Early }
 }
@@ -84,7 +84,7 @@ fn mark(packet: &mut Packet, now: Time, fates: &mut impl Fates) {
 }
 
 impl DualPi2 {
-    /// `laqm`: the L4S queue's own probability.
+    /// `laqm` of the RFC: the L4S queue's own probability.
     fn step(&self, sojourn: Span) -> f64 {
         let over = sojourn.0.saturating_sub(self.p.step_threshold.0);
         if over == 0 || f64::from(self.l4s.backlog.packets) <= self.p.step_backlog.packets() {
@@ -96,7 +96,7 @@ impl DualPi2 {
         }
     }
 
-    /// Whether the L4S queue is served next; something waits.
+    /// Whether the L4S queue is served next; at least one packet must wait.
     fn serves_l4s(&self) -> bool {
         match (self.l4s.waiting.front(), self.classic.waiting.front()) {
             (None, _) => false,
@@ -108,7 +108,7 @@ impl DualPi2 {
         }
     }
 
-    /// Charges a served packet: the classic queue gains credit only while one of its packets waits.
+    /// Charges a served packet. The classic queue gains credit only while one of its packets waits.
     fn charge(&mut self, size: u32, l4s: bool) {
         let share = self.p.classic_share;
         if self.classic.waiting.is_empty() || (!l4s && self.l4s.waiting.is_empty()) {
@@ -118,7 +118,7 @@ impl DualPi2 {
         }
     }
 
-    /// A packet from the L4S queue, perhaps marked; `None` if it is dropped.
+    /// Decides about a packet from the L4S queue: returns it, perhaps marked, or `None` if it is dropped.
     fn passes_l4s(&mut self, now: Time, mut packet: Packet, fates: &mut impl Fates) -> Option<Packet> {
         let own = self.step(now - packet.arrived);
         let (p_l, p_c) = (self.control.l4s, self.control.classic);
@@ -133,7 +133,7 @@ impl DualPi2 {
         Some(packet)
     }
 
-    /// A packet from the classic queue, perhaps marked; `None` if it is dropped.
+    /// Decides about a packet from the classic queue: returns it, perhaps marked, or `None` if it is dropped.
     fn passes_classic(&mut self, now: Time, mut packet: Packet, fates: &mut impl Fates) -> Option<Packet> {
         let p_c = self.control.classic;
         if self.classic.happens(p_c, self.p.decide, &mut self.chance) {

@@ -1,12 +1,12 @@
-//! Random early detection, the part that all its kinds share: the average, the drop probability, the spacing of drops.
+//! Random early detection, the part common to all kinds: the average, the drop probability, the spacing of drops.
 //!
-//! Source: Floyd and Jacobson 1993, Figure 2; its gentle form: Floyd, Gummadi and Shenker 2001. The average is of the
-//! backlog that an arrival finds, itself and the packet in service excluded.
-//! Differs from the source: an arrival at an idle server decays the average, then counts as a sample of 0, and a drop for
-//! lack of room restarts `count`, both as in ns-2.
+//! Source: Floyd and Jacobson 1993, Figure 2; its gentle form: Floyd, Gummadi and Shenker 2001. The average is taken over
+//! the backlog that arrivals find, without the arrival itself and the packet in service.
+//! Differs from the source: an arrival at an idle server first decays the average and then counts as a sample of 0; a drop
+//! for lack of room restarts `count`. Both are as in ns-2.
 //! Differs from ns-2: packets missed while idle are not truncated to whole ones, nor forgotten once a packet was dropped
-//! then; the first packet at or above `min_th` has count 0, as in the source; a backlog of 0 or 1 is exempt only
-//! where `least_backlog` says so; in byte mode `count` counts packets.
+//! then; the first packet at or above `min_th` has count 0, as in the source; a backlog of 0 or 1 is exempt only where
+//! `least_backlog` says so; in byte mode `count` counts packets.
 //! Differs from Linux: in byte mode p is scaled with the size of the packet.
 
 mod params;
@@ -20,29 +20,29 @@ use crate::{Backlog, Limit, Packet, Port, Verdict};
 use base::time::PS_PER_S;
 use base::{Cause, ParamError, Span, Stream, Time};
 
-/// The rule: what [`crate::red`] does, and whose `max_p` other kinds adapt.
+/// The rule: it is the whole of [`crate::red`], and other kinds adapt its `max_p`.
 #[derive(Clone, Debug)]
 pub(crate) struct Early {
     limit: Limit,
     curve: Curve,
     weight: f64,
     keep: f64,
-    /// Logarithms of the factors of the average for an idle picosecond, and for a packet that finds an empty queue.
+    /// Logarithms of the average's decay factors: for an idle picosecond, and for a packet that finds an empty queue.
     idle: f64,
     empty: f64,
     count_by: Count,
     unit: Unit,
-    /// Packets of the link's mean size in a byte, and packets of the size `avpkt`.
+    /// Packets of the link's mean size per byte, and packets of size `avpkt` per byte.
     packets_per_byte: f64,
     sizes_per_byte: f64,
     ecn: bool,
     least_backlog: f64,
     chance: Stream,
     average: f64,
-    /// Idle picoseconds, and packets that found the server idle, not taken off the average yet: below `min_th`
-    /// they change no decision, and an exponential for each would cost more than the rest.
+    /// Idle picoseconds, and packets that found the server idle, whose decay has not been applied to the average yet. Below
+    /// `min_th` they change no decision, and an exponential for each would cost more than everything else.
     pending_decay: (u64, u32),
-    /// Up to when idle time has been taken off the average, or is pending.
+    /// Time up to which idle time is applied to the average or pending.
     decayed_to: Time,
     /// Packets since the last drop or mark; -1 while the average is below `min_th`.
     count: f64,
@@ -77,7 +77,7 @@ impl Early {
         if let Some(since) = idle_since {
             self.pending_decay.0 += packet.arrived.since(since.max(self.decayed_to)).0;
             self.decayed_to = packet.arrived;
-            // Nothing waits where the server is idle, so the average can only fall.
+            // Nothing waits at an idle server, so the average can only fall.
             if self.average < self.curve.min_th && self.pending_decay.1 < u32::MAX {
                 self.pending_decay.1 += 1;
                 self.count = -1.0;
@@ -96,7 +96,7 @@ impl Early {
         let spared = self.average < self.curve.min_th || waiting < self.least_backlog;
         let verdict = if spared { self.below_min_th() } else { self.decide(packet) };
         if idle_since.is_none() && !self.limit.has_room(backlog, packet) && !matches!(verdict, Verdict::Drop(_)) {
-            // The next early drop is spaced from this one, whatever its cause.
+            // The next early drop is spaced from this one, although its cause is different.
             self.count = self.count.min(0.0);
             return Verdict::Drop(Cause::Overflow);
         }
@@ -106,7 +106,7 @@ impl Early {
     #[inline]
     fn below_min_th(&mut self) -> Verdict {
         self.count = -1.0;
-        // Too small to matter; numbers close to the smallest there is are slow to multiply.
+        // Too small to matter; multiplications with numbers close to the smallest one are slow.
         if self.average < 1e-200 {
             self.average = 0.0;
         }
@@ -132,9 +132,9 @@ impl Early {
         signal(packet, Cause::Early, self.ecn)
     }
 
-    /// The average as it is at `now`, the time that the server has been idle taken off.
+    /// The average at `now`, decayed by the time that the server has been idle.
     pub fn average_at(&self, now: Time, idle_since: Option<Time>) -> f64 {
-        // A packet dropped at the idle server ends no idle period: what passed before it is off already.
+        // A packet dropped at an idle server does not end the idle period; the time before that packet is applied already.
         let idle = idle_since.map_or(0, |since| now.since(since.max(self.decayed_to)).0);
         self.average_after((self.pending_decay.0 + idle, self.pending_decay.1))
     }
@@ -145,13 +145,14 @@ impl Early {
         if self.average == 0.0 {
             return 0.0;
         }
-        // Not a product with zero: with a weight of 1 the logarithms are infinite.
+        // No product with zero here: with a weight of 1 the logarithms are infinite.
         let time = if idle > 0 { idle as f64 * self.idle } else { 0.0 };
         let samples = if packets > 0 { f64::from(packets) * self.empty } else { 0.0 };
         if time + samples == 0.0 { self.average } else { self.average * libm::exp(time + samples) }
     }
 
-    /// The average as the last packet left it; above the true one while the server idles, which only matters below `min_th`.
+    /// The average after the last packet. While the server idles it is above the true average; this matters only below
+    /// `min_th`.
     #[inline]
     pub fn average(&self) -> f64 {
         self.average
@@ -161,7 +162,7 @@ impl Early {
         self.curve.max_p
     }
 
-    /// Sets the probability at `max_th`; more than 1 becomes 1.
+    /// Sets the probability at `max_th`; values above 1 become 1.
     pub fn set_max_p(&mut self, max_p: f64) {
         self.curve.set_max_p(max_p.min(1.0));
     }
@@ -175,7 +176,7 @@ impl Early {
     }
 }
 
-/// The probability that spaces drops: `p_a` of the sources.
+/// The probability that spaces the drops: `p_a` of the sources.
 #[inline]
 fn spaced(by: Count, count: f64, p_b: f64) -> f64 {
     let expected = count * p_b;
@@ -194,7 +195,7 @@ pub(crate) struct Timer {
     pub next: Time,
 }
 
-/// Timer with which a kind of RED adapts `max_p` to its average.
+/// Timer with which a kind of RED adapts `max_p` to the average.
 #[derive(Clone, Debug)]
 pub(crate) struct AdaptTimer {
     timer: Timer,
@@ -202,7 +203,7 @@ pub(crate) struct AdaptTimer {
 }
 
 impl AdaptTimer {
-    /// First after one interval.
+    /// The first expiry comes after one interval.
     pub fn new(interval: Span, on: AdaptOn) -> Result<Self, ParamError> {
         Ok(Self { timer: Timer::new(interval)?, on })
     }
@@ -213,15 +214,15 @@ impl AdaptTimer {
         if self.on == AdaptOn::Clock { self.timer.next } else { Time::NEVER }
     }
 
-    /// Whether an arrival at `now` adapts it.
+    /// Whether an arrival at `now` triggers the adaptation.
     #[inline]
     pub fn is_due(&self, now: Time) -> bool {
         self.on == AdaptOn::Arrivals && now >= self.timer.next
     }
 
-    /// `max_p` was compared with its average at `now`, and moved or not.
+    /// Notes that `max_p` was compared with the average at `now`, and whether it `moved`.
     pub fn adapted(&mut self, now: Time, moved: bool) {
-        // The timer runs on; arrivals compare until one moves it.
+        // The clock continues in any case; with arrivals, each one compares until `max_p` moves.
         if moved || self.on == AdaptOn::Clock {
             self.timer.tick(now);
         }
@@ -245,7 +246,7 @@ mod tests {
     use super::*;
     use base::{Bytes, Flags, Rate};
 
-    /// A mean packet takes 1 ms here.
+    /// A mean packet takes 1 ms on this link.
     fn port() -> Port {
         Port::new(Limit::Packets(30), Rate(8_000_000), 1000.0)
     }
@@ -283,9 +284,10 @@ mod tests {
 
     #[test]
     fn waits_and_drops_as_computed_by_hand() {
-        // The stream of seed 7 begins 0.8492, 0.5468, 0.5034: each time at or above p_a.
+        // The random stream of seed 7 begins 0.8492, 0.5468, 0.5034; each number is at or above the p_a it is compared
+        // with.
         let mut rule = rule(&settings(), 7);
-        // Backlog found; average (the mean of the last one and that) and count after it; verdict.
+        // Columns: backlog found; average afterwards (the mean of the previous one and the backlog); count; verdict.
         for (step, (found, average, count, verdict)) in [
             (2, 1.0, -1.0, Verdict::Accept),
             // At min_th: p_b = 0, and the first packet has count 0.
@@ -315,7 +317,7 @@ mod tests {
             assert_eq!(offer(&mut rule, found, 1000), verdict, "step {step}");
             assert_eq!((rule.average, rule.count), (average, count), "step {step}");
         }
-        // Three draws were made, no more: the fourth number of the stream is next.
+        // Exactly three numbers were drawn: the fourth number of the stream is next.
         assert!((rule.chance.unit() - 0.2032).abs() < 5e-5);
     }
 
@@ -326,7 +328,7 @@ mod tests {
             rule.average = 100.0;
             [0, 1, 2].map(|found| offer(&mut rule, found, 1000))
         };
-        // An average far above twice max_th stays there for three packets, so only the backlog spares them.
+        // The average stays far above twice max_th for three packets, so only the backlog can exempt them.
         assert_eq!(full(0.0), [FORCED, FORCED, FORCED]);
         assert_eq!(full(2.0), [Verdict::Accept, Verdict::Accept, FORCED]);
     }
@@ -334,10 +336,10 @@ mod tests {
     #[test]
     fn counts_as_in_1993_and_stops_at_max_th_when_not_gentle() {
         let mut rule = rule(&Settings { count: Count::Classic, gentle: false, w_q: 1.0, ..settings() }, 7);
-        // p_a = 0.25, 0.25 / 0.75 = 0.3333, 0.25 / 0.5 = 0.5, 0.25 / 0.25 = 1 against 0.8492, 0.5468, 0.5034.
+        // p_a = 0.25, 0.25 / 0.75 = 0.3333, 0.25 / 0.5 = 0.5, 0.25 / 0.25 = 1; compared with 0.8492, 0.5468, 0.5034.
         let verdicts = [4, 4, 4, 4].map(|found| offer(&mut rule, found, 1000));
         assert_eq!(verdicts, [Verdict::Accept, Verdict::Accept, Verdict::Accept, EARLY]);
-        // After a drop the count of the next is 1: p_a = 0.3333 against 0.2032.
+        // After a drop, the next packet has count 1: p_a = 0.3333, compared with 0.2032.
         assert_eq!(offer(&mut rule, 4, 1000), EARLY);
         assert_eq!(offer(&mut rule, 6, 1000), FORCED);
         assert_eq!(spaced(Count::Classic, 5.0, 0.25), 1.0);
@@ -348,12 +350,12 @@ mod tests {
     #[test]
     fn bytes_are_averaged_and_large_packets_dropped_more_often() {
         let mut rule = rule(&Settings { count: Count::Classic, unit: Unit::Bytes, w_q: 1.0, ..settings() }, 7);
-        // 4000 bytes are 4 mean packets, however many packets they are: p_b = 0.25, scaled by size / 1000.
+        // 4000 bytes count as 4 mean packets, whatever the number of packets: p_b = 0.25, scaled by size / 1000.
         let mut offer =
             |size| rule.admit(&Packet::new(0, 0, size, Time::ZERO), Backlog { packets: 20, bytes: Bytes(4000) }, None);
-        // p_a = 0.01 against 0.8492; 0.375 / (1 - 0.375) = 0.6 against 0.5468.
+        // p_a = 0.01, compared with 0.8492; 0.375 / (1 - 0.375) = 0.6, compared with 0.5468.
         assert_eq!((offer(40), offer(1500)), (Verdict::Accept, EARLY));
-        // 0.25 20 is more than 1, which is 1: no draw. The next one, 0.25 / 0.75, is against 0.5034.
+        // 0.25 * 20 exceeds 1, so the packet is dropped without a draw. The next p_a, 0.25 / 0.75, is compared with 0.5034.
         assert_eq!((offer(20_000), offer(1000), offer(1000)), (EARLY, Verdict::Accept, EARLY));
     }
 
@@ -362,18 +364,19 @@ mod tests {
         let mut rule = rule(&settings(), 7);
         offer(&mut rule, 10, 1000);
         assert_eq!(rule.average, 5.0);
-        // 3 ms are 3 mean packets; the arrival itself then finds nothing. Rounding of exp and of the logarithm.
+        // 3 ms are 3 mean packets; then the arrival itself finds an empty queue. The tolerance covers rounding in exp and
+        // the logarithm.
         let at = |ms| Time::ZERO + Span::millis(ms);
         let read = rule.average_at(at(13), Some(at(10)));
         assert!((read - 5.0 / 8.0).abs() < 1e-14, "{read}");
         assert_eq!(rule.admit(&Packet::new(0, 0, 1000, at(13)), waiting(0), Some(at(10))), Verdict::Accept);
         assert!((rule.average - 5.0 / 16.0).abs() < 1e-14, "{}", rule.average);
         assert_eq!(rule.count, -1.0);
-        // Half a packet's time counts, unlike in ns-2; no time at all is only a sample.
+        // Half a packet's time counts, unlike in ns-2. Without idle time, the arrival is only a sample.
         rule.average = 1.0;
         assert!((rule.average_at(at(20) + Span::micros(500), Some(at(20))) - libm::sqrt(0.5)).abs() < 1e-15);
         assert_eq!(rule.average_at(at(20), Some(at(20))), 1.0);
-        // Twice the packet's size, half the decay.
+        // Twice the packet size gives half the decay.
         let slow = Early::new(&Settings { avpkt: 2.0, ..settings() }, &port(), Stream::new(7, 0, ("link", 0), "queue"));
         let slow = Early { average: 1.0, ..slow.unwrap() };
         assert!((slow.average_at(at(2), Some(Time::ZERO)) - 0.5).abs() < 1e-15);
@@ -384,12 +387,13 @@ mod tests {
         let mut rule = rule(&settings(), 7);
         offer(&mut rule, 60, 1000);
         assert_eq!(rule.average, 30.0);
-        // Idle since 0. At 1 ms 30 have become 15, 7.5 with the sample, above the end of the range (here 5).
+        // Idle since 0. At 1 ms the average of 30 has decayed to 15, then to 7.5 with the sample: above the end of the
+        // range (here 5).
         let mut early = Early { curve: Curve { end: 5.0, ..rule.curve.clone() }, ..rule };
         let at = |ms| Time::ZERO + Span::millis(ms);
         assert_eq!(early.admit(&Packet::new(0, 0, 1000, at(1)), waiting(0), Some(Time::ZERO)), FORCED);
         assert!((early.average - 7.5).abs() < 1e-14, "{}", early.average);
-        // Another millisecond, not two: 3.75. Rounding of exp and of the logarithm.
+        // One more millisecond, not two: 3.75. The tolerance covers rounding in exp and the logarithm.
         let read = early.average_at(at(2), Some(Time::ZERO));
         assert!((read - 3.75).abs() < 1e-14, "{read}");
         early.admit(&Packet::new(0, 0, 1000, at(2)), waiting(0), Some(Time::ZERO));
@@ -402,7 +406,7 @@ mod tests {
         let overflow = Verdict::Drop(Cause::Overflow);
         // 1.875 is below min_th.
         assert_eq!((offer(&mut rule, 30, 1000), rule.count), (overflow, -1.0));
-        // 3.6328, where the count would be 0 anyway; 5.2808 with count 1; then 5.0757 with count 1 and room.
+        // Averages: 3.6328, where the count is 0 in any case; 5.2808 with count 1; then 5.0757 with count 1 and with room.
         assert_eq!((offer(&mut rule, 30, 1000), rule.count), (overflow, 0.0));
         assert_eq!((offer(&mut rule, 30, 1000), rule.count), (overflow, 0.0));
         assert_eq!((offer(&mut rule, 2, 1000), rule.count), (Verdict::Accept, 1.0));
@@ -416,7 +420,8 @@ mod tests {
         let mut rule = rule(&Settings { ecn: true, w_q: 1.0, ..settings() }, 7);
         let mut offer =
             |found, flags| rule.admit(&Packet::new(0, 0, 1000, Time::ZERO).with(flags), waiting(found), None);
-        // 11 packets: p_b = 0.5 + 0.5 5 / 6 = 0.9167; count 0 and 1 wait, count 2 gives 0.9167 / 0.1667 > 1.
+        // 11 packets: p_b = 0.5 + 0.5 * 5 / 6 = 0.9167; with counts 0 and 1 packets pass, count 2 gives 0.9167 / 0.1667 >
+        // 1.
         let verdicts = [Flags::ECT; 3].map(|flags| offer(11, flags));
         assert_eq!(verdicts, [Verdict::Accept, Verdict::Accept, Verdict::Mark(Cause::Early)]);
         assert_eq!((offer(11, Flags::NONE), offer(11, Flags::NONE)), (Verdict::Accept, EARLY));

@@ -1,4 +1,4 @@
-//! First-in first-out behind an admission rule: the shape of drop-tail, RED and its descendants.
+//! First-in first-out behind an admission rule: the structure of drop-tail, RED and its descendants.
 
 use crate::{Admission, Backlog, Fates, Packet, QueueDiscipline, Verdict};
 use base::{Cause, Flags, Time};
@@ -10,7 +10,7 @@ pub struct Fifo<A> {
     admission: A,
     waiting: VecDeque<Packet>,
     backlog: Backlog,
-    /// Whether memory that it shares has room for the next packet.
+    /// Whether shared memory has room for the next packet.
     shared_room: bool,
 }
 
@@ -21,13 +21,13 @@ impl<A: Admission> Fifo<A> {
         Self { admission, waiting: VecDeque::new(), backlog: Backlog::default(), shared_room: true }
     }
 
-    /// Whether memory that it shares with other queues has room for the next packet that arrives: until it is said again. The rule
-    /// decides before, as if it had.
+    /// Sets whether shared memory has room for arriving packets; it holds until the next call. The rule decides first, as
+    /// if there were room.
     pub fn set_shared_room(&mut self, room: bool) {
         self.shared_room = room;
     }
 
-    /// The admission rule, for engines that keep the queue themselves.
+    /// Returns the admission rule, for engines that keep the queue themselves.
     #[must_use]
     pub fn into_admission(self) -> A {
         self.admission

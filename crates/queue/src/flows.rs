@@ -1,8 +1,8 @@
-//! Packets waiting by flow, in one shared pool: the store behind fair queueing and round robins.
+//! Waiting packets by flow, in one shared pool: the storage for fair queueing and round robins.
 //!
-//! A flow with packets waiting holds a *lane*, a list through the pool; lanes are given back when they are empty, so that
-//! memory depends on what waits and not on how many flows there ever were (but for 4 bytes a flow number). What is free is
-//! chained through itself, the last given back first: it is still in the cache.
+//! A flow with waiting packets has a *lane*, a list through the pool. Empty lanes are given back, so that memory depends on
+//! the waiting packets and not on the number of flows (except 4 bytes per flow number). Free entries form a list, with the
+//! one freed last in front, because it is still in the cache.
 
 use crate::{Backlog, Packet};
 use base::Flags;
@@ -10,29 +10,29 @@ use base::Flags;
 base::words! {
     /// Packet of the longest queue that is dropped.
     pub enum Victim {
-        /// The oldest.
+        /// The oldest packet.
         Head = "head",
-        /// The youngest.
+        /// The youngest packet.
         Tail = "tail",
     }
 }
 
-/// No lane, no slot.
+/// Marker for no lane or no slot.
 pub(crate) const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 struct Slot {
     packet: Packet,
-    /// The younger one in its lane, or the next one that is free.
+    /// The next younger packet in its lane, or the next free slot.
     next: u32,
     prev: u32,
 }
 
-/// Slots for packets.
+/// Storage slots for packets.
 #[derive(Clone, Debug)]
 struct Pool {
     slots: Vec<Slot>,
-    /// The one given back last.
+    /// The slot freed last.
     free: u32,
 }
 
@@ -41,7 +41,7 @@ impl Pool {
     #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn put(&mut self, filled: Slot) -> u32 {
         let slot = self.free;
-        // None is out of bounds.
+        // [`NONE`] is out of bounds.
         if let Some(place) = self.slots.get_mut(slot as usize) {
             self.free = place.next;
             *place = filled;
@@ -62,7 +62,8 @@ impl Pool {
     }
 }
 
-/// The packets of a flow. `head` and `tail` are valid only while it holds packets, links beyond them never.
+/// The packets of a flow. `head` and `tail` are valid only while the lane holds packets; the links beyond them are never
+/// valid.
 #[derive(Clone, Debug, Default)]
 struct Lane {
     head: u32,
@@ -70,17 +71,17 @@ struct Lane {
     flow: u32,
     packets: u32,
     bytes: u64,
-    /// Bytes that it may still send in its turn.
+    /// Bytes that the lane may still send in its turn.
     deficit: i64,
-    /// Its neighbours in a round, while it is in one; or the next lane that is free.
+    /// Its neighbours in a round, while it is in one; for a free lane, `next` is the next free lane.
     next: u32,
     prev: u32,
-    /// Whether it is among those that changed.
+    /// Whether it is in the list of changed lanes.
     changed: bool,
 }
 
 impl Lane {
-    /// A packet of `size` bytes left. Returns whether the lane was among those that changed.
+    /// Removes a packet of `size` bytes. Returns whether the lane was already in the list of changed lanes.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn lose(&mut self, size: u32) -> bool {
@@ -96,10 +97,10 @@ pub(crate) struct Flows {
     pool: Pool,
     lanes: Vec<Lane>,
     free_lane: u32,
-    /// Lanes that are not free.
+    /// Number of lanes in use.
     open: u32,
     lane_of: Vec<u32>,
-    /// Lanes whose length changed since they were last read, in the order of the first change.
+    /// Lanes whose length changed since the list was last read, in the order of their first change.
     changed: Vec<u32>,
     backlog: Backlog,
 }
@@ -130,7 +131,7 @@ impl Flows {
         f64::from(self.open)
     }
 
-    /// The lane of `flow`; [`NONE`] if nothing of it waits.
+    /// The lane of `flow`; [`NONE`] if it has no waiting packets.
     #[inline]
     pub fn lane(&self, flow: u32) -> u32 {
         self.lane_of.get(flow as usize).copied().unwrap_or(NONE)
@@ -152,7 +153,7 @@ impl Flows {
         self.lanes[lane as usize].packets
     }
 
-    /// Bytes of `flow` that wait.
+    /// Waiting bytes of `flow`.
     #[inline]
     pub fn bytes_of(&self, flow: u32) -> u64 {
         match self.lane(flow) {
@@ -167,7 +168,7 @@ impl Flows {
         &self.pool.slots[self.front_slot(lane) as usize].packet
     }
 
-    /// Marks the oldest packet of a lane and shows it.
+    /// Marks the oldest packet of a lane and returns it.
     pub fn mark_front(&mut self, lane: u32) -> Packet {
         let slot = self.front_slot(lane);
         let packet = &mut self.pool.slots[slot as usize].packet;
@@ -187,7 +188,7 @@ impl Flows {
         self.lanes[lane as usize].tail
     }
 
-    /// The packet that lies in a slot.
+    /// The packet in a slot.
     #[inline]
     pub fn at(&self, slot: u32) -> &Packet {
         &self.pool.slots[slot as usize].packet
@@ -200,7 +201,7 @@ impl Flows {
         self.push_as(packet, packet.flow)
     }
 
-    /// Appends `packet` to the lane of `flow`, which need not be its own: hashed flows share one.
+    /// Appends `packet` to the lane of `flow`, which may be another flow: hashed flows share a lane.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every packet")]
     pub fn push_as(&mut self, packet: Packet, flow: u32) -> (u32, bool) {
@@ -240,14 +241,14 @@ impl Flows {
         packet
     }
 
-    /// Takes the oldest packet of a lane that has its turn, with `more` bytes on top of its deficit, if that is enough: with
-    /// how many packets are left. If not it has the deficit and the lane after it in the round has its turn.
+    /// Takes the oldest packet of the lane whose turn it is, if its deficit plus `more` bytes suffices; returns it with the
+    /// number of packets left. Otherwise stores the new deficit, and returns the next lane in the round.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every packet")]
     pub fn pop_within(&mut self, lane: u32, more: i64) -> Result<(Packet, u32), u32> {
         let entry = &mut self.lanes[lane as usize];
         let left = entry.deficit + more;
-        // Mostly nothing is left, and nothing can fit: the packet need not be read.
+        // Mostly nothing is left and no packet can fit, so the packet need not be read.
         if left > 0 || more > 0 {
             let size = i64::from(self.pool.slots[entry.head as usize].packet.size);
             if size <= left {
@@ -296,12 +297,12 @@ impl Flows {
         Some(lane)
     }
 
-    /// Forgets the changes: all were read.
+    /// Clears the list of changed lanes, after all were read.
     pub fn forget_changes(&mut self) {
         self.changed.clear();
     }
 
-    /// Gives an empty lane back; it must be in no round any more.
+    /// Gives an empty lane back; it must not be in a round any more.
     #[inline]
     pub fn close(&mut self, lane: u32) {
         let entry = &mut self.lanes[lane as usize];
@@ -315,11 +316,11 @@ impl Flows {
     #[inline]
     fn open(&mut self, flow: u32) -> u32 {
         let lane = self.free_lane;
-        // None is out of bounds.
+        // [`NONE`] is out of bounds.
         if let (Some(free), Some(place)) = (self.lanes.get_mut(lane as usize), self.lane_of.get_mut(flow as usize)) {
             self.free_lane = free.next;
             self.open += 1;
-            // It is empty, and stays in the list of those that changed, whichever flow gets it.
+            // A free lane is empty. It stays in the list of changed lanes, whichever flow gets it.
             (free.flow, free.deficit) = (flow, 0);
             *place = lane;
             return lane;
@@ -327,7 +328,7 @@ impl Flows {
         self.open_new(flow)
     }
 
-    /// A lane for a flow that has none, where there is none that is free, or the flow never had one.
+    /// Opens a lane for a flow without one, if no lane is free or the flow never had one.
     #[cold]
     fn open_new(&mut self, flow: u32) -> u32 {
         if self.lane_of.len() <= flow as usize {
@@ -350,7 +351,7 @@ impl Flows {
         (prev, next)
     }
 
-    /// Puts `lane` between `prev` and `next`, which may be itself.
+    /// Inserts `lane` between `prev` and `next`, which may be the lane itself.
     #[inline]
     pub fn link(&mut self, prev: u32, lane: u32, next: u32) {
         self.bridge(prev, lane);

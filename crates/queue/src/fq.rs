@@ -1,9 +1,10 @@
-//! Fair queueing by flow over a shared buffer: each flow a queue of its own, and a full buffer drops from the longest.
+//! Fair queueing by flow over a shared buffer: each flow has a queue of its own, and a full buffer drops from the longest
+//! queue.
 //!
 //! Source: Suter, Lakshman, Stiliadis and Choudhury 1998 (dropping); Shreedhar and Varghese 1995 (`drr`); Goyal, Vin and
-//! Cheng 1996 (`start-time`). The sources leave open: the arrival is put in first and may be the one that goes; lengths are
-//! bytes rounded up to packets of the mean size; one of several longest queues goes by chance; a packet that is dropped
-//! leaves no trace in the tags.
+//! Cheng 1996 (`start-time`). Where the sources are not specific, these rules apply. The arrival is enqueued first and may
+//! be the packet dropped. Lengths are bytes rounded up to packets of the mean size. One of several longest queues is chosen
+//! at random. A dropped packet leaves no trace in the tags.
 //! Differs from Linux: its `fq` is another discipline, which paces and limits each flow.
 
 use crate::flows::{Flows, Victim};
@@ -92,7 +93,7 @@ impl QueueDiscipline for Fq {
     #[inline]
     fn pass(&mut self, packet: Packet, idle_since: Time, fates: &mut impl Fates) -> Option<Packet> {
         if self.order.is_turn() {
-            // A lane that opens and closes leaves nothing behind.
+            // A lane that opens and closes at once leaves no state behind.
             return Some(packet);
         }
         self.enqueue(packet, Some(idle_since), fates);
@@ -125,11 +126,11 @@ mod tests {
         // S: 0 | 0 | 0 + 100 | 100 + 100 | 0 + 250
         offer(&mut q, &[(0, 100), (1, 250), (0, 100), (0, 100), (1, 250)]);
         assert_eq!(serve(&mut q, 3), [(0, 100), (1, 250), (0, 100)]);
-        // v = 100 is the tag of a new flow's packet, before 200 and 250.
+        // v = 100 becomes the tag of a new flow's packet, which comes before 200 and 250.
         offer(&mut q, &[(2, 50)]);
         assert_eq!(serve(&mut q, 3), [(2, 50), (0, 100), (1, 250)]);
         assert!(serve(&mut q, 1).is_empty());
-        // The greatest finish tag served is 500: whoever comes first starts there.
+        // The greatest finish tag served is 500; the next packet of any flow starts there.
         offer(&mut q, &[(1, 10), (0, 20), (2, 30)]);
         assert_eq!(serve(&mut q, 3), [(1, 10), (0, 20), (2, 30)]);
     }
@@ -152,13 +153,15 @@ mod tests {
                 &Params { scheduler: Scheduler::StartTime, victim, ..Params::default() },
                 Limit::Bytes(Bytes(4000)),
             );
-            // 4100 bytes are too many: flow 0 has 3 packets of the mean size and loses one, flow 1 (2) does not.
+            // 4100 bytes exceed the limit: flow 0 has 3 packets of the mean size and loses one; flow 1, which has 2, loses
+            // none.
             let lost = match victim {
                 Victim::Tail => (0, 2),
                 Victim::Head => (0, 0),
             };
             assert_eq!(offer(&mut q, &[(0, 900), (0, 900), (0, 900), (1, 700), (1, 700)]), [lost]);
-            // S: 0, 900 | 0, 700. The head of flow 0 is now younger than flow 1's only if its head went: packets 1 and 3.
+            // S: 0, 900 | 0, 700. The head of flow 0 is younger than flow 1's only if its old head was dropped: packets 1
+            // and 3 remain.
             assert_eq!(serve(&mut q, 4), [(0, 900), (1, 700), (1, 700), (0, 900)]);
         }
     }
@@ -181,7 +184,8 @@ mod tests {
     #[test]
     fn one_arrival_may_cost_several_packets_and_ties_one_draw_each() {
         let mut q: Fq = queue(&Params::default(), Limit::Bytes(Bytes(3000)));
-        // 4500 bytes: flow 0 (3 packets) loses one, 3500: now both have 2, flow 1 in the bucket first.
+        // 4500 bytes: flow 0 (3 packets) loses one, 3500 remain. Now both have 2 packets, and flow 1 is first in the
+        // bucket.
         let dropped = offer(&mut q, &[(0, 1000), (0, 1000), (0, 1000), (1, 1500)]);
         let mut draws = chance();
         let second = if draws.below(2) == 0 { (1, 3) } else { (0, 1) };
@@ -194,7 +198,7 @@ mod tests {
         let mut q: Fq = queue(&Params::default(), Limit::Packets(10));
         let mut lost = [0; 10];
         offer(&mut q, &(0..10).map(|flow| (flow, 1000)).collect::<Vec<_>>());
-        // Each arrival is dropped or takes the place of another flow's packet: ten queues of one packet, and a newcomer.
+        // Each arrival is dropped or replaces another flow's packet: there are ten queues of one packet, and a newcomer.
         for flow in 0..11_000 {
             let from: Vec<_> = offer(&mut q, &[(10 + flow, 1000)]);
             lost[from[0].0 as usize % 10] += 1;

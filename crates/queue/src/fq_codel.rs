@@ -1,9 +1,9 @@
-//! FQ-CoDel: flows hashed to queues that are served in a deficit round robin, new ones first, each under CoDel.
+//! FQ-CoDel: flows are hashed to queues, each with CoDel; a deficit round robin serves the queues, new ones first.
 //!
-//! Source: RFC 8290, Section 4; parameters: Section 5.2. A full buffer takes half the packets of the queue with most bytes
-//! (rounded up, `drop_batch_size` at most) from its head, Section 4.1.
-//! Differs from Linux: half is half the packets and not half the bytes, and leaves CoDel's count alone; CoDel's `mtu` is
-//! held against the flow's own backlog and not against the whole; an emptied new queue always joins the old ones.
+//! Source: RFC 8290, Section 4; parameters: Section 5.2. A full buffer drops half the packets of the queue with most bytes
+//! (rounded up, at most `drop_batch_size`) from its head, Section 4.1.
+//! Differs from Linux: half means packets and not bytes, and the drops do not change CoDel's count; CoDel's `mtu` is
+//! compared with the flow's own backlog and not with the total; an emptied new queue always joins the old ones.
 
 use crate::codel::control::{self, Head, Setting, Source};
 use crate::codel::heaviest::Heaviest;
@@ -57,14 +57,14 @@ pub struct FqCodel {
 }
 
 impl FqCodel {
-    /// The queue of a flow.
+    /// The queue that `flow` is hashed to.
     #[inline]
     fn hash(&self, flow: u32) -> u32 {
         let z = spread(u64::from(flow) ^ self.salt);
         (((z >> 32) * self.queues.len() as u64) >> 32) as u32
     }
 
-    /// Section 4.1: half the packets of the fattest queue, from its head.
+    /// Section 4.1: drops half the packets of the longest queue, from its head.
     fn shed(&mut self, now: Time, fates: &mut impl Fates) {
         let q = self.heaviest.find();
         let lane = self.flows.lane(q);
@@ -76,7 +76,7 @@ impl FqCodel {
     }
 }
 
-/// One of the queues, for CoDel.
+/// One of the queues, as CoDel's source of packets.
 struct Waiting<'a> {
     flows: &'a mut Flows,
     heaviest: &'a mut Heaviest,
@@ -190,7 +190,7 @@ impl QueueDiscipline for FqCodel {
             (queue.listed, queue.deficit) = (true, self.quantum);
             self.new.push(&mut self.queues, q);
         }
-        // One that goes into service at once needs no room.
+        // A packet that goes into service at once needs no room.
         while idle_since.is_none() && !(self.limit.holds(self.backlog()) && self.memory.holds(self.backlog())) {
             self.shed(packet.arrived, fates);
         }
@@ -221,7 +221,7 @@ impl QueueDiscipline for FqCodel {
             }
             list.pop(&self.queues);
             if new {
-                // Not forgotten at once: it could come back as new for ever and starve the old.
+                // It is not removed at once: otherwise it could return as a new queue for ever and starve the old ones.
                 self.old.push(&mut self.queues, q);
             } else {
                 self.queues[q as usize].listed = false;

@@ -1,9 +1,9 @@
 //! Queue disciplines: what a router does with packets that it cannot send at once.
 //!
-//! Two levels. Most disciplines of the literature decide *on arrival* and then serve first-in first-out: they are an
-//! [`Admission`] inside one [`Fifo`]. Those that choose the flow to serve, or decide at departure, implement
-//! [`QueueDiscipline`] themselves. No TCP, no clock: times arrive as arguments, and a [`Link`] serves simulated and real
-//! packets alike.
+//! There are two levels. Most disciplines of the literature decide *on arrival* and then serve first-in first-out: they are
+//! an [`Admission`] inside a [`Fifo`]. Disciplines that choose the flow to serve, or decide at departure, implement
+//! [`QueueDiscipline`] themselves. This crate knows neither TCP nor a clock: times are arguments, and a [`Link`] serves
+//! simulated and real packets alike.
 
 use base::{Bytes, Flags, Header, Time};
 
@@ -41,8 +41,8 @@ pub use registry::{AnyAdmission, AnyQueue, Rule};
 pub use replay::{Fate, replay, replay_monitored};
 pub use schedule::{OPPORTUNITY_BYTES, Opportunities, Rates, Schedule, mean_of_steps};
 
-// Every discipline there is, one line each: those that decide on arrival in front of a FIFO, then those that do all
-// themselves.
+// All disciplines, one line each: first those that decide on arrival in front of a FIFO, then those that are complete
+// queues.
 base::registry! {
     ($)
     /// A discipline and its parameters, as a scenario file says them.
@@ -70,10 +70,10 @@ base::registry! {
     }
 }
 
-// Below the list, of which it makes what runs.
+// After the list, because it uses the list's macro.
 mod registry;
 
-/// A packet as queues see it. `token` is a sequence number in the simulator, a buffer slot in front of real packets.
+/// A packet as queues see it. `token` is a sequence number in the simulator, and a buffer slot for real packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Packet {
     /// Number of its flow.
@@ -131,7 +131,7 @@ impl Backlog {
     }
 }
 
-/// The examples of the crate's page.
+/// Tests the examples of the crate's README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

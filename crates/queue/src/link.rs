@@ -1,7 +1,7 @@
-//! A queue and the server behind it: one packet at a time, on a wire of constant rate or by a schedule.
+//! A queue and the server behind it, which serves one packet at a time, at a constant rate or by a schedule.
 //!
-//! The caller owns time: it offers packets as they arrive, and before each lets the link do what is due until then. The link
-//! owns the order of what happens at one instant: timers of the discipline, then departures, then arrivals.
+//! The caller owns time: before it offers a packet, it lets the link process everything due until the packet's arrival. The
+//! link orders events at one instant: timers of the discipline, then departures, then arrivals.
 
 use crate::{Backlog, Fates, Packet, QueueDiscipline, Schedule};
 use base::{Bytes, Rate, Time};
@@ -14,11 +14,11 @@ pub struct Link<Q> {
     schedule: Option<Schedule>,
     queue: Q,
     serving: Option<(Packet, Time)>,
-    /// Time since which nothing is in service; meaningless while something is.
+    /// Time since which no packet is in service; meaningless while one is.
     idle_since: Time,
 }
 
-/// Kinds of a link's own events, in the order in which they happen at one instant.
+/// Kinds of the link's own events, in the order in which they happen at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LinkEventKind {
     /// A timer of the discipline expires.
@@ -27,7 +27,7 @@ pub enum LinkEventKind {
     Departure,
 }
 
-/// Next event of a link itself: its time and its kind. Events are ordered as they happen.
+/// Next event of the link itself. Events are ordered by time, then by kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkEvent {
     /// Time of the event.
@@ -60,9 +60,9 @@ impl<Q: QueueDiscipline> Link<Q> {
         Self { schedule, ..self }
     }
 
-    /// A packet arrives at `packet.arrived`; everything that is due until then, that instant included, must have been done
-    /// by [`Self::advance`]. Returns what went into service: `packet` itself, with the marks it got, if the link was idle
-    /// and did not drop it.
+    /// Offers a packet that arrives at `packet.arrived`. Everything due until then, that instant included, must have been
+    /// processed with [`Self::advance`]. Returns the packet that went into service: `packet` itself, with the marks it got,
+    /// if the link was idle and did not drop it.
     pub fn offer(&mut self, packet: Packet, fates: &mut impl Fates) -> Option<Packet> {
         let now = packet.arrived;
         match self.idle_since() {
@@ -77,13 +77,13 @@ impl<Q: QueueDiscipline> Link<Q> {
         }
     }
 
-    /// The packet in service and the instant its last bit leaves.
+    /// The packet in service, and the time at which its last bit leaves.
     #[must_use]
     pub fn serving(&self) -> Option<&(Packet, Time)> {
         self.serving.as_ref()
     }
 
-    /// Next event of the link if no packet arrives; `None` if there is none.
+    /// The link's next event if no packet arrives; `None` if there is none.
     #[must_use]
     pub fn next_event(&self) -> Option<LinkEvent> {
         let timer = LinkEvent { at: self.next_wakeup(), kind: LinkEventKind::Timer };
@@ -92,8 +92,8 @@ impl<Q: QueueDiscipline> Link<Q> {
         (next.at != Time::NEVER).then_some(next)
     }
 
-    /// Does what [`Self::next_event`] says, if that is due until `until`, that instant included. To be called until it
-    /// returns `None`. At the end of time the timers of a link that is idle may go on for ever.
+    /// Processes [`Self::next_event`] if it is due at or before `until`. To be called until it returns `None`. With `until`
+    /// at the end of time, the timers of an idle link may go on for ever.
     pub fn advance(&mut self, until: Time, fates: &mut impl Fates) -> Option<Step> {
         let LinkEvent { at, kind } = self.next_event().filter(|event| event.at <= until)?;
         match kind {
@@ -131,7 +131,7 @@ impl<Q: QueueDiscipline> Link<Q> {
         &mut self.queue
     }
 
-    /// The next packet goes into service: it `follows` one that left just now, or found the link idle.
+    /// Puts the next packet into service. `follows`: it follows a packet that left just now; otherwise the link was idle.
     fn begin(&mut self, next: Option<Packet>, now: Time, follows: bool) -> Option<Packet> {
         self.serving = next.map(|packet| {
             let end = match &mut self.schedule {
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use base::{Cause, Span};
 
-    /// First-in first-out without a limit, with a timer each 10 ps that records how many packets it found.
+    /// First-in first-out without a limit, with a timer every 10 ps that records the number of waiting packets.
     #[derive(Debug)]
     struct Ticking {
         waiting: Vec<Packet>,
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn at_one_instant_timers_come_before_departures_and_both_before_arrivals() {
-        // A byte takes 10 ps, so that every packet leaves when the timer expires.
+        // A byte takes 10 ps, so every packet leaves at an expiry of the timer.
         let queue = Ticking { waiting: Vec::new(), next: Time(10), found: Vec::new() };
         let mut link = Link::new(Rate(800_000_000_000), queue);
         let packets: Vec<Packet> = (0..3).map(|i| Packet::new(0, i, 1, Time(0))).collect();
@@ -198,7 +198,7 @@ mod tests {
             steps.push((step.at.0, step.departed.map(|p| p.token), step.began.map(|p| p.token)));
         }
         assert_eq!(steps, [(10, None, None), (10, Some(0), Some(1)), (20, None, None), (20, Some(1), Some(2))]);
-        // The timer at 10 found both that waited, though one of them went into service then.
+        // The timer at 10 found both waiting packets, although one of them went into service at 10.
         assert_eq!(link.queue().found, [(10, 2), (20, 1)]);
     }
 }

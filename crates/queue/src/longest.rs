@@ -1,7 +1,7 @@
-//! The longest of many lanes at any time, ties by chance, at constant cost: lanes in buckets by length.
+//! The longest of many lanes at any time, ties broken at random, at constant cost: lanes are kept in buckets by length.
 //!
-//! Lengths are bytes rounded up to whole packets of the mean size. They are updated when the longest is asked for, in the order in
-//! which they first changed since: a buffer that does not overflow pays for a flag only.
+//! Lengths are bytes rounded up to whole packets of the mean size. They are updated when the longest lane is requested, in
+//! the order of their first changes since then, so a buffer that does not overflow only pays for a flag.
 
 use crate::flows::Flows;
 use base::Stream;
@@ -15,7 +15,7 @@ pub(crate) struct Longest {
     /// For each lane, its bucket (0 for none) and its position there.
     filed: Vec<(u32, u32)>,
     buckets: Vec<Vec<u32>>,
-    /// No bucket above it holds a lane.
+    /// Highest bucket that may hold a lane.
     top: usize,
 }
 
@@ -26,7 +26,7 @@ impl Longest {
         Self { unit, filed: Vec::new(), buckets: Vec::new(), top: 0 }
     }
 
-    /// One of the longest lanes; draws a number only if there are several. Something must be waiting.
+    /// One of the longest lanes. A number is drawn only if there are several. At least one packet must wait.
     pub fn pick(&mut self, flows: &mut Flows, chance: &mut Stream) -> u32 {
         let mut i = 0;
         while let Some(lane) = flows.change(i) {
@@ -44,8 +44,8 @@ impl Longest {
         ties[one]
     }
 
-    /// Length in packets of the mean size for `bytes`, near the `old` length: mostly it is the same or differs by one,
-    /// and a division would cost more than everything else.
+    /// Length in packets of the mean size for `bytes`, close to the `old` length. Mostly it is the same or differs by one,
+    /// so a division, which would cost more than everything else, is avoided.
     #[inline]
     fn length(&self, bytes: u64, old: u32) -> u32 {
         let was = u64::from(old) * self.unit;

@@ -1,38 +1,38 @@
-//! Memory that the buffers of several links share, as in switch chips: how much of it each may have.
+//! Memory shared by the buffers of several links, as in switch chips: how much of it each may use.
 //!
 //! Source: A. K. Choudhury, E. L. Hahne, Dynamic queue length thresholds for shared-memory packet switches, IEEE/ACM
 //! Transactions on Networking 6(2), 1998: complete sharing, complete partitioning, dynamic thresholds.
-//! Differs from the source: packets instead of cells, so a queue below its threshold may pass it by less than a packet.
+//! Differs from the source: packets instead of cells, so a queue below its threshold may exceed it by less than a packet.
 
 use crate::Backlog;
 
 /// Rule by which queues share memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
-    /// A packet is accepted while the pool has room for it: one queue may hold all.
+    /// A packet is accepted if the pool has room for it, so one queue may use the whole pool.
     Complete,
-    /// Each has an equal share of its own.
+    /// Each queue has an equal share of its own.
     Static,
-    /// Limit for each queue of alpha times the free memory.
+    /// Each queue is limited to alpha times the free memory.
     Dynamic,
 }
 
 impl Sharing {
-    /// Each with its name in files.
+    /// All rules, with their names in files.
     pub const ALL: [(Self, &str); 3] =
         [(Self::Complete, "complete"), (Self::Static, "static"), (Self::Dynamic, "dynamic")];
 }
 
-/// Size of a memory: what may wait in all its queues together, packets in service excluded.
+/// Size of a memory: what may wait in all its queues together, without the packets in service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemorySize {
-    /// Size in packets, whatever their sizes.
+    /// Size in packets of any size.
     Packets(u64),
     /// Size in bytes.
     Bytes(u64),
 }
 
-/// See the [module](self). Amounts of it are packets or bytes, as its size is.
+/// See the [module](self). Amounts are in packets or bytes, like the size.
 #[derive(Clone, Copy, Debug)]
 pub struct SharedMemory {
     size: MemorySize,
@@ -66,7 +66,8 @@ impl SharedMemory {
         }
     }
 
-    /// Whether a packet of `packet` bytes may join a queue that holds `own` of the memory, of which all hold `used`.
+    /// Whether a packet of `packet` bytes may join a queue that uses `own` of the memory, when all queues together use
+    /// `used`.
     #[inline]
     #[must_use]
     pub fn has_room(&self, packet: u32, own: u64, used: u64, alpha: f64) -> bool {
@@ -76,7 +77,7 @@ impl SharedMemory {
             && match self.sharing {
                 Sharing::Complete => true,
                 Sharing::Static => u128::from(own + more) * u128::from(self.queues) <= u128::from(size),
-                // What arrives is blocked when its queue is at or above the threshold.
+                // An arrival is refused if its queue is at or above the threshold.
                 Sharing::Dynamic => (own as f64) < alpha * (size - used) as f64,
             }
     }
@@ -99,16 +100,16 @@ mod tests {
 
     #[test]
     fn a_static_share_is_the_size_over_the_queues_whatever_the_others_hold() {
-        // 33 of 100 for each of three.
+        // Each of three queues has 33 of 100.
         assert!(room(Sharing::Static, 32, 32) && room(Sharing::Static, 32, 98));
         assert!(!room(Sharing::Static, 33, 33));
     }
 
     #[test]
     fn a_dynamic_threshold_is_alpha_times_what_is_free() {
-        // Alone: 67 > 2 (100 - 67) = 66 >= 66, so the 67th packet is the last.
+        // A single queue: 66 < 2 (100 - 66) = 68, but 67 > 2 (100 - 67) = 66, so the 67th packet is the last one accepted.
         assert!(room(Sharing::Dynamic, 66, 66) && !room(Sharing::Dynamic, 67, 67));
-        // With 80 used by others and itself: 40.
+        // With 80 in use by all queues, the threshold is 40.
         assert!(room(Sharing::Dynamic, 39, 80) && !room(Sharing::Dynamic, 40, 80));
         assert!(!room(Sharing::Dynamic, 0, 100));
     }

@@ -1,4 +1,4 @@
-//! Choice of the next lane with packets: deficit round robin, or start-time fair queueing.
+//! Choice of the lane to serve next: deficit round robin, or start-time fair queueing.
 
 use crate::flows::{Flows, NONE};
 use crate::{Packet, Port};
@@ -17,13 +17,13 @@ base::words! {
 
 /// A deficit round robin over lanes.
 ///
-/// Source: Shreedhar and Varghese 1995, Section 3. The lane in front is served until its deficit is used up.
+/// Source: Shreedhar and Varghese 1995, Section 3. The front lane is served until its deficit is used up.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundRobin {
     quantum: i64,
     /// The lane whose turn it is.
     front: u32,
-    /// Whether it has had its quantum.
+    /// Whether the front lane has had its quantum in this turn.
     granted: bool,
 }
 
@@ -37,13 +37,13 @@ impl RoundRobin {
         self.front == NONE
     }
 
-    /// The lane whose turn it is; [`NONE`] if there is none.
+    /// The lane whose turn it is; [`NONE`] if no lane has joined.
     #[inline]
     pub fn front(&self) -> u32 {
         self.front
     }
 
-    /// A lane that just opened joins at the end of the round.
+    /// Adds a lane that just opened at the end of the round.
     #[inline]
     pub fn join(&mut self, flows: &mut Flows, lane: u32) {
         if self.front == NONE {
@@ -54,7 +54,7 @@ impl RoundRobin {
         }
     }
 
-    /// A lane leaves the round.
+    /// Removes a lane from the round.
     #[inline]
     pub fn leave(&mut self, flows: &mut Flows, lane: u32) {
         let (prev, next) = flows.neighbours(lane);
@@ -68,18 +68,19 @@ impl RoundRobin {
         }
     }
 
-    /// Ends the turn of the lane in front, which stays in the round.
+    /// Ends the turn of the front lane, which stays in the round.
     #[inline]
     pub fn pass(&mut self, flows: &Flows) {
         (self.front, self.granted) = (flows.neighbours(self.front).1, false);
     }
 
-    /// Charges the lane in front for its oldest packet; returns whether its deficit suffices. It gets its quantum once a turn.
+    /// Charges the front lane for its oldest packet; returns whether its deficit suffices. It gets its quantum once per
+    /// turn.
     #[inline]
     pub fn charge(&mut self, flows: &mut Flows) -> bool {
         let mut left = *flows.deficit(self.front);
         if self.granted && left <= 0 {
-            // Nothing fits: the packet need not be read.
+            // No packet can fit, so the packet need not be read.
             return false;
         }
         left += if self.granted { 0 } else { self.quantum };
@@ -90,7 +91,7 @@ impl RoundRobin {
         enough
     }
 
-    /// The packet to serve next; lanes that it empties leave and close.
+    /// The packet to serve next; lanes that become empty leave and close.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every packet")]
     pub fn next(&mut self, flows: &mut Flows) -> Option<Packet> {
@@ -114,13 +115,14 @@ impl RoundRobin {
     }
 }
 
-/// A lane among those that wait for the server, by the start tag of its oldest packet, then that packet's arrival: all in
-/// one number, because comparing and moving it is most of the work.
+/// A lane that waits for the server. It is ordered by the start tag of its oldest packet, then by that packet's arrival.
+/// All fields are in one number, because comparing and moving entries is most of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry(u128);
 
 impl Entry {
-    /// Engines number flows with 24 bits; of arrivals remain 36 bits, and ties only depend on them.
+    /// Bits for the lane; engines have at most 2^24 flows. 36 bits remain for the order of arrival, which only decides
+    /// ties.
     const LANE_BITS: u32 = 28;
 
     #[inline]
@@ -136,14 +138,14 @@ impl Entry {
 
 /// Start-time fair queueing over lanes, all of weight one; tags are in bytes.
 ///
-/// Source: Goyal, Vin and Cheng 1996, Section 2. While a flow has packets waiting, each starts where the one before it
-/// finishes, so a lane needs one tag only; a packet dropped while it waited never counts.
+/// Source: Goyal, Vin and Cheng 1996, Section 2. While a flow has packets waiting, each starts where the previous one
+/// finishes, so a lane needs only one tag. A packet dropped while it waited does not count.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StartTime {
-    /// Start tag of the packet in service; when the server falls idle, the greatest finish tag served.
+    /// Start tag of the packet in service; when the server becomes idle, the greatest finish tag served.
     v: u64,
     last_finish: u64,
-    /// For each flow, the finish tag of its last packet while it has none waiting.
+    /// For each flow without waiting packets, the finish tag of its last packet.
     finish: Vec<u64>,
     /// For each lane, the start tag of its oldest packet, and its position in the heap ([`NONE`] if it is not there).
     tag: Vec<u64>,
@@ -151,14 +153,14 @@ pub(crate) struct StartTime {
     /// For each slot, the order of arrival.
     arrival: Vec<u64>,
     arrived: u64,
-    /// Every parent before its four children.
+    /// A heap with four children per node: each parent is before its children.
     heap: Vec<Entry>,
 }
 
 impl StartTime {
     const CHILDREN: usize = 4;
 
-    /// The youngest packet of `lane` just arrived, `new` if it opened the lane.
+    /// Notes that the youngest packet of `lane` just arrived; `new` if it opened the lane.
     #[inline]
     pub fn arrive(&mut self, flows: &Flows, lane: u32, new: bool) {
         let slot = flows.back_slot(lane) as usize;
@@ -182,13 +184,13 @@ impl StartTime {
         self.finish.get(flow as usize).copied().unwrap_or(0)
     }
 
-    /// Whether the last service of `flow` reaches beyond the present virtual time.
+    /// Whether the finish tag of `flow` is beyond the present virtual time.
     #[inline]
     pub fn is_ahead(&self, flow: u32) -> bool {
         self.finish_of(flow) > self.v
     }
 
-    /// A lane with packets waiting joins those to be served.
+    /// Adds a lane with waiting packets to those to be served.
     #[inline]
     pub fn join(&mut self, flows: &Flows, lane: u32) {
         let entry = self.entry(flows, lane);
@@ -202,12 +204,13 @@ impl StartTime {
         Entry::new(self.tag[lane as usize], arrival, lane)
     }
 
-    /// A packet was taken from `lane` by overflow: an empty lane leaves and closes; another oldest packet takes its place.
+    /// Notes that an overflow dropped a packet of `lane`: an empty lane leaves and closes; otherwise its oldest packet may
+    /// be another one.
     pub fn dropped(&mut self, flows: &mut Flows, lane: u32) {
         let place = self.place[lane as usize] as usize;
         if flows.packets(lane) > 0 {
             if place < self.heap.len() {
-                // The tag stays; the packet is younger.
+                // The tag stays the same; the packet is younger.
                 self.sink(place, self.entry(flows, lane));
             }
             return;
@@ -224,7 +227,7 @@ impl StartTime {
         self.close(flows, lane);
     }
 
-    /// The oldest packet of `lane`, of `size` bytes, went into service without waiting for its tag.
+    /// Notes that the oldest packet of `lane`, of `size` bytes, went into service without waiting for its tag.
     #[inline]
     pub fn overtook(&mut self, flows: &mut Flows, lane: u32, size: u32) {
         self.tag[lane as usize] += u64::from(size);
@@ -234,7 +237,7 @@ impl StartTime {
         }
     }
 
-    /// The packet to serve next; `None` if none has joined, and then the server falls idle.
+    /// The packet to serve next; `None` if no lane has joined, and then the server becomes idle.
     #[inline]
     pub fn next(&mut self, flows: &mut Flows) -> Option<Packet> {
         let Some(lane) = self.heap.first().map(|first| first.lane()) else {
@@ -258,7 +261,7 @@ impl StartTime {
         Some(packet)
     }
 
-    /// An empty lane is given back; its flow keeps the tag.
+    /// Gives an empty lane back; its flow keeps the tag.
     #[inline]
     fn close(&mut self, flows: &mut Flows, lane: u32) {
         let flow = flows.flow(lane) as usize;
@@ -290,7 +293,7 @@ impl StartTime {
         loop {
             let first = Self::CHILDREN * i + 1;
             let least = if let Some(&[a, b, c, d]) = self.heap.get(first..first + Self::CHILDREN) {
-                // Without branches that cannot be predicted.
+                // Without branches, because they would be unpredictable.
                 let (ab, cd) = (a.min(b), c.min(d));
                 let (left, right) = (usize::from(b < a), 2 + usize::from(d < c));
                 first + if cd < ab { right } else { left }
@@ -316,7 +319,7 @@ impl StartTime {
     }
 }
 
-/// Either of the two.
+/// One of the two schedulers.
 #[derive(Clone, Debug)]
 pub(crate) enum Order {
     RoundRobin(RoundRobin),
@@ -332,13 +335,13 @@ impl Order {
         }
     }
 
-    /// Whether it is a round robin, which forgets a lane as it empties.
+    /// Whether it is a round robin, which forgets a lane when it becomes empty.
     #[inline]
     pub fn is_turn(&self) -> bool {
         matches!(self, Self::RoundRobin(_))
     }
 
-    /// The youngest packet of `lane` just arrived, `new` if it opened the lane.
+    /// Notes that the youngest packet of `lane` just arrived; `new` if it opened the lane.
     #[inline]
     pub fn arrive(&mut self, flows: &mut Flows, lane: u32, new: bool) {
         match self {
@@ -356,7 +359,7 @@ impl Order {
         }
     }
 
-    /// A packet was taken from `lane` by overflow.
+    /// Notes that an overflow dropped a packet of `lane`.
     #[inline]
     pub fn dropped(&mut self, flows: &mut Flows, lane: u32) {
         match self {
@@ -415,12 +418,12 @@ pub(crate) mod tests {
         Stream::new(0, 0, ("link", 0), "queue")
     }
 
-    /// Queue on a link whose packets have 1000 bytes.
+    /// A queue on a link whose packets have 1000 bytes.
     pub fn queue<Q: Rule>(params: &Q::Params, limit: Limit) -> Q {
         Q::new(params, &Port::new(limit, Rate(1_000_000), 1000.0), chance()).unwrap()
     }
 
-    /// Arrivals (flow, size), numbered, at a busy server; those that were dropped.
+    /// Offers numbered arrivals (flow, size) to a busy server; returns the packets dropped.
     pub fn offer(queue: &mut impl QueueDiscipline, arrivals: &[(u32, u32)]) -> Vec<(u32, u32)> {
         let mut ledger = Ledger::default();
         for (token, &(flow, size)) in (0..).zip(arrivals) {
@@ -429,7 +432,7 @@ pub(crate) mod tests {
         ledger.dropped.iter().map(|packet| (packet.flow, packet.token)).collect()
     }
 
-    /// The next `n` packets (flow, size), or as many as there are.
+    /// Serves the next `n` packets (flow, size), or all if there are fewer.
     pub fn serve(queue: &mut impl QueueDiscipline, n: usize) -> Vec<(u32, u32)> {
         let mut next = || queue.dequeue(Time::ZERO, &mut Ledger::default());
         (0..n).map_while(|_| next()).map(|packet| (packet.flow, packet.size)).collect()

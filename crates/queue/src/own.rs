@@ -1,20 +1,20 @@
-//! Disciplines of two types in one run: the registry's, and others that callers have.
+//! Disciplines of two types in one run: those of the registry, and the caller's.
 
 use crate::{Backlog, Fates, Packet, QueueDiscipline, Visitor};
 use base::Time;
 
-/// One of two disciplines: for runs in which some links have the one and some the other. For three, one of the two is such a pair.
+/// One of two types of disciplines, for runs that use both. Nested pairs allow three or more types.
 #[derive(Clone, Debug)]
 pub enum Either<A, B> {
-    /// The one.
+    /// The first type.
     First(A),
-    /// The other.
+    /// The second type.
     Second(B),
 }
 
 queue_discipline! { Either<A, B> { First Second } }
 
-/// The caller has no discipline of its own: there is no such value, so that built-in ones cost what they cost alone.
+/// For callers without a discipline of their own: the type has no values, so built-in disciplines have no extra cost.
 #[derive(Clone, Copy, Debug)]
 pub enum NoOwn {}
 

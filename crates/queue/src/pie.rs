@@ -1,11 +1,12 @@
-//! PIE, the proportional integral controller enhanced: a drop probability steered by the queueing delay and its trend.
+//! PIE, the proportional integral controller enhanced: the queueing delay and its trend control a drop probability.
 //!
-//! Source: RFC 8033, Section 4 and the enhancements of Sections 5.1 (ECN), 5.4 (de-randomisation) and 5.5 (capped
-//! steps); the delay is the backlog, without the packet in service, over the known rate (the RFC lets either be used).
-//! Differs from the source: `high_delay`, a rule of Linux, adds 0.02 an update above 250 ms; PIE is always on (Section
-//! 5.3 may switch it off).
-//! Differs from Linux: the delay there is the last packet's sojourn; the probability decays only without any delay
-//! (`decay_when_empty`), by 1/64, not 0.02; it marks only with `ecn`; sizes are measured by the MTU, not by the mean packet.
+//! Source: RFC 8033, Section 4 and the enhancements of Sections 5.1 (ECN), 5.4 (de-randomisation) and 5.5 (capped steps).
+//! The delay is the backlog, without the packet in service, over the known rate; the RFC allows this method.
+//! Differs from the source: `high_delay`, a rule of Linux, adds 0.02 per update above 250 ms; PIE is always on (Section 5.3
+//! may switch it off).
+//! Differs from Linux: the delay there is the last packet's sojourn time; there the probability decays only without any
+//! delay (`decay_when_empty`), by 1/64 and not 0.02; it marks only with `ecn`; it measures sizes by the MTU, not by the
+//! mean packet.
 
 use crate::checks::{clock, gain};
 use crate::signal::signal;
@@ -40,7 +41,7 @@ base::params! {
     }
 }
 
-/// Drops are spaced out between these two sums of probabilities (Section 5.4).
+/// Bounds of the summed probabilities between which drops are spaced (Section 5.4).
 const ACCUMULATED: (f64, f64) = (0.85, 8.5);
 
 /// See the [module](self).
@@ -98,7 +99,7 @@ impl Rule for Pie {
 
     fn tc(p: &Params, port: &Port) -> Option<String> {
         let Limit::Packets(limit) = port.limit else { return None };
-        // tc(8) counts times in microseconds, gains in sixteenths (0 to 32), and has no words for the rest.
+        // tc(8) counts times in microseconds and gains in sixteenths (0 to 32), and has no words for the other parameters.
         let micros = |span: Span| span.0.is_multiple_of(1_000_000).then_some(span.0 / 1_000_000);
         let sixteenths =
             |gain: f64| (gain * 16.0 <= 32.0 && gain * 16.0 == (gain * 16.0).trunc()).then_some(gain * 16.0);
@@ -127,7 +128,7 @@ impl Pie {
         0.5 * self.params.target.as_secs()
     }
 
-    /// The random drop of Sections 4.1 and 5.4, and why.
+    /// The random drop of Sections 4.1 and 5.4, and its cause.
     fn drop_early(&mut self, packet: &Packet, backlog: Backlog) -> Option<Cause> {
         let half_target = self.half_target();
         let state = &mut self.state;
@@ -213,7 +214,7 @@ mod tests {
     use super::*;
     use base::{Bytes, Flags};
 
-    /// Returns PIE on a link of one byte per microsecond, where the delay in microseconds is the backlog in bytes.
+    /// PIE on a link of one byte per microsecond, so that the delay in microseconds is the backlog in bytes.
     fn rule(params: &Params) -> Pie {
         let port = Port::new(Limit::Packets(1000), Rate(8_000_000), 1000.0);
         Pie::new(params, &port, Stream::new(1, 0, ("link", 0), "queue")).unwrap()
@@ -223,7 +224,7 @@ mod tests {
         Backlog { packets: ms as u32, bytes: Bytes((1000.0 * ms) as u64) }
     }
 
-    /// Drop probability after an update at a delay of `ms`, from `drop_prob` and a delay of `old` ms before.
+    /// Drop probability after an update with a delay of `ms`; before, it was `drop_prob` with a delay of `old` ms.
     fn updated(params: &Params, drop_prob: f64, old: f64, ms: f64) -> f64 {
         let mut pie = rule(params);
         pie.state.drop_prob = drop_prob;
@@ -263,15 +264,15 @@ mod tests {
     #[test]
     fn caps_its_steps_and_hurries_above_the_high_delay() {
         let params = Params::default();
-        // 0.125 * 45 ms + 1.25 * 45 ms = 0.061875: 0.02 from 0.1 on, half of it below.
+        // 0.125 * 45 ms + 1.25 * 45 ms = 0.061875: capped to 0.02 from 0.1 on; half of it below 0.1.
         near(updated(&params, 0.1, 15.0, 60.0), 0.12);
         near(updated(&params, 0.09, 15.0, 60.0), 0.09 + 0.030_937_5);
-        // 0.125 * 285 ms = 0.035625 is capped; above 250 ms 0.02 more.
+        // 0.125 * 285 ms = 0.035625 is capped; above 250 ms another 0.02 is added.
         near(updated(&params, 0.5, 300.0, 300.0), 0.54);
         near(updated(&Params { high_delay: Span::ZERO, ..params.clone() }, 0.5, 300.0, 300.0), 0.52);
         near(updated(&params, 0.5, 250.0, 250.0), 0.52);
         near(updated(&params, 0.99, 300.0, 300.0), 1.0);
-        // 0.125 * -5 ms - 1.25 * 190 ms = -0.238125: no cap downwards.
+        // 0.125 * -5 ms - 1.25 * 190 ms = -0.238125: decreases have no cap.
         near(updated(&params, 0.5, 200.0, 10.0), 0.5 - 0.238_125);
         near(updated(&params, 0.2, 200.0, 10.0), 0.0);
     }
@@ -279,7 +280,7 @@ mod tests {
     #[test]
     fn decays_when_the_congestion_is_gone() {
         let params = Params::default();
-        // 0.125 * -8 ms = -0.001, then 0.98 of it; not with one of the two delays at half the target.
+        // 0.125 * -8 ms = -0.001, then the factor 0.98; no factor if one of the two delays is half the target.
         near(updated(&params, 0.5, 7.0, 7.0), 0.98 * 0.499);
         near(updated(&params, 0.5, 7.5, 7.5), 0.5 - 0.125 * 0.0075);
         // 0.125 * -8 ms - 1.25 * 0.5 ms = -0.001625.
@@ -324,7 +325,7 @@ mod tests {
         }
         pie.state.drop_prob = 1.0;
         assert_eq!(pie.admit(&packet, waiting(100.0), None), Verdict::Drop(Cause::Forced));
-        // The allowance returns once nothing is dropped and both delays, now and at the last update, are low.
+        // The allowance returns once the drop probability is 0 and both delays, now and at the last update, are low.
         for (drop_prob, old, ms, returns) in
             [(1e-9, 0.0, 0.0, false), (0.0, 7.5, 0.0, false), (0.0, 0.0, 7.5, false), (0.0, 7.4, 7.4, true)]
         {
@@ -333,7 +334,7 @@ mod tests {
             let expected = if returns { Span::millis(150) } else { Span::ZERO };
             assert_eq!(pie.state.burst_allowance, expected, "{drop_prob} {old} {ms}");
         }
-        // An allowance that is no multiple of the update ends at zero.
+        // An allowance that is not a multiple of the update interval ends at zero.
         let mut short = rule(&Params { max_burst: Span::millis(20), ..Params::default() });
         for left in [5, 0, 0] {
             short.on_wakeup(short.next_wakeup(), waiting(100.0), None);
@@ -341,7 +342,7 @@ mod tests {
         }
     }
 
-    /// Past its burst, with this drop probability and this delay at the last update.
+    /// PIE after its burst allowance, with this drop probability and this delay at the last update.
     fn dropping(params: &Params, drop_prob: f64, old: f64) -> Pie {
         let mut pie = rule(params);
         (pie.state.drop_prob, pie.state.qdelay_old, pie.state.burst_allowance) = (drop_prob, old * 1e-3, Span::ZERO);
@@ -356,10 +357,10 @@ mod tests {
             let mut pie = dropping(&params, drop_prob, old);
             (0..1000).filter(|_| pie.admit(&packet, waiting(ms), None) != Verdict::Accept).count()
         };
-        // The delay was below half the target and the probability below 0.2.
+        // No drops: the last delay is below half the target and the probability below 0.2.
         assert_eq!(drops(0.199, 7.4, 50.0), 0);
         assert!(drops(0.2, 7.4, 50.0) > 0 && drops(0.199, 7.5, 50.0) > 0);
-        // No more than two mean packets wait.
+        // No drops: at most two mean packets wait.
         assert_eq!(drops(1.0, 50.0, 2.0), 0);
         assert_eq!(drops(1.0, 50.0, 2.001), 1000);
     }
@@ -373,16 +374,17 @@ mod tests {
             let drops = |_: &u32| pie.admit(&packet, waiting(15.0), None) == Verdict::Drop(Cause::Early);
             (0..n).filter(drops).count() as f64 / f64::from(n)
         };
-        // Binomial: four standard errors, a level of 6e-5 for each.
+        // Binomial: four standard errors, which a correct rule exceeds with probability 6e-5 in each case.
         let four_sigma = |p: f64| 4.0 * (p * (1.0 - p) / f64::from(n)).sqrt();
         let random = Params { derandomize: false, ..Params::default() };
         assert!((fraction(&random, 1000) - 0.05).abs() < four_sigma(0.05));
-        // A quarter of the mean size, a quarter of the probability; twice the size, no more than the probability.
+        // A quarter of the mean size has a quarter of the probability; twice the size has no higher probability.
         let bytes = Params { bytemode: true, ..random };
         assert!((fraction(&bytes, 250) - 0.0125).abs() < four_sigma(0.0125));
         assert!((fraction(&bytes, 2000) - 0.05).abs() < four_sigma(0.05));
-        // De-randomised: 16 packets (0.8 < 0.85) pass for certain, then a geometric wait of 1 / 0.05 = 20 on average,
-        // so one drop in 36; a gap's deviation of 20 makes 20 / 36^1.5 / sqrt(n) the standard error.
+        // De-randomised: 16 packets (0.8 < 0.85) always pass, then the wait is geometric with mean 1 / 0.05 = 20, so one
+        // packet in 36 is dropped. The standard deviation of a gap is 20, which gives the standard error 20 / 36^1.5 /
+        // sqrt(n).
         let spaced = fraction(&Params::default(), 1000);
         assert!((spaced - 1.0 / 36.0).abs() < 4.0 * 20.0 / 216.0 / f64::from(n).sqrt(), "{spaced}");
     }
@@ -390,7 +392,7 @@ mod tests {
     #[test]
     fn spaces_drops_between_the_two_sums() {
         let packet = Packet::new(0, 0, 1000, Time::ZERO);
-        // 2^-3 a packet: the seventh reaches 0.875, the 68th 8.5.
+        // 2^-3 per packet: the sum reaches 0.875 at the seventh packet and 8.5 at the 68th.
         let mut pie = dropping(&Params::default(), 0.125, 15.0);
         for nth in 1..=6 {
             assert_eq!(pie.admit(&packet, waiting(15.0), None), Verdict::Accept, "{nth}");
@@ -399,7 +401,7 @@ mod tests {
         pie.state.accu_prob = 8.375;
         assert_eq!(pie.admit(&packet, waiting(15.0), None), Verdict::Drop(Cause::Forced));
         assert_eq!(pie.state.accu_prob, 0.0);
-        // What does not fit starts the count again, too.
+        // A packet that finds no room restarts the sum, too.
         pie.state.accu_prob = 0.5;
         let full = Backlog { packets: 1000, bytes: Bytes(1_000_000) };
         assert_eq!(pie.admit(&packet, full, None), Verdict::Drop(Cause::Overflow));

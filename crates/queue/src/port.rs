@@ -1,9 +1,9 @@
-//! The link of a queue: its buffer, its rate, and the packets and round-trip times of the flows that use it.
+//! The link as its queue sees it: its buffer, its rate, and the packets and round-trip times of its flows.
 
 use crate::{Backlog, Packet};
 use base::{Amount, Bytes, Rate, Scale};
 
-/// The size of the buffer: what may wait, the packet in service excluded.
+/// The size of the buffer: what may wait, without the packet in service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Limit on the number of waiting packets.
@@ -15,7 +15,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Whether `packet` still fits beside `backlog`.
+    /// Whether `packet` still fits if `backlog` waits.
     #[inline]
     #[must_use]
     pub fn has_room(self, backlog: Backlog, packet: &Packet) -> bool {
@@ -26,7 +26,7 @@ impl Limit {
         }
     }
 
-    /// Whether `backlog` is within it.
+    /// Whether `backlog` is within the limit.
     #[inline]
     #[must_use]
     pub fn holds(self, backlog: Backlog) -> bool {
@@ -45,9 +45,9 @@ pub struct Port {
     pub limit: Limit,
     /// Rate of the link.
     pub rate: Rate,
-    /// Mean size of the packets that use it, in bytes.
+    /// Mean size of its packets, in bytes.
     pub packet: f64,
-    /// Its bandwidth-delay product in bytes; `None` if no flow with a round-trip time uses it.
+    /// The bandwidth-delay product in bytes; `None` if no flow with a round-trip time uses the link.
     pub bdp: Option<f64>,
 }
 
@@ -58,7 +58,7 @@ impl Port {
         Self { limit, rate, packet, bdp: None }
     }
 
-    /// The buffer in packets of the mean size; `None` for one without limit.
+    /// The buffer in packets of the mean size; `None` if it is unlimited.
     #[must_use]
     pub fn buffer(&self) -> Option<f64> {
         match self.limit {
@@ -68,7 +68,7 @@ impl Port {
         }
     }
 
-    /// The buffer in bytes; `None` for one without limit.
+    /// The buffer in bytes; `None` if it is unlimited.
     #[must_use]
     pub fn buffer_bytes(&self) -> Option<f64> {
         self.buffer().map(|packets| packets * self.packet)
@@ -80,7 +80,7 @@ impl Port {
         (amount.packets() * self.packet).round()
     }
 
-    /// Packets of the mean size that pass per second.
+    /// Packets of the mean size that the link carries per second.
     #[must_use]
     pub fn capacity(&self) -> f64 {
         self.scale().capacity()

@@ -1,11 +1,13 @@
-//! Fair queueing that serves flows first which have just become active: implicit service differentiation.
+//! Fair queueing that gives priority to flows that have just become active: implicit service differentiation.
 //!
-//! Source: Kortebi, Oueslati and Roberts, HPSR 2004 (`start-time`: PFQ) and ITC 19, 2005 (`drr`: PDRR).
-//! A flow is active while something of it waits, and beyond: `start-time` until the virtual time passes its last finish
-//! tag, `drr` until its turn finds nothing. The first packet of a flow that was not active, and those after it as long as
-//! together they have one quantum and none of it waits behind, go into one FIFO served before all else. They are charged
-//! to their flow's tag or deficit; the virtual time does not move with them.
-//! Choices: the paper's description, its pseudo-code unseen; dropping as `fq`, which leaves no trace in charges.
+//! Source: Kortebi, Oueslati and Roberts, HPSR 2004 (`start-time`: PFQ) and ITC 19, 2005 (`drr`: PDRR). A flow is active
+//! while it has packets waiting and for some time after: with `start-time` until the virtual time passes its last finish
+//! tag, with `drr` until its turn finds no packets. One FIFO is served before everything else. It takes the first packet of
+//! a flow that was not active, and the next packets as long as they total at most one quantum and no packet of the flow
+//! waits outside the FIFO. These packets are charged to the flow's tag or deficit; the virtual time does not move with
+//! them.
+//! Choices: the paper's description, as its pseudo-code was not available; drops as in `fq`, which leave no trace in
+//! charges.
 
 use crate::flows::{Flows, NONE, Victim};
 use crate::longest::Longest;
@@ -25,12 +27,12 @@ base::params! {
     }
 }
 
-/// State of a flow besides its lane, whose oldest `ahead` packets are those in the FIFO.
+/// State of a flow in addition to its lane. The oldest `ahead` packets of the lane are those in the FIFO.
 #[derive(Clone, Copy, Debug, Default)]
 struct Active {
-    /// Bytes that went into the FIFO since it became active.
+    /// Bytes that went into the FIFO since the flow became active.
     spent: i64,
-    /// Packets of it in the FIFO.
+    /// Number of its packets in the FIFO.
     ahead: u32,
 }
 
@@ -95,7 +97,8 @@ impl PriorityFq {
         match &mut self.order {
             Order::RoundRobin(round) => {
                 if new {
-                    // It joins where its turn comes last; what it sends before, it has from the round that passes.
+                    // The flow joins the round at the end. What it sends before its turn uses the quantum of the present
+                    // round.
                     round.join(&mut self.flows, lane);
                     *self.flows.deficit(lane) = self.quantum;
                 }
@@ -134,7 +137,7 @@ impl PriorityFq {
         Some(packet)
     }
 
-    /// The next packet of those that have no priority.
+    /// The next packet without priority.
     fn take_other(&mut self) -> Option<Packet> {
         let round = match &mut self.order {
             Order::StartTime(tags) => return tags.next(&mut self.flows),
@@ -148,7 +151,7 @@ impl PriorityFq {
             } else if round.charge(&mut self.flows) {
                 let packet = self.flows.pop_front(lane);
                 if self.flows.packets(lane) == 0 {
-                    // It had its turn in this round: what comes before its next one waits for that.
+                    // The flow had its turn in this round: packets that arrive before its next turn wait for that turn.
                     *self.flows.deficit(lane) = 0;
                     self.active[packet.flow as usize].spent = self.quantum;
                     round.pass(&self.flows);
@@ -179,7 +182,7 @@ impl PriorityFq {
                 active.spent -= i64::from(packet.size);
             }
             match &mut self.order {
-                // An empty lane stays until its turn.
+                // A lane that becomes empty stays until its turn.
                 Order::RoundRobin(_) => *self.flows.deficit(lane) += if ahead { i64::from(packet.size) } else { 0 },
                 Order::StartTime(tags) => {
                     tags.dropped(&mut self.flows, lane);
@@ -217,7 +220,7 @@ impl QueueDiscipline for PriorityFq {
     }
 }
 
-/// A list of slots, from which any may be taken.
+/// A list of slots from which any slot can be removed.
 #[derive(Clone, Debug)]
 struct Chain {
     /// For each slot, the slots before and after it.
@@ -278,13 +281,13 @@ mod tests {
     fn one_quantum_of_a_new_flow_goes_before_a_backlog() {
         for scheduler in [Scheduler::StartTime, Scheduler::Drr] {
             let mut q = scheduled(scheduler, Limit::Unlimited);
-            // The first packet of flow 0 is new, too; a quantum is 1000 bytes.
+            // The first packet of flow 0 has priority too; a quantum is 1000 bytes.
             offer(&mut q, &[(0, 1000), (0, 1000), (0, 1000)]);
             assert_eq!(serve(&mut q, 1), [(0, 1000)]);
-            // 400 + 600 are a quantum, the 100 after them one too many, even though they came before flow 2.
+            // 400 + 600 bytes are one quantum. The next 100 exceed it, so they wait although they came before flow 2.
             offer(&mut q, &[(1, 400), (1, 600), (1, 100), (2, 300)]);
             assert_eq!(serve(&mut q, 3), [(1, 400), (1, 600), (2, 300)], "{scheduler:?}");
-            // Tags: flow 0 waits at 1000, flow 1 at 0 + 400 + 600 = 1000 behind it. Turns: flow 0 has joined first.
+            // Tags: flow 0 waits at 1000, and flow 1 at 0 + 400 + 600 = 1000 behind it. Turns: flow 0 joined first.
             assert_eq!(serve(&mut q, 4), [(0, 1000), (1, 100), (0, 1000)], "{scheduler:?}");
         }
     }
@@ -293,7 +296,7 @@ mod tests {
     fn what_is_small_does_not_overtake_what_waits_of_its_flow() {
         for scheduler in [Scheduler::StartTime, Scheduler::Drr] {
             let mut q = scheduled(scheduler, Limit::Unlimited);
-            // 900, then 200 would be 1100 bytes and waits; 50 would still fit the quantum.
+            // 900 + 200 would be 1100 bytes, so the 200 wait; then the 50 wait too, although they would fit the quantum.
             offer(&mut q, &[(0, 900), (0, 200), (0, 50)]);
             assert_eq!(serve(&mut q, 3), [(0, 900), (0, 200), (0, 50)], "{scheduler:?}");
         }
@@ -306,8 +309,8 @@ mod tests {
             offer(&mut q, &[(0, 1000), (0, 1000), (0, 1000), (0, 1000)]);
             serve(&mut q, 1);
             offer(&mut q, &[(1, 1500), (1, 1500)]);
-            // Tags: flow 0 at 1000 and 2000, flow 1 at 1500. Deficits: flow 1 owes 500 after its first; its turns bring
-            // 500 and 1500.
+            // Tags: flow 0 at 1000 and 2000, flow 1 at 1500. Deficits: flow 1 owes 500 after its first packet; its turns
+            // then bring 500 and 1500.
             let expected = match scheduler {
                 Scheduler::StartTime => [(1, 1500), (0, 1000), (1, 1500), (0, 1000), (0, 1000)],
                 Scheduler::Drr => [(1, 1500), (0, 1000), (0, 1000), (1, 1500), (0, 1000)],
@@ -320,16 +323,17 @@ mod tests {
     fn a_flow_stays_active_until_the_virtual_time_passes_its_tag() {
         let mut q = scheduled(Scheduler::StartTime, Limit::Unlimited);
         offer(&mut q, &[(0, 1000), (0, 1000), (0, 1000), (0, 1000)]);
-        // 0 to 1000 first, then tag 1000.
+        // The packet from 0 to 1000 comes first, then the one with tag 1000.
         assert_eq!(serve(&mut q, 2), [(0, 1000), (0, 1000)]);
-        // v = 1000: flow 1 sends from 1000 to 1600 at once. Its next 600 would be 1200 bytes: tag 1600, before flow 0's 2000.
+        // v = 1000: flow 1 sends from 1000 to 1600 at once. With the next 600 it would be 1200 bytes: tag 1600, before flow
+        // 0's 2000.
         offer(&mut q, &[(1, 600), (1, 600)]);
         assert_eq!(serve(&mut q, 3), [(1, 600), (1, 600), (0, 1000)]);
-        // v = 2000, the tag of flow 1 is 2200: it is still active and has spent 600 of its 1000 bytes: 600 wait at 2200,
-        // before flow 0 at 3000.
+        // v = 2000 and the tag of flow 1 is 2200, so it is still active and has spent 600 of its 1000 bytes: the next 600
+        // wait at 2200, before flow 0 at 3000.
         offer(&mut q, &[(1, 600), (0, 1000)]);
         assert_eq!(serve(&mut q, 2), [(1, 600), (0, 1000)]);
-        // v = 3000 has passed 2800: new again.
+        // v = 3000 has passed 2800, so flow 1 gets priority again.
         offer(&mut q, &[(1, 600)]);
         assert_eq!(serve(&mut q, 2), [(1, 600), (0, 1000)]);
         assert!(serve(&mut q, 1).is_empty());
@@ -340,13 +344,13 @@ mod tests {
         let mut q = scheduled(Scheduler::Drr, Limit::Unlimited);
         offer(&mut q, &[(0, 1000), (0, 1000), (0, 1000), (0, 1000), (0, 1000), (1, 400)]);
         assert_eq!(serve(&mut q, 3), [(0, 1000), (1, 400), (0, 1000)]);
-        // 400 + 700 bytes are more than the quantum of this round: the 700 wait for the turn.
+        // 400 + 700 bytes exceed the quantum of this round: the 700 wait for the turn.
         offer(&mut q, &[(1, 700)]);
         assert_eq!(serve(&mut q, 1), [(1, 700)]);
-        // It had its turn: 500 wait for the next.
+        // Flow 1 had its turn: the 500 wait for the next one.
         offer(&mut q, &[(1, 500)]);
         assert_eq!(serve(&mut q, 2), [(0, 1000), (1, 500)]);
-        // A turn that finds nothing between the two: new again.
+        // A turn in between found no packets, so flow 1 gets priority again.
         assert_eq!(serve(&mut q, 2), [(0, 1000), (0, 1000)]);
         offer(&mut q, &[(0, 1000), (0, 1000)]);
         serve(&mut q, 1);
@@ -358,13 +362,14 @@ mod tests {
     fn a_victim_may_wait_among_the_first() {
         for scheduler in [Scheduler::StartTime, Scheduler::Drr] {
             let mut q = scheduled(scheduler, Limit::Packets(3));
-            // The quantum of flow 0 takes all three, its fourth waits behind.
+            // The quantum of flow 0 covers all three; its fourth packet waits outside the FIFO.
             offer(&mut q, &[(0, 300), (0, 300), (0, 300)]);
             let mut ledger = Ledger::default();
             for packet in [Packet::new(0, 9, 800, Time::ZERO), Packet::new(1, 10, 300, Time::ZERO)] {
                 q.enqueue(packet, None, &mut ledger);
             }
-            // The fourth is one too many. Then 900 and 300 bytes are one packet each, rounded up: one of the two goes first.
+            // The fourth packet is one too many. Then 900 and 300 bytes both count as one packet, rounded up: one of the
+            // two is dropped first.
             assert_eq!(ledger.dropped.len(), 2);
             assert_eq!(ledger.dropped[0].token, 9);
             assert_eq!(serve(&mut q, 4).len(), 3, "{scheduler:?}");

@@ -1,18 +1,18 @@
-//! Profiles of disciplines: the parameters that another implementation has without further settings, each with its source.
+//! Profiles of disciplines: the default parameters of another implementation, each with its source.
 //!
 //! Source: Linux 6.12 and, for dualpi2, 6.18 (`net/sched`, `include/net`); iproute2 6.1 for what `tc` fills in.
 
 use crate::{Limit, Port, QueueSpec};
 use base::{Rate, Value};
 
-/// A value, and where the source has it.
+/// A value, and its place in the source.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// The parameter; `limit` for the size of the buffer.
+    /// Name of the parameter; `limit` for the size of the buffer.
     pub name: &'static str,
     /// The value in the form of a scenario file.
     pub value: &'static str,
-    /// File and function.
+    /// File and function in the source.
     pub source: &'static str,
 }
 
@@ -25,13 +25,13 @@ pub struct Profile {
     pub discipline: &'static str,
     /// Version of the source.
     pub version: &'static str,
-    /// Differences from the source that these parameters leave.
+    /// Differences from the source that remain with these parameters.
     pub differs: &'static str,
-    /// Every parameter of the discipline, and the buffer's size where the source has one.
+    /// Every parameter of the discipline, and the buffer's size if the source sets one.
     pub settings: &'static [Setting],
 }
 
-/// The name of all there are.
+/// The name of all present profiles.
 pub const LINUX: &str = "linux";
 
 const PIE: &str = "include/net/pie.h, pie_params_init";
@@ -158,17 +158,17 @@ pub const PROFILES: &[Profile] = &[
     },
 ];
 
-/// Parameters that `tc` computes once another is given: discipline, the computed one, the given one.
+/// Parameters that `tc` computes if another one is given: discipline, computed parameter, given parameter.
 const UNLESS: [(&str, &str, &str); 1] = [("red", "max_th", "min_th")];
 
-/// Words of `tc` that must be said even at their default.
+/// Words that `tc` requires even at their default.
 const SAID: [&str; 2] = ["avpkt", "bandwidth"];
 
 impl Profile {
     /// Profile `name` of `discipline`, or an error message.
     ///
     /// # Errors
-    /// What would be right, for the place at which `name` stands.
+    /// A message that says what would be right in place of `name`.
     pub fn named(name: &str, discipline: &str) -> Result<&'static Self, String> {
         if !PROFILES.iter().any(|profile| profile.name == name) {
             return Err(format!("unknown profile {name:?}; must be {LINUX:?}"));
@@ -180,14 +180,14 @@ impl Profile {
         })
     }
 
-    /// The size of the buffer in packets, where the source has one.
+    /// The size of the buffer in packets, if the source sets it.
     #[must_use]
     pub fn limit(&self) -> Option<u32> {
         let text = self.settings.iter().find(|setting| setting.name == "limit")?.value;
         text.split(' ').next()?.parse().ok()
     }
 
-    /// The parameters, where a file gives those called `given`.
+    /// The parameters, without those that a file gives (`given`) or that are computed from them.
     pub fn parameters<'a>(&'a self, given: &'a [&str]) -> impl Iterator<Item = (&'static str, Value)> + 'a {
         let left = |name: &str| {
             let by = |(discipline, open, other): &(&str, &str, &str)| {
@@ -217,13 +217,13 @@ impl Setting {
     }
 }
 
-/// Arguments `words` for `tc` of a resolved `spec` on `port`, without those that are Linux's defaults.
+/// Arguments `words` for `tc` of a resolved `spec` on `port`, without those equal to Linux's defaults.
 pub(crate) fn terse(spec: &QueueSpec, words: &str, port: &Port) -> String {
     let profile = PROFILES.iter().find(|profile| profile.discipline == spec.card().name);
     let plain = profile.and_then(|profile| {
         let mut port = Port { limit: profile.limit().map_or(port.limit, Limit::Packets), ..*port };
         if ["codel", "fq-codel"].contains(&profile.discipline) {
-            // Their line holds a packet's time on slow links; Linux does not do so by itself.
+            // Their words contain a packet's time on slow links; Linux does not apply it by itself.
             port.rate = Rate(u64::MAX);
         }
         let mut plain = profile.spec()?;
@@ -233,7 +233,7 @@ pub(crate) fn terse(spec: &QueueSpec, words: &str, port: &Port) -> String {
     let Some((plain, limited_by_hand)) = plain else { return words.to_owned() };
     let mut left = pairs(words);
     let (kind, rest) = (left.remove(0), left);
-    // What tc computes of other words is right only where those are left out as well.
+    // Values that tc computes from other words are right only if those words are left out too.
     let computed = limited_by_hand && !["min", "max"].iter().all(|name| same(&rest, &plain, name));
     let said = rest.into_iter().filter(|pair| {
         let name = pair.split(' ').next().unwrap_or_default();
@@ -248,7 +248,7 @@ fn same(left: &[String], right: &[String], name: &str) -> bool {
     find(left) == find(right)
 }
 
-/// Words, each with the value behind it, which begins with a digit.
+/// Splits `words` into pairs of a word and its value, which begins with a digit.
 fn pairs(words: &str) -> Vec<String> {
     let mut pairs: Vec<String> = Vec::new();
     for word in words.split(' ') {
@@ -339,7 +339,7 @@ mod tests {
         // tc_red_eval_ewma: at W = 1/64 (1 - (63/64)^83) / W = 46.7 >= 83 + 1 - 50 = 34; at 1/32 it is 29.7.
         assert_eq!(value(&plain, "w_q"), Value::Number(1.0 / 64.0));
         assert_eq!(plain.tc(&port).unwrap(), "red limit 900000 avpkt 1500 bandwidth 100000000bit");
-        // With min alone tc takes three times that, with max alone a third.
+        // With min alone tc takes three times min as max; with max alone, a third of max as min.
         assert_eq!(value(&with(&[("min_th", "20 packets")]), "max_th"), Value::Text("60 packets".into()));
         let half = with(&[("max_th", "0.5 buffer")]);
         assert_eq!(value(&half, "min_th"), Value::Text("100 packets".into()));

@@ -4,18 +4,18 @@
 use crate::*;
 use base::{Need, ParamError, Registered, Stream, Time, Value};
 
-/// A discipline that scenarios can name; its behaviour is an [`crate::Admission`] or a [`crate::QueueDiscipline`].
+/// A discipline that scenarios can name. Its behaviour is an [`crate::Admission`] or a [`crate::QueueDiscipline`].
 pub trait Rule: Registered + Sized {
-    /// Fills in what the parameters leave to the discipline (`"auto"`) on this port, so that it can be shown; amounts are
+    /// Sets the parameters that are left to the discipline (`"auto"`) on this port, so that they can be shown. Amounts are
     /// in packets already.
     ///
     /// # Errors
-    /// What the port lacks.
+    /// If the port lacks something that the discipline needs.
     fn resolve(_params: &mut Self::Params, _port: &Port) -> Result<(), ParamError> {
         Ok(())
     }
 
-    /// Signals it provides to flows that cross it, from resolved parameters: a law or a key may need them.
+    /// The signal that it provides to flows that cross it, from resolved parameters; laws or keys may need it.
     fn gives(_params: &Self::Params) -> Option<Need> {
         None
     }
@@ -26,14 +26,14 @@ pub trait Rule: Registered + Sized {
     /// The first parameter out of range.
     fn new(params: &Self::Params, port: &Port, chance: Stream) -> Result<Self, ParamError>;
 
-    /// Arguments of `tc qdisc replace dev DEV root` (or `parent`) for the same discipline in Linux, from resolved parameters;
-    /// `None` where Linux does not have the discipline or this form of it.
+    /// Arguments of `tc qdisc replace dev DEV root` (or `parent`) for the same discipline in Linux, from resolved
+    /// parameters; `None` if Linux does not have the discipline or this form of it.
     fn tc(_params: &Self::Params, _port: &Port) -> Option<String> {
         None
     }
 
-    /// Probability that an arrival is dropped or marked when the average that the discipline looks at is `average`
-    /// packets, from resolved parameters; `None` for disciplines without such a curve.
+    /// Probability that an arrival is dropped or marked if the discipline's average backlog is `average` packets, from
+    /// resolved parameters; `None` for disciplines without such a curve.
     fn curve(_params: &Self::Params, _average: f64) -> Option<f64> {
         None
     }
@@ -53,13 +53,13 @@ each_queue! { disciplines:
 }
 
 impl QueueSpec {
-    /// Turns every amount into packets and fills in what was left to the discipline. Doing it twice changes nothing.
+    /// Converts every amount into packets and sets the automatic values. A second call changes nothing.
     ///
     /// # Errors
-    /// The first parameter that says nothing on `port`.
+    /// The first parameter that has no value on `port`.
     pub fn resolve(&mut self, port: &Port) -> Result<(), ParamError> {
         let scale = port.scale();
-        // What the discipline fills in must be amounts that can be read again, too.
+        // Amounts that the discipline sets are converted as well.
         each_queue!(self, |p, Kind| {
             p.resolve(&scale)?;
             <Kind as Rule>::resolve(p, port)?;
@@ -69,14 +69,15 @@ impl QueueSpec {
         open.map_or(Ok(()), |(name, _)| Err(ParamError::new(name, base::amount::FORM)))
     }
 
-    /// Signals it provides to flows: [`Need::Marks`], [`Need::XcpRouter`] or none. The specification must be resolved.
+    /// The signal that it provides to flows: [`Need::Marks`], [`Need::XcpRouter`] or none. The specification must be
+    /// resolved.
     #[must_use]
     pub fn gives(&self) -> Option<Need> {
         each_queue!(self, |p, Kind| <Kind as Rule>::gives(p))
     }
 
-    /// Whether it may stand before a buffer that shares memory with others: it decides on arrival, and does not count how often its
-    /// own buffer was full.
+    /// Whether it may manage a buffer in shared memory: it must decide on arrival, and must not depend on how often its own
+    /// buffer was full.
     #[must_use]
     pub fn can_share_memory(&self) -> bool {
         let on_arrival = each_queue!(self, |_p, Kind| admissions: true, disciplines: false,);
@@ -96,9 +97,9 @@ impl QueueSpec {
         )
     }
 
-    /// Arguments of `tc qdisc` for the same discipline on Linux, without defaults; `None` where Linux does not have the
+    /// Arguments of `tc qdisc` for the same discipline on Linux, without defaults. `None` if Linux does not have the
     /// discipline or this form of it, and for a buffer without room for a packet: with `limit 0` Linux drops everything or
-    /// takes its default. The specification must be resolved.
+    /// uses its default. The specification must be resolved.
     #[must_use]
     pub fn tc(&self, port: &Port) -> Option<String> {
         let has_room = match port.limit {
@@ -109,7 +110,7 @@ impl QueueSpec {
         if has_room { Some(profile::terse(self, &self.words(port)?, port)) } else { None }
     }
 
-    /// The discipline and all its parameters, as `tc` says them.
+    /// The discipline and all its parameters in the words of `tc`.
     pub(crate) fn words(&self, port: &Port) -> Option<String> {
         each_queue!(self, |p, Kind| <Kind as Rule>::tc(p, port))
     }

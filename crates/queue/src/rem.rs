@@ -1,9 +1,9 @@
-//! Random exponential marking: a price moved by the mismatch of rate and of backlog, and a drop probability that grows
-//! exponentially towards 1 with it.
+//! Random exponential marking: the mismatch of rate and of backlog moves a price, and a drop probability grows
+//! exponentially towards 1 with the price.
 //!
-//! Source: Athuraliya, Li, Low and Yin 2001 ("REM: Active Queue Management", IEEE Network 15(3)): its price equation in
-//! the form without rates, price(t+1) = [price + gamma (alpha (b(t) - b*) + x - c)]+ with x - c = b(t+1) - b(t), in
-//! packets an interval. Interval (2 ms) and target (20 packets) are the defaults of the authors' ns-2 program.
+//! Source: Athuraliya, Li, Low and Yin 2001 ("REM: Active Queue Management", IEEE Network 15(3)): its price equation in the
+//! form without rates, price(t+1) = [price + gamma (alpha (b(t) - b*) + x - c)]+ with x - c = b(t+1) - b(t), in packets per
+//! interval. Interval (2 ms) and target (20 packets) are the defaults of the authors' ns-2 program.
 //! Differs from ns-2: x is measured there from arrivals, so that arrivals at a full buffer raise the price, too.
 
 use crate::checks::{clock, gain};
@@ -111,11 +111,12 @@ impl Admission for Rem {
     fn on_wakeup(&mut self, now: Time, backlog: Backlog, _idle_since: Option<Time>) {
         let (p, state) = (&self.params, &mut self.state);
         let (before, after) = (state.backlog, f64::from(backlog.packets));
-        // The published form: b as it was when the interval began, then its change for x - c.
+        // The published form: b at the beginning of the interval, and its change in the interval for x - c.
         let mismatch = p.alpha * (before - self.target) + (after - before);
         let price = (state.price + p.gamma * mismatch).max(0.0);
         if price != state.price {
-            // The timer of an idle link expires as often as any, and a power costs more than all the rest.
+            // Computed only if the price changed: the timer expires on an idle link too, and a power costs more than
+            // everything else.
             (state.price, state.prob) = (price, 1.0 - libm::pow(p.phi, -price));
         }
         state.backlog = after;
@@ -151,7 +152,7 @@ mod tests {
     #[test]
     fn moves_the_price_as_the_papers_equation_says() {
         let mut rem = rule(Params { gamma: 0.5, phi: 2.0, ..Params::default() });
-        // b(t+1), then by hand price + 0.5 (0.1 (b(t) - 20) + b(t+1) - b(t)), never negative.
+        // Columns: b(t+1), and price + 0.5 (0.1 (b(t) - 20) + b(t+1) - b(t)), never negative, computed by hand.
         let trace = [
             (0, 0.0),   // 0 + 0.5 (-2 + 0) < 0
             (10, 4.0),  // 0 + 0.5 (-2 + 10)
@@ -171,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_probability_is_exponential_in_the_price() {
-        // With phi = 2 a price of 1, 2, 3 gives 1/2, 3/4, 7/8: gamma = 1 and steps of the backlog on a target of 0.
+        // With phi = 2, prices 1, 2, 3 give 1/2, 3/4, 7/8: gamma = 1, and steps of the backlog with a target of 0.
         let mut rem =
             rule(Params { gamma: 1.0, alpha: 1e-12, phi: 2.0, target: Amount::Packets(0.0), ..Params::default() });
         for (packets, prob) in [(1, 0.5), (2, 0.75), (3, 0.875)] {
@@ -182,8 +183,9 @@ mod tests {
 
     #[test]
     fn converges_to_the_target_backlog_under_a_constant_overload_that_responds() {
-        // Sources offer twice the capacity at price 0 and phi^-price of that later: at rest phi^-price = 1/2. Gains for
-        // a damping ratio 0.5 sqrt(gamma kappa / alpha) = 0.7, where kappa = ln(phi) c = 0.2 packets per unit of price.
+        // Sources offer twice the capacity at price 0, and phi^-price of that otherwise, so phi^-price = 1/2 at
+        // equilibrium. The gains give a damping ratio 0.5 sqrt(gamma kappa / alpha) = 0.7, where kappa = ln(phi) c = 0.2
+        // packets per unit of price.
         let (capacity, phi) = (20.0, 1.01);
         let mut rem = rule(Params { gamma: 1.0, phi, ..Params::default() });
         let mut backlog = 0.0_f64;
@@ -191,7 +193,8 @@ mod tests {
             backlog = (backlog + 2.0 * capacity * (1.0 - rem.state.prob) - capacity).clamp(0.0, 100.0);
             update(&mut rem, backlog.round() as u32);
         }
-        // The rule sees whole packets: backlogs within half a packet of the target look like the target to it.
+        // The rule sees whole packets, so it cannot distinguish backlogs within half a packet of the target from the
+        // target.
         assert!((backlog - 20.0).abs() <= 1.0, "{backlog}");
         let at_rest = libm::log(2.0) / libm::log(phi);
         // One packet of mismatch moves the price by gamma = 1.
@@ -205,7 +208,7 @@ mod tests {
         let n = 100_000;
         let packet = Packet::new(0, 0, 1000, Time::ZERO);
         let drops = (0..n).filter(|_| rem.admit(&packet, waiting(10), None) == Verdict::Drop(Cause::Early)).count();
-        // Binomial: four standard errors, a level of 6e-5.
+        // Binomial: four standard errors, which a correct rule exceeds with probability 6e-5.
         let four_sigma = 4.0 * (0.05_f64 * 0.95 / f64::from(n)).sqrt();
         assert!((drops as f64 / f64::from(n) - 0.05).abs() < four_sigma, "{drops}");
     }

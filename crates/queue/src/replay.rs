@@ -1,22 +1,22 @@
-//! Replay of a list of arrivals through one link, with the fate of each packet: for golden tests, for pictures, and to
-//! compare a discipline with another reading of its source.
+//! Replay of a list of arrivals through one link, with the fate of each packet: for golden tests, for figures, and to
+//! compare a discipline with another implementation of its source.
 
 use crate::{Fates, Link, Packet, QueueDiscipline};
 use base::{Cause, Flags, Rate, RunMonitor, Time};
 
-/// Steps of the link until the monitor is looked at again.
+/// Number of steps of the link between two checks of the monitor.
 const STEPS_BETWEEN_LOOKS: u64 = 16_384;
 
 /// Fate of one packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fate {
-    /// Time at which it went into service, or was dropped; `Time::NEVER` if it still waits at the end.
+    /// Time at which the packet went into service or was dropped; `Time::NEVER` if it still waits at the end.
     pub time: Time,
-    /// Cause of its drop; `None` if it was served.
+    /// Cause of the drop; `None` if the packet was served.
     pub cause: Option<Cause>,
-    /// Whether it got a mark here.
+    /// Whether this link marked the packet.
     pub marked: bool,
-    /// The feedback it left with.
+    /// The feedback in the packet's header when it left.
     pub feedback: f32,
 }
 
@@ -24,7 +24,7 @@ pub struct Fate {
 struct Ledger(Vec<Fate>);
 
 impl Ledger {
-    /// Notes which packet went into service.
+    /// Notes that a packet went into service.
     fn began(&mut self, packet: Option<Packet>, now: Time) {
         if let Some(packet) = packet {
             let fate = &mut self.0[packet.token as usize];
@@ -44,8 +44,8 @@ impl Fates for Ledger {
     }
 }
 
-/// Sends `packets` (in order of arrival, tokens counting from 0) through `queue` in front of a link of `rate`, until all
-/// have left. `seen` is called after each arrival with its index, the backlog and the discipline.
+/// Sends `packets` (in order of arrival, with tokens counted from 0) through `queue` in front of a link of `rate`, until
+/// all have left. After each arrival, calls `seen` with its index, the backlog and the discipline.
 pub fn replay<Q: QueueDiscipline>(
     queue: Q,
     rate: Rate,
@@ -55,7 +55,7 @@ pub fn replay<Q: QueueDiscipline>(
     replay_monitored(queue, rate, packets, &RunMonitor::default(), seen)
 }
 
-/// [`replay`] that `monitor` can stop; packets after that count as waiting.
+/// [`replay`] with a monitor that can stop it; later packets count as waiting.
 pub fn replay_monitored<Q: QueueDiscipline>(
     queue: Q,
     rate: Rate,
@@ -80,7 +80,7 @@ pub fn replay_monitored<Q: QueueDiscipline>(
         ledger.began(began, packet.arrived);
         seen(i, &mut link);
     }
-    // The timers of an idle link are left alone.
+    // The timers of an idle link are not processed.
     while link.serving().is_some()
         && let Some(step) = link.advance(Time::NEVER, &mut ledger)
     {

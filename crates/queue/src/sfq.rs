@@ -1,11 +1,12 @@
-//! Stochastic fairness queueing: flows hashed into buckets, which are served in turn; the hash changes now and then.
+//! Stochastic fairness queueing: flows are hashed into buckets, which are served in turn; the hash changes from time to
+//! time.
 //!
-//! Source: `McKenney` 1990. A full buffer drops from the tail of the longest bucket, the arrival put in first.
-//! Differs from the source: turns are worth a quantum of bytes with a deficit (Shreedhar and Varghese 1995) instead of a
-//! packet. With a new hash all that waits is hashed again, bucket by bucket in the order of the round and oldest first, so
-//! that no flow is reordered; deficits begin anew.
-//! Differs from Linux: no limit on packets per bucket or on buckets in use; lengths are bytes rounded up to packets of
-//! the mean size; a bucket never overdraws its turn; Linux does not perturb by default.
+//! Source: `McKenney` 1990. A full buffer drops from the tail of the longest bucket, after the arrival was enqueued.
+//! Differs from the source: a turn is a quantum of bytes with a deficit (Shreedhar and Varghese 1995) instead of a packet.
+//! When the hash changes, all waiting packets are hashed again, bucket by bucket in the order of the round and oldest
+//! first, so that no flow is reordered; deficits are reset.
+//! Differs from Linux: no limit on packets per bucket or on buckets in use; lengths are bytes rounded up to packets of the
+//! mean size; a bucket never overdraws its turn; Linux does not perturb by default.
 
 use crate::checks::clock;
 use crate::flows::{Flows, spread};
@@ -34,7 +35,7 @@ pub struct Sfq {
     quantum: i64,
     perturb: Span,
     next_perturb: Time,
-    /// Salt that makes one hash differ from the next.
+    /// Salt of the present hash.
     salt: u64,
     flows: Flows,
     turn: RoundRobin,
@@ -81,7 +82,7 @@ impl Rule for Sfq {
     }
 
     fn tc(p: &Params, port: &Port) -> Option<String> {
-        // Linux counts packets and whole seconds, hashes into a power of two, and lets no bucket hold more than its depth.
+        // Linux counts packets and whole seconds, hashes into a power of two, and limits the packets of a bucket.
         let Limit::Packets(limit @ 1..=LINUX_DEPTH) = port.limit else { return None };
         let seconds = p.perturb.0 / Span::secs(1).0;
         if !p.buckets.is_power_of_two() || p.buckets > 65_536 || Span::secs(seconds) != p.perturb {
@@ -175,7 +176,7 @@ impl QueueDiscipline for Sfq {
     }
 }
 
-/// `span` after `now`; never, if it is 0 or beyond the end of time.
+/// The time `span` after `now`; never if `span` is 0 or the time is beyond the end of time.
 fn later(now: Time, span: Span) -> Time {
     if span.0 == 0 { Time::NEVER } else { Time(now.0.saturating_add(span.0)) }
 }
@@ -211,8 +212,8 @@ mod tests {
         let mut used: Vec<u32> = (0..1024).map(|flow| q.bucket(flow)).collect();
         used.sort_unstable();
         used.dedup();
-        // 1024 balls into as many boxes fill 1024 (1 - 1/e) = 647 of them, with a standard deviation of
-        // sqrt(1024 (1/e - 2/e^2)) = 10; four of them.
+        // 1024 balls in as many boxes fill 1024 (1 - 1/e) = 647 boxes, with a standard deviation of sqrt(1024 (1/e -
+        // 2/e^2)) = 10; the bounds are four of these.
         assert!((607..=687).contains(&used.len()), "{}", used.len());
     }
 
@@ -232,7 +233,7 @@ mod tests {
             assert_eq!(q.next_wakeup(), now + Span::secs(10));
             assert_eq!(q.backlog().packets, 4);
         }
-        // Each in its bucket, in turns, the one whose packet was in front first.
+        // Each flow is now in its own bucket; they take turns, first the flow whose packet was in front.
         assert_eq!(tokens(&mut q), [(0, 0), (rival, 1), (0, 3), (rival, 2)]);
     }
 

@@ -1,10 +1,10 @@
-//! XCP: a FIFO that writes into each packet by how much its sender's window may change. Efficiency (how much in all) and fairness
-//! (the share of each flow) are separate controllers; no state per flow.
+//! XCP: a FIFO that writes into each packet by how much its sender's window may change. Separate controllers set efficiency
+//! (the total change) and fairness (each flow's share); there is no state per flow.
 //!
-//! Source: Katabi, Handley and Rohrs 2002, Sections 3.4 and 3.5; what a packet gives up or leaves to others is accounted
-//! for as in draft-falk-xcp-spec-03, as is a packet whose sender has no round-trip time yet (it gets nothing).
-//! Differs from the source: packets without a header are load, and take and give nothing; the persistent queue is the
-//! least backlog at arrivals and at the end of its period; intervals without feedback traffic keep their length.
+//! Source: Katabi, Handley and Rohrs 2002, Sections 3.4 and 3.5. Feedback that a packet gives up or leaves to others is
+//! accounted for as in draft-falk-xcp-spec-03; so is a packet whose sender has no round-trip time yet (it gets none).
+//! Differs from the source: packets without a header count as load but take and give no feedback; the persistent queue is
+//! the least backlog at arrivals and at the end of its period; intervals without feedback traffic keep their length.
 
 use crate::checks::clock;
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
@@ -33,9 +33,9 @@ base::params! {
 struct Input {
     /// Bytes of all packets.
     bytes: u64,
-    /// Bytes of those that take part.
+    /// Bytes of the packets that take part in XCP.
     sharing: u64,
-    /// Sum of rtt s / cwnd over those: the interval's length once per flow.
+    /// Sum of rtt s / cwnd over those packets; each flow contributes the interval's length once.
     flows: f64,
     /// Sum of rtt^2 s / cwnd.
     rtts: f64,
@@ -47,7 +47,7 @@ struct Shares {
     /// Feedback of a packet per rtt^2 s / cwnd (the paper's `xi_p`), and per rtt s (`xi_n`).
     gain: f64,
     give: f64,
-    /// Undistributed feedback of both signs, in bytes per second.
+    /// Positive and negative feedback not distributed yet, in bytes per second.
     gain_left: f64,
     give_left: f64,
 }
@@ -57,18 +57,18 @@ struct Shares {
 pub struct Xcp {
     p: Params,
     limit: Limit,
-    /// Bytes per second.
+    /// Capacity in bytes per second.
     capacity: f64,
     waiting: VecDeque<Packet>,
     backlog: Backlog,
     input: Input,
     shares: Shares,
-    /// End of the present interval, and its length.
+    /// End of the present control interval, and its length.
     control_at: Time,
     interval: Span,
     /// The aggregate feedback last computed, in bytes.
     phi: f64,
-    /// End of the queue's period, the least backlog in it, and the least in the one before.
+    /// End of the queue's period, the least backlog in it, and the least backlog in the previous period.
     queue_at: Time,
     least: u64,
     persistent: u64,
@@ -122,7 +122,7 @@ impl Rule for Xcp {
 impl QueueDiscipline for Xcp {
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
         self.least = self.least.min(self.backlog.bytes.0);
-        // What is dropped was load as well.
+        // A dropped packet counts as load as well.
         self.input.take(&packet);
         if idle_since.is_none() && !self.limit.has_room(self.backlog, &packet) {
             return fates.dropped(&packet, Cause::Overflow, packet.arrived);
@@ -153,7 +153,7 @@ impl QueueDiscipline for Xcp {
         if now >= self.queue_at {
             self.persistent = self.least.min(backlog);
             self.least = backlog;
-            // Once per propagation delay: the mean round trip without the wait here.
+            // Once per propagation delay, which is the mean round trip without the wait here.
             let wait = Span::from_secs(backlog as f64 / self.capacity);
             self.queue_at = now + Span(self.interval.0.saturating_sub(wait.0)).max(self.p.min_interval);
         }
@@ -187,7 +187,7 @@ impl Input {
 }
 
 impl Xcp {
-    /// The end of a control interval.
+    /// Ends a control interval.
     fn control(&mut self) {
         let Input { bytes, sharing, flows, rtts } = std::mem::take(&mut self.input);
         let spare = self.capacity - bytes as f64 / self.interval.as_secs();
@@ -213,7 +213,7 @@ impl Xcp {
 }
 
 impl Shares {
-    /// Feedback for `packet`: that of routers before this one, or less.
+    /// Feedback for `packet`: at most the feedback that earlier routers gave it.
     fn grant(&mut self, packet: &Packet) -> f32 {
         let header = &packet.header;
         if header.rtt <= 0.0 {
@@ -221,12 +221,12 @@ impl Shares {
         }
         let [rtt, cwnd, asked] = [header.rtt, header.cwnd, header.feedback].map(f64::from);
         let size = f64::from(packet.size);
-        // Equations 6 and 9, but no more than is left.
+        // Equations 6 and 9, limited to the feedback left.
         let mut gain = (self.gain * rtt * rtt * size / cwnd).min(self.gain_left * rtt);
         let mut give = (self.give * rtt * size).min(self.give_left * rtt);
         let feedback = gain - give;
         if asked < feedback {
-            // Another router, or the sender, allows less: the packet gives up more here, and gains less.
+            // Another router or the sender allows less: the packet gives up more here, and gains less.
             give = (give + feedback - asked).min(self.give_left * rtt);
             gain = asked + give;
         }
@@ -252,14 +252,14 @@ mod tests {
         }
     }
 
-    /// 1 MB/s, that is 125 kB in the first control interval of 125 ms.
+    /// A link of 1 MB/s, which is 125 kB in the first control interval of 125 ms.
     fn router() -> Xcp {
         let params = Params { interval: Span::millis(125), ..Params::default() };
         let port = Port::new(Limit::Unlimited, Rate(8_000_000), 1000.0);
         Xcp::new(&params, &port, Stream::new(0, 0, ("link", 0), "queue")).unwrap()
     }
 
-    /// 1000 bytes of a flow with this window and a round-trip time of 125 ms, asking for `feedback`.
+    /// A packet of 1000 bytes of a flow with this window and a round-trip time of 125 ms that asks for `feedback`.
     fn packet(cwnd: f32, feedback: f32) -> Packet {
         let header = Header { rtt: 0.125, cwnd, feedback };
         Packet { header, ..Packet::new(0, 0, 1000, Time::ZERO) }
@@ -276,12 +276,12 @@ mod tests {
         xcp.on_wakeup(xcp.next_wakeup(), None, &mut Nothing);
     }
 
-    /// Compares six digits: headers have 24 bits.
+    /// Compares to six digits, because headers have 24 bits.
     fn near(a: f64, b: f64) {
         assert!((a - b).abs() <= 1e-6 * b.abs(), "{a}, not {b}");
     }
 
-    /// Returns a router after an interval with 10 packets of a flow with a window of 10 and 40 of one with a window of 40.
+    /// A router after an interval with 10 packets of a flow with window 10 and 40 packets of a flow with window 40.
     fn half_used() -> Xcp {
         let mut xcp = router();
         for _ in 0..10 {
@@ -311,7 +311,7 @@ mod tests {
     fn overload_and_standing_queue_are_taken_back_by_rate_while_a_tenth_changes_hands() {
         let mut xcp = router();
         for _ in 0..10 {
-            // No header: load, and here what waits all the time.
+            // A packet without a header: it is load, and here the packet that waits all the time.
             xcp.enqueue(Packet::new(1, 0, 1000, Time::ZERO), None, &mut Nothing);
         }
         wake(&mut xcp, 125);
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn no_more_is_handed_out_than_there_is() {
-        // 30 kB at 1500 B a packet: twenty of them, though thirty come.
+        // 30 kB at 1500 B per packet are enough for twenty packets; thirty come.
         let mut xcp = half_used();
         let granted: Vec<f64> = (0..30).map(|_| pass(&mut xcp, packet(10e3, f32::INFINITY))).collect();
         near(granted.iter().sum(), 30e3);
@@ -349,7 +349,7 @@ mod tests {
         let mut xcp = half_used();
         near(pass(&mut xcp, packet(10e3, 600.0)), 600.0);
         near(pass(&mut xcp, packet(10e3, -600.0)), -600.0);
-        // 30 kB/0.125 s less 600 B/0.125 s; what the second gives up may be gained by others.
+        // 30 kB / 0.125 s less 600 B / 0.125 s; others may gain what the second packet gives up.
         near(xcp.shares.gain_left, 240e3);
     }
 
@@ -366,7 +366,7 @@ mod tests {
     fn the_interval_is_the_mean_round_trip_time_of_the_flows() {
         let mut xcp = router();
         for rtt in [0.125, 0.375] {
-            // Each flow sends its window once per round trip: in 125 ms all of 12 kB, or a third.
+            // Each flow sends its window once per round trip: in 125 ms all of its 12 kB, or a third of it.
             for _ in 0..(1.5 / rtt) as u32 {
                 let header = Header { rtt, cwnd: 12e3, feedback: 0.0 };
                 pass(&mut xcp, Packet { header, ..packet(12e3, 0.0) });

@@ -1,4 +1,4 @@
-//! Buffers: any amount whose size follows from the link and its flows, or none, or no limit. In scenarios that are read the
+//! Buffers: an amount that depends on the link and its flows, no buffer, or no limit. Once a scenario has been read, the
 //! buffer of a link is a [`Limit`].
 
 use crate::ScenarioError;
@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 const UNITS: &str = "buffers are in packets, B, kB, MB, KiB, MiB, us, ms, s, bdp or bdp/sqrt(n), or \"unlimited\"";
 const EXAMPLE: &str = "1250 packets";
 
-/// Packets that may wait.
+/// A number of packets that may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packets(pub u32);
 
@@ -39,10 +39,10 @@ impl KeyType for Packets {
     }
 }
 
-/// A link's buffer as the file says it.
+/// A link's buffer as the file gives it.
 impl KeyType for Amount {
     const EXAMPLE: &'static str = EXAMPLE;
-    // It may stand beside the discipline.
+    // The size may be given in the discipline's table instead.
     const REQUIRED: bool = false;
     fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
         node.quantity(parse, EXAMPLE)
@@ -50,12 +50,12 @@ impl KeyType for Amount {
     fn find(table: &Node, key: &Key, _default: Option<Self>) -> Result<Self, ScenarioError> {
         match (table.get(key.name), table.get("queue").and_then(|queue| queue.get("limit"))) {
             (Some(buffer), None) => Self::read(&buffer, key),
-            // `tc` says the buffer's size with the discipline.
+            // `tc` gives the buffer's size in the discipline's parameters.
             (None, Some(limit)) => Self::read(&limit, key),
             (Some(buffer), Some(limit)) => {
                 Err(limit.wrong(format!("is the same as {}; give one of them", buffer.place)))
             }
-            // What its pool has for it, and no cap of its own.
+            // The pool limits the buffer; the link has no limit of its own.
             (None, None) if table.get("pool").is_some_and(|pool| pool.as_text() != Some("none")) => Ok(Self::Unlimited),
             (None, None) => match profile::limit(table)? {
                 Some(limit) => Ok(Self::Packets(f64::from(limit))),
@@ -71,7 +71,7 @@ impl KeyType for Amount {
     }
 }
 
-/// The buffer of a link that is known: only canonical forms have it.
+/// The resolved buffer of a link; it occurs only in canonical forms.
 impl KeyType for Limit {
     fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
         let of = |kind: &str| node.value.get(kind).and_then(Json::as_u64);
@@ -94,7 +94,7 @@ impl KeyType for Limit {
     }
 }
 
-/// Reads an amount that a buffer may have.
+/// Reads an amount that is allowed for a buffer.
 fn parse(text: &str) -> Result<Amount, TextError> {
     let out_of_range = |range| Err(TextError::OutOfRange(text.into(), range));
     match amount::parse(text, "a buffer", EXAMPLE) {

@@ -1,7 +1,7 @@
-//! The canonical form: JSON with every default filled, base integers with their unit in the key, keys sorted. The same
-//! scenario gives the same bytes, whatever its file looked like; those bytes are what is hashed, stored and shown.
+//! The canonical form: JSON with every default filled in, integers in base units with the unit in the key, and sorted keys.
+//! The same scenario gives the same bytes however its file is written; these bytes are hashed, stored and shown.
 //!
-//! Places follow the file (`flows[0].control.law`), so that one set of messages serves both.
+//! Places are named as in the file (`flows[0].control.law`), so that both forms share their messages.
 
 use crate::names::Names;
 use crate::node::Node;
@@ -17,7 +17,7 @@ impl Scenario {
         names.links.get_or_init(|| self.links.iter().map(|link| (link.name.clone(), link.count)).collect());
         names.groups.get_or_init(|| self.groups.iter().map(|group| (group.name.clone(), group.count)).collect());
         let mut json = table::write(self, &names);
-        // Sorted already unless somebody in the build asks serde_json to keep the order of insertion.
+        // Already sorted, unless a dependency enables serde_json's feature that keeps the order of insertion.
         json.sort_all_objects();
         json.to_string()
     }
@@ -30,10 +30,10 @@ impl Scenario {
     }
 }
 
-/// Reads a canonical form back.
+/// Reads a canonical form.
 ///
 /// # Errors
-/// If `json` is not a canonical form, or holds a scenario that no file could have given.
+/// If `json` is not a canonical form, or is a scenario that no file could describe.
 pub fn from_canonical(json: &str) -> Result<Scenario, ScenarioError> {
     let value: Json = serde_json::from_str(json).map_err(|error| {
         let text = error.to_string();

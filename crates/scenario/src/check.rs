@@ -1,5 +1,4 @@
-//! Checks of a whole scenario, whether it comes from a file or a canonical form. Checks of single keys are made when
-//! the keys are read.
+//! Checks of a whole scenario, read from a file or a canonical form. Single keys are checked when they are read.
 
 use crate::error::breaks_line;
 use crate::{
@@ -16,10 +15,10 @@ use traffic::{PacketSize, TrafficSpec};
 
 type Checked = Result<(), ScenarioError>;
 
-/// Least delay of a trace link to which packets return.
+/// Least delay of links with a trace if packets return to such a link.
 const LEAST_DELAY: Span = Span::micros(1);
 
-/// Refuses a scenario that cannot be run or cannot have been meant.
+/// Refuses a scenario that cannot be run or is certainly a mistake.
 pub(crate) fn check(scenario: &Scenario) -> Checked {
     if scenario.title.chars().any(breaks_line) {
         return refuse("title", "must be one line");
@@ -61,7 +60,7 @@ fn span(place: impl Into<String>, span: Span, range: &RangeInclusive<Span>) -> C
     refuse(place, format!("must lie between {from} and {to}, not {given}"))
 }
 
-/// The largest packet that can wait at a link; ACKs are smaller than any.
+/// The largest packet that can wait at a link; ACKs are never larger.
 pub(crate) fn largest_packet(on: &LinkUse<'_>) -> Bytes {
     let largest = |group: &Group| match group.traffic.size() {
         PacketSize::Constant => group.packet,
@@ -117,8 +116,8 @@ fn can_share(discipline: &str) -> bool {
     QueueSpec::named(discipline).is_some_and(|spec| spec.can_share_memory())
 }
 
-/// Refuses traces that packets go round without being on their way for a while: what leaves one at an instant could be back there at
-/// the same, and the engine would look at every picosecond.
+/// Refuses circles of trace links without delay: a packet that leaves one could be back there at the same instant, and the
+/// engine would have to simulate every picosecond.
 fn circles(scenario: &Scenario) -> Checked {
     let links = &scenario.links;
     let instant = |i: usize| matches!(links[i].rate, LinkRate::Opportunities(_)) && links[i].delay.min() < LEAST_DELAY;
@@ -130,7 +129,7 @@ fn circles(scenario: &Scenario) -> Checked {
             next[pair[0]].insert(pair[1]);
         });
     }
-    // Links from which nothing goes on are in no circle; without them there may be others.
+    // A link without a next link in the set is in no circle. Remove such links until only circles remain.
     let mut left: BTreeSet<usize> = (0..links.len()).filter(|&i| instant(i)).collect();
     while let Some(&end) = left.iter().find(|&&i| next[i].is_disjoint(&left)) {
         left.remove(&end);
@@ -208,7 +207,7 @@ fn rtt(place: String, group: &Group, scenario: &Scenario) -> Checked {
     }
     let (least_mean, propagation) = (group.min_mean_rtt(scenario), group.propagation(scenario));
     if least_mean >= propagation {
-        // Of a Pareto law, and where delays change with time; what is given has been checked.
+        // For Pareto laws, and for delays that change with time. Values given in the file have been checked already.
         span(place.clone(), least, &limits::RTT)?;
         span(place, most, &limits::RTT)
     } else {
@@ -231,7 +230,7 @@ fn access(place: &str, group: &Group) -> Checked {
     }
 }
 
-/// Start and stop.
+/// Checks start and stop.
 fn life(place: &str, group: &Group, scenario: &Scenario) -> Checked {
     let at = |key: &str| format!("{place}.{key}");
     let (first, last) = (group.start.first(), group.start.last(group.count));
@@ -284,7 +283,7 @@ fn traffic(place: &str, group: &Group, scenario: &Scenario) -> Checked {
     Ok(())
 }
 
-/// Samples and traces.
+/// Checks samples and traces.
 fn recorded(scenario: &Scenario) -> Checked {
     let samples = scenario.record.every.map_or(0, |every| scenario.duration.0 / every.0);
     if samples > limits::SAMPLES_MAX {
@@ -296,7 +295,7 @@ fn recorded(scenario: &Scenario) -> Checked {
     twice.map_or(Ok(()), |i| refuse(format!("record.trace[{i}]"), "is listed twice"))
 }
 
-/// Refuses spans of packets that mean nothing, or hold more packets than a table bears.
+/// Refuses spans for recorded packets that are meaningless, or that hold more packets than a table can.
 fn packets_recorded(scenario: &Scenario, uses: &[LinkUse<'_>]) -> Checked {
     let mut most = 0.0;
     for (i, span) in scenario.record.packets.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Settings of a group's senders besides the law's parameters: the pair of law and slow start, the recovery, the keys of `tcp`;
-//! and which of these datagrams may have.
+//! Settings of a group's senders other than the law's parameters: the pair of law and slow start, the recovery, and the
+//! keys of `tcp`; also which of them are allowed for datagrams.
 
 use crate::ScenarioError;
 use crate::linux;
@@ -22,7 +22,7 @@ pub struct Control {
     pub law: LawSpec,
     /// Slow start.
     pub slow_start: StartSpec,
-    /// A law that is none of elephan's. The two above then are those by which the file is checked, and never run.
+    /// A law that is not built in. `law` and `slow_start` then only serve to check the file, and are never run.
     pub own: Option<OwnLaw>,
 }
 
@@ -70,7 +70,7 @@ impl KeyType for Control {
         law
     }
     fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
-        // Of datagrams.
+        // Datagrams have no control.
         if node.value.is_null() {
             return Ok(Self::default());
         }
@@ -85,12 +85,12 @@ impl KeyType for Control {
         format!("{:?}", self.name())
     }
     fn schema(key: &Key, defs: &mut Defs) -> Json {
-        // The one definition has both.
+        // The schema of the law includes its slow start.
         LawSpec::schema(key, defs)
     }
 }
 
-/// The slow start of a law for which the file names none: the classic one, but for Linux's CUBIC, which has its own.
+/// The slow start of a law if the file does not name one: the classic one, except for Linux's CUBIC, which has its own.
 fn own_start(law: &LawSpec) -> StartSpec {
     match law {
         LawSpec::Cubic(p) if p.variant == law::cubic::Variant::Linux => {
@@ -118,8 +118,8 @@ pub fn read_control(text: &str) -> Result<(LawSpec, StartSpec), ScenarioError> {
 
 words! {
     Recovery, "sack" {
-        // RACK under `tcp = "linux"`, and for controls that rule their window in recovery: their retransmissions meet
-        // losses, too, and only RACK finds those without a timeout.
+        // The default is RACK with `tcp = "linux"`, and for controls that set their window in recovery: such senders also
+        // lose retransmissions, and only RACK detects that without a timeout.
         fn find(table: &Node, key: &Key, default: Option<Self>) -> Result<Self, ScenarioError> {
             if let Some(node) = table.get(key.name) {
                 return Self::read(&node, key);
@@ -130,7 +130,7 @@ words! {
             Ok(if is_linux(table) || rules { Self::Rack } else { default.unwrap_or(Self::Sack) })
         }
         fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
-            // Of datagrams.
+            // Datagrams have no recovery.
             if node.value.is_null() { Ok(Self::Sack) } else { Self::read(node, key) }
         }
     };
@@ -140,10 +140,10 @@ const FORM: &str = "\"linux\" or a table such as { min_rto = \"200 ms\" }";
 
 const LINUX: &str = "linux";
 
-/// Key of the profile in a table that has other keys, too.
+/// Key of the profile in a table that may have other keys.
 const PROFILE: &str = "profile";
 
-/// Profile named by `tcp`, alone or beside keys.
+/// Profile that `tcp` names, alone or together with other keys.
 fn profile<'a>(tcp: &'a Node<'a>) -> Option<Node<'a>> {
     if tcp.as_text().is_some() {
         return Some(Node { value: tcp.value, place: tcp.place.clone(), names: tcp.names });
@@ -151,7 +151,7 @@ fn profile<'a>(tcp: &'a Node<'a>) -> Option<Node<'a>> {
     tcp.get(PROFILE)
 }
 
-/// Whether the keys `tcp` of a group name Linux's profile.
+/// Whether the group's key `tcp` names Linux's profile.
 fn is_linux(group: &Node) -> bool {
     group.get("tcp").is_some_and(|tcp| profile(&tcp).is_some_and(|named| named.as_text() == Some(LINUX)))
 }
@@ -165,7 +165,7 @@ fn named(node: &Node) -> Result<Options, ScenarioError> {
     }
 }
 
-/// Reads the keys of the table `tcp`; the others are those of `profile`.
+/// Reads the keys of the table `tcp`; all other options are those of `profile`.
 fn beside(tcp: &Node, profile: &Options) -> Result<Options, ScenarioError> {
     let mut stated = tcp.value.clone();
     stated.as_object_mut().map(|table| table.remove(PROFILE));
@@ -176,7 +176,7 @@ fn beside(tcp: &Node, profile: &Options) -> Result<Options, ScenarioError> {
         if alone.get(key).is_some() {
             match read.get(&canonical) {
                 Some(value) => merged[&canonical] = value.clone(),
-                // What is written at its default is left out of canonical forms.
+                // A key that the file sets to its default is absent from the canonical form.
                 None => drop(merged.as_object_mut().map(|form| form.remove(&canonical))),
             }
         }
@@ -197,7 +197,7 @@ impl KeyType for Options {
         table::write(self, names)
     }
     fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
-        // Of datagrams.
+        // Datagrams have only this key.
         match (node.get(JITTER_PS), node.value.as_object()) {
             (Some(jitter), Some(table)) if table.len() == 1 => {
                 Ok(Self { send_jitter: Span::restore(&jitter, key)?, ..Self::default() })
@@ -214,14 +214,14 @@ impl KeyType for Options {
     }
 }
 
-/// Keys of a group that mean nothing to datagrams, and why.
+/// Keys of a group that have no meaning for datagrams, and the reason.
 const TCP_ONLY: [(&str, &str); 3] = [
     ("control", "is datagrams without congestion control"),
     ("recovery", "is datagrams that are never sent again"),
     ("return", "is datagrams that nobody acknowledges"),
 ];
 
-/// The one key of `tcp` that datagrams have.
+/// The only key of `tcp` that datagrams have.
 const JITTER: &str = "send_jitter";
 const JITTER_PS: &str = "send_jitter_ps";
 
@@ -234,11 +234,11 @@ fn kind(node: &Node) -> Option<TrafficSpec> {
 pub(crate) fn only_tcp(group: &Node) -> Result<(), ScenarioError> {
     let datagrams = |node: &Node| kind(node).is_some_and(|traffic| !traffic.is_tcp());
     let Some(node) = group.get("traffic").filter(datagrams) else { return Ok(()) };
-    // What is wrong with the traffic comes first.
+    // Errors in the traffic itself are reported first.
     let traffic = TrafficSpec::read(&node, &Key::default())?;
     let kind = traffic.card().name;
     for (key, reason) in TCP_ONLY {
-        // Answers come back.
+        // Answered datagrams come back, so they may have a return path.
         let known = key == "return" && traffic.is_answered();
         if let Some(node) = group.get(key).filter(|_| !known) {
             return Err(node.wrong(format!("{kind} traffic {reason}; leave this key out")));
@@ -251,7 +251,7 @@ pub(crate) fn only_tcp(group: &Node) -> Result<(), ScenarioError> {
     }
     let entries = tcp.value.as_object().into_iter().flatten();
     match entries.map(|entry| entry.0.as_str()).find(|&key| key != JITTER) {
-        // A key that is none is refused as such.
+        // An unknown key is reported as unknown.
         Some(PROFILE) => Err(tcp.at(PROFILE).wrong(reason)),
         Some(key) => table::read::<Options>(&tcp, "a table such as { send_jitter = \"8 us\" }")
             .and(Err(tcp.at(key).wrong(reason))),
@@ -259,7 +259,7 @@ pub(crate) fn only_tcp(group: &Node) -> Result<(), ScenarioError> {
     }
 }
 
-/// The canonical form of a group of datagrams: without what means nothing to it.
+/// The canonical form of a group of datagrams, without the keys that have no meaning for it.
 pub(crate) fn without_tcp(mut group: Json) -> Json {
     let jitter = group["tcp"][JITTER_PS].take();
     for (key, value) in [("control", Json::Null), ("recovery", Json::Null), ("tcp", json!({ JITTER_PS: jitter }))] {
@@ -268,7 +268,7 @@ pub(crate) fn without_tcp(mut group: Json) -> Json {
     group
 }
 
-/// Refuses a canonical form with keys that do not belong to its traffic, or without some that do.
+/// Refuses a canonical form with keys that do not fit its traffic, or without required ones.
 pub(crate) fn fits(node: &Node, traffic: &TrafficSpec) -> Result<(), ScenarioError> {
     for (key, datagrams) in [
         ("control", node.value["control"].is_null()),

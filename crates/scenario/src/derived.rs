@@ -1,15 +1,15 @@
 //! Values derived from a scenario before a run: flows, packet sizes and round-trip times of a link, its BDP.
 //!
-//! A buffer is sized for flows that answer it and stay: where they meet others, only they count in the n of the
-//! square-root rule, in the mean RTT and packet size, and so in the BDP. A link that only sessions or only datagrams cross
-//! has nothing else to count, so there they do.
+//! A buffer is sized for long-lived flows that respond to it. If such flows share the link with others, only they count in
+//! the n of the square-root rule, in the mean RTT and packet size, and therefore in the BDP. If only sessions or only
+//! datagrams cross a link, these count.
 
 use crate::{By, Group, HEADER, Hop, Link, LinkDelay, Pick, Rtt, Scenario};
 use base::{Rate, Span, Time, Values};
 use queue::{Limit, Port};
 use traffic::Site;
 
-/// Value to take of those that could be drawn.
+/// Which value to use of those that could be drawn.
 #[derive(Clone, Copy)]
 enum Case {
     Least,
@@ -28,29 +28,29 @@ impl Case {
 }
 
 impl Group {
-    /// The smallest base RTT that a flow can have, at any time.
+    /// The smallest base RTT of any flow at any time.
     #[must_use]
     pub fn min_rtt<B>(&self, scenario: &Scenario<B>) -> Span {
         self.rtt_in(scenario, Case::Least)
     }
 
-    /// The largest base RTT that a flow can have, at any time.
+    /// The largest base RTT of any flow at any time.
     #[must_use]
     pub fn max_rtt<B>(&self, scenario: &Scenario<B>) -> Span {
         self.rtt_in(scenario, Case::Most)
     }
 
-    /// The mean over flows: exact for values and spreads, expected for draws. That of a Pareto law is the mean the file
-    /// gives, as if no draw were cut at `max`: papers size buffers by it.
+    /// The mean over flows: exact for values and spreads, expected for draws. For a Pareto law it is the mean given in the
+    /// file, as if no draw were cut at `max`, because papers size buffers that way.
     #[must_use]
     pub fn mean_rtt<B>(&self, scenario: &Scenario<B>) -> Span {
         self.rtt_in(scenario, Case::Mean)
     }
 
-    /// Site of the application of flow `index`, which starts at `start`.
+    /// Data for the application of flow `index`, which starts at `start`.
     #[must_use]
     pub fn site(&self, scenario: &Scenario, index: u32, start: Time) -> Site {
-        // The links of an array bear together what the group's flows share out among them.
+        // The group's flows are shared out evenly among the links of an array, which together carry them all.
         let capacity = |hop: &Hop| {
             let link = &scenario.links[hop.link];
             let links = if hop.pick == Pick::Each { link.count.min(self.count) } else { 1 };
@@ -60,8 +60,8 @@ impl Group {
         Site { packet: self.packet, mss: self.mss(), capacity, index, flows: self.count, start }
     }
 
-    /// Wire bits that one of its flows offers in a second in the mean, whatever the network does: datagrams, and applications
-    /// that write at a rate of their own.
+    /// Wire bits per second that one of its flows offers on average, independent of the network: for datagrams, and for
+    /// applications that write at a rate of their own.
     #[must_use]
     pub fn offered_bps(&self) -> Option<f64> {
         let datagrams = self.traffic.rate(self.packet).map(|rate| rate.0 as f64);
@@ -70,14 +70,14 @@ impl Group {
         datagrams.or_else(written)
     }
 
-    /// The smallest that a flow can have in the mean over time.
+    /// The smallest base RTT of any flow, averaged over time.
     #[must_use]
     pub(crate) fn min_mean_rtt(&self, scenario: &Scenario) -> Span {
         self.mean_rtt_in(scenario, Case::Least)
     }
 
-    /// The longest propagation of all links on the round trip, and before the first, where it changes with time its mean; no base
-    /// RTT of the group is shorter.
+    /// The longest propagation over all links of the round trip and the access delay; a delay that changes with time counts
+    /// with its mean. No base RTT of the group is shorter.
     #[must_use]
     pub fn propagation<B>(&self, scenario: &Scenario<B>) -> Span {
         let links = self.path.iter().chain(&self.back);
@@ -128,19 +128,19 @@ fn total<'a, B>(path: impl Iterator<Item = &'a Hop>, scenario: &Scenario<B>, cas
     })
 }
 
-/// The sum; what no check has seen yet may be too large for one.
+/// The sum. It saturates, because unchecked values may be too large.
 fn plus(a: Span, b: Span) -> Span {
     Span(a.0.saturating_add(b.0))
 }
 
 impl<Buffer> Scenario<Buffer> {
-    /// Flows of all groups.
+    /// Number of flows in all groups.
     #[must_use]
     pub fn flows(&self) -> u32 {
         self.groups.iter().map(|group| group.count).sum()
     }
 
-    /// Returns the use of each link, in the order of the links. The groups are asked once for all links.
+    /// Returns the use of each link, in the order of the links. Each group is evaluated once for all links.
     #[must_use]
     pub fn uses(&self) -> Vec<LinkUse<'_, Buffer>> {
         let mut uses: Vec<_> = (0..self.links.len()).map(|link| self.unused(link)).collect();
@@ -156,7 +156,7 @@ impl<Buffer> Scenario<Buffer> {
         uses
     }
 
-    /// Returns the use of `links[link]`. For many links [`Self::uses`] is faster.
+    /// Returns the use of `links[link]`. [`Self::uses`] is faster for many links.
     #[must_use]
     pub fn use_of(&self, link: usize) -> LinkUse<'_, Buffer> {
         let crosses = |group: &&Group| group.path.iter().any(|hop| hop.link == link);
@@ -169,7 +169,7 @@ impl<Buffer> Scenario<Buffer> {
     }
 }
 
-/// Link and the groups that send data over it, of TCP or datagrams.
+/// A link, and the groups of TCP flows or datagrams that send data over it.
 #[derive(Clone, Debug)]
 pub struct LinkUse<'a, Buffer = Limit> {
     scenario: &'a Scenario<Buffer>,
@@ -177,7 +177,7 @@ pub struct LinkUse<'a, Buffer = Limit> {
     groups: Vec<Crossing<'a>>,
 }
 
-/// A group that crosses a link, and its base RTTs, for which its whole path is looked at.
+/// A group that crosses a link, and its base RTTs, which depend on its whole path.
 #[derive(Clone, Copy, Debug)]
 struct Crossing<'a> {
     group: &'a Group,
@@ -199,32 +199,33 @@ impl<'a, Buffer> LinkUse<'a, Buffer> {
         self.groups.iter().map(|crossing| crossing.group)
     }
 
-    /// The groups among them that a buffer is sized for: see the head of this file.
+    /// The groups for which a buffer is sized: see the head of this file.
     fn counted(&self) -> impl Iterator<Item = &Crossing<'a>> {
         let first = self.groups().map(|group| group.traffic.sort()).min();
         self.groups.iter().filter(move |crossing| Some(crossing.group.traffic.sort()) == first)
     }
 
-    /// Number of the flows counted, all links of an array together.
+    /// Number of flows that count, over all links of an array.
     #[must_use]
     pub fn flows(&self) -> u32 {
         self.counted().map(|crossing| crossing.group.count).sum()
     }
 
-    /// The n of the square-root rule: flows counted on one link, of an array in the mean; `None` if there are none.
+    /// The n of the square-root rule: the number of flows that count on one link (for an array, the mean); `None` if there
+    /// are none.
     #[must_use]
     pub fn flows_each(&self) -> Option<f64> {
         let n = self.flows();
         (n > 0).then(|| (f64::from(n) / f64::from(self.scenario.links[self.link].count)).max(1.0))
     }
 
-    /// Flows of other sorts, which do not count.
+    /// Number of flows that do not count.
     #[must_use]
     pub fn background(&self) -> u32 {
         self.groups().map(|group| group.count).sum::<u32>() - self.flows()
     }
 
-    /// Mean base RTT of the flows counted; `None` if there are none.
+    /// Mean base RTT of the flows that count; `None` if there are none.
     #[must_use]
     pub fn mean_rtt(&self) -> Option<Span> {
         let n = u128::from(self.flows());
@@ -232,14 +233,14 @@ impl<'a, Buffer> LinkUse<'a, Buffer> {
         (n > 0).then(|| Span(((sum + n / 2) / n) as u64))
     }
 
-    /// The smallest and the largest base RTT that a flow counted can have, at any time; `None` if there are none.
+    /// The smallest and the largest base RTT, at any time, of the flows that count; `None` if there are none.
     #[must_use]
     pub fn rtt_range(&self) -> Option<(Span, Span)> {
         let least = self.counted().map(|crossing| crossing.least).min()?;
         Some((least, self.counted().map(|crossing| crossing.most).max()?))
     }
 
-    /// Mean size of the packets of the flows counted, in bytes, each flow once; `None` if there are none.
+    /// Mean packet size of the flows that count, in bytes, weighted by flows; `None` if there are none.
     #[must_use]
     pub fn mean_packet(&self) -> Option<f64> {
         let n = self.flows();
@@ -247,7 +248,7 @@ impl<'a, Buffer> LinkUse<'a, Buffer> {
         (n > 0).then(|| sum as f64 / f64::from(n))
     }
 
-    /// Bandwidth-delay product of the link, or of one of an array, in bytes: its rate times [`Self::mean_rtt`].
+    /// Bandwidth-delay product of the link (or of one link of an array), in bytes: its rate times [`Self::mean_rtt`].
     #[must_use]
     pub fn bdp_bytes(&self) -> Option<f64> {
         self.mean_rtt().map(|rtt| self.scenario.mean_rate(self.link).bytes_in(rtt))
@@ -259,7 +260,8 @@ impl<'a, Buffer> LinkUse<'a, Buffer> {
         Some(self.bdp_bytes()? / self.mean_packet()?)
     }
 
-    /// Properties of the link that its discipline may know, with this buffer. Where only ACKs pass, they are the packets.
+    /// Properties of the link that its discipline uses, with this buffer. If only ACKs cross the link, the packet size is
+    /// theirs.
     pub(crate) fn port_of(&self, limit: Limit) -> Port {
         let packet = self.mean_packet().unwrap_or(f64::from(HEADER));
         Port { limit, rate: self.scenario.mean_rate(self.link), packet, bdp: self.bdp_bytes() }
@@ -272,7 +274,7 @@ impl LinkUse<'_> {
         &self.scenario.links[self.link]
     }
 
-    /// Properties of the link that its discipline may know.
+    /// Properties of the link that its discipline uses.
     #[must_use]
     pub fn port(&self) -> Port {
         self.port_of(self.link().buffer)

@@ -1,4 +1,4 @@
-//! Error in a scenario: one line that names the place first.
+//! An error in a scenario: one line that begins with the place.
 
 use base::ParamError;
 
@@ -7,7 +7,7 @@ use base::ParamError;
 #[error("{place}: {reason}")]
 #[non_exhaustive]
 pub struct ScenarioError {
-    /// The key with the tables around it; line and column where a text is no TOML or no JSON.
+    /// The key with its enclosing tables; line and column if a text is not valid TOML or JSON.
     pub place: String,
     /// Description of the error, or of a correct value.
     pub reason: String,
@@ -22,7 +22,7 @@ impl ScenarioError {
         Self::wrong(format!("line {line}, column {column}"), one_line(reason))
     }
 
-    /// Error in a parameter that its law, slow start, queue or traffic cannot use; `place` is their table.
+    /// Error in a parameter that a law, slow start, queue or traffic cannot use; `place` is the table of the parameter.
     pub(crate) fn parameter(place: impl Into<String>) -> impl FnOnce(ParamError) -> Self {
         let place = place.into();
         move |error| {
@@ -32,7 +32,7 @@ impl ScenarioError {
     }
 }
 
-/// Whether `c` would break a line, or worse, where it is shown.
+/// Whether `c` would break a line, or cause worse effects, where it is shown.
 pub(crate) fn breaks_line(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
@@ -43,7 +43,7 @@ pub(crate) fn one_line(text: &str) -> String {
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Line and column, both from one, of the byte at `offset`.
+/// Line and column, both counted from 1, of the byte at `offset`.
 pub(crate) fn position(text: &str, offset: usize) -> (usize, usize) {
     let before = text.get(..offset).unwrap_or(text);
     let last = before.rsplit('\n').next().unwrap_or_default();

@@ -1,7 +1,7 @@
-//! The network as max-min fairness sees it: rates, paths and what a flow can use at most.
+//! The network for the computation of max-min fairness: rates, paths and the most that a flow can use.
 //!
-//! The links of an array count as one link of their rates together, since flows are dealt out over them evenly, and no flow
-//! gets more than one of them has. A link of an array that a path names is a link of its own besides.
+//! An array counts as one link with the total rate of its links, since flows are distributed evenly over them; no flow gets
+//! more than the rate of one link. A single link of an array that a path names is an additional link.
 
 use crate::{Pick, Scenario};
 use traffic::Sort;
@@ -13,13 +13,13 @@ pub struct Fair {
     pub rates: Vec<f64>,
     /// Links that the data of each group crosses.
     pub paths: Vec<Vec<usize>>,
-    /// For each group, the most that one of its flows can use, in bit/s; infinite for no limit. Sessions, and
-    /// applications that do not name a rate, come and go: beside flows that stay they have no share of their own.
+    /// For each group, the most that one of its flows can use, in bit/s; infinite for no limit. Sessions, and applications
+    /// that do not give a rate, come and go: if there are also long-lived flows, they get no share.
     pub caps: Vec<f64>,
 }
 
 impl Scenario {
-    /// The network as max-min fairness sees it.
+    /// The network for the computation of max-min fairness.
     #[must_use]
     pub fn fair(&self) -> Fair {
         let mut rates: Vec<f64> =
@@ -54,7 +54,7 @@ impl Scenario {
                     }
                 }
             }
-            // Two of an array count once.
+            // Two links of the same array count once.
             path.sort_unstable();
             path.dedup();
             paths.push(path);

@@ -1,4 +1,4 @@
-//! The `[[flows]]` tables: groups of flows that differ only in what is drawn for them.
+//! The `[[flows]]` tables: groups of flows that differ only in their random draws.
 
 use crate::names::{self, Names};
 use crate::node::Node;
@@ -65,11 +65,11 @@ table_types! {
     Access = "Access", "a table such as { rate = \"10 Gbit/s\" }";
 }
 
-/// Bytes of IP and TCP header without options: the least that a packet has, and its size where none says otherwise.
+/// Bytes of IP and TCP headers without options: the smallest size of a packet, and its size where no data packet gives one.
 pub const HEADER: u32 = 40;
 
 impl Group {
-    /// Payload of a full segment: the packet without its header.
+    /// Payload of a full segment: the packet size minus its headers.
     #[must_use]
     pub fn mss(&self) -> u32 {
         (self.packet.0 - self.tcp.header.0) as u32
@@ -79,7 +79,7 @@ impl Group {
     ///
     /// # Panics
     ///
-    /// If the parameters of the law are wrong, which reading the scenario has excluded.
+    /// Panics if the parameters of the law are wrong, which is excluded for scenarios that were read.
     #[must_use]
     pub fn built_in_control(&self) -> law::Control {
         let ssthresh = self.tcp.initial_ssthresh.unwrap_or(f64::INFINITY);
@@ -102,7 +102,7 @@ impl KeyType for Group {
         if node.get("name").is_some() {
             return Ok(group);
         }
-        // `flows[0]` is "flows1".
+        // The group `flows[0]` is called "flows1".
         let place = node.place.trim_start_matches("flows[").trim_end_matches(']').parse().unwrap_or(0);
         Ok(Self { name: format!("flows{}", place + 1), ..group })
     }
@@ -119,12 +119,12 @@ impl KeyType for Group {
         defs.table::<Self>("Flows")
     }
     fn listed(list: &[Self], names: &Names) -> Result<(), ScenarioError> {
-        // Before traces look for names.
+        // This must precede the traces, which refer to the names.
         names::learn(&names.groups, "flows", list.iter().map(|group| (&group.name, group.count)))
     }
 }
 
-/// A flow, as group and index within the group.
+/// A flow: its group, and its index within the group.
 pub type Flow = (usize, u32);
 
 impl KeyType for Flow {
@@ -140,7 +140,7 @@ impl KeyType for Flow {
     }
 }
 
-/// Flow called `hstcp[3]`, or an error message.
+/// The flow called, for example, `hstcp[3]`, or an error message.
 fn flow_named(text: &str, groups: &[(String, u32)]) -> Result<Flow, String> {
     let parts = text.strip_suffix(']').and_then(|t| t.rsplit_once('['));
     let Some((name, Ok(flow))) = parts.map(|(name, index)| (name, index.parse::<u32>())) else {

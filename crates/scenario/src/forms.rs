@@ -1,4 +1,4 @@
-//! Keys that take one quantity, a list of quantities, or a table: what of it a file has, and the schema of all forms.
+//! Keys that take one quantity, a list of quantities, or a table: how each form is read, and the schema of all forms.
 
 use crate::ScenarioError;
 use crate::names::Names;
@@ -20,9 +20,9 @@ pub(crate) trait Forms: Serialize + DeserializeOwned {
     const NAMES: [&'static str; 2];
     /// Descriptions of one quantity, of a list (empty if lists are not allowed), of a table, and of all forms together.
     const MEANINGS: [&'static str; 4];
-    /// A right quantity, where the key gives none.
+    /// A valid quantity for messages, if the key gives none.
     const EXAMPLE: &'static str;
-    /// A word that may stand in place of a quantity, if it is not empty.
+    /// A word that is allowed in place of a quantity; empty for none.
     const WORD: &'static str = "";
     /// See [`KeyType::SUFFIX`].
     const SUFFIX: &'static str = <Self::Unit as KeyType>::SUFFIX;
@@ -33,15 +33,15 @@ pub(crate) trait Forms: Serialize + DeserializeOwned {
     fn word() -> Option<Self> {
         None
     }
-    /// One quantity.
+    /// The form of one quantity.
     fn one(x: Self::Unit) -> Self;
-    /// A list of them.
+    /// The form of a list of quantities; `None` if lists are not allowed.
     fn list(_list: Vec<Self::Unit>) -> Option<Self> {
         None
     }
-    /// A table; the error is what is wrong with it, `None` for any other table than one of the forms.
+    /// The form of a table. The error describes what is wrong; `None` means that the table is not one of the forms.
     fn table(table: Self::Table, node: &Node) -> Result<Self, Option<ScenarioError>>;
-    /// The same, if it is in the range of the key.
+    /// Returns the value if it is within the range of the key.
     fn checked(self, _node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
         Ok(self)
     }
@@ -49,7 +49,7 @@ pub(crate) trait Forms: Serialize + DeserializeOwned {
     fn canonical(&self) -> Json {
         json!(self)
     }
-    /// Reads it.
+    /// Reads the canonical form.
     fn of_canonical(node: &Node) -> Result<Self, ScenarioError> {
         node.derived()
     }
@@ -64,7 +64,7 @@ impl<T: Forms> KeyType for T {
     const SUFFIX: &'static str = <T as Forms>::SUFFIX;
     fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
         let example = example::<Self>(key);
-        // All parts of a form are checked together.
+        // The whole value is checked afterwards, so parts are read without a range.
         let part = Key { range: None, word: "", ..key.clone() };
         let wrong = || node.wrong(format!("must be {}", T::right(example)));
         let read = match node.value {

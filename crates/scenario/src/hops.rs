@@ -1,4 +1,5 @@
-//! Paths: the names of links, and of links of an array: `"client[3]"`, or `"client[*]"` for one after the other.
+//! Paths: the names of links and of links of an array, such as `"client[3]"`; `"client[*]"` assigns flows to the links in
+//! turn.
 
 use crate::ScenarioError;
 use crate::names::Names;
@@ -13,32 +14,32 @@ use serde_json::{Value as Json, json};
 pub struct Hop {
     /// Index into `Scenario::links`.
     pub link: usize,
-    /// Link of an array.
+    /// Which link of an array.
     pub pick: Pick,
 }
 
-/// Links of an array that a path crosses.
+/// Which link of an array a path crosses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pick {
-    /// This one; 0 where there is only one.
+    /// The link with this number; 0 for a table with one link.
     One(u32),
     /// Flow i of the group takes number i mod count.
     Each,
 }
 
 impl Hop {
-    /// A link that is alone under its name.
+    /// A link that is the only one of its table.
     #[must_use]
     pub fn alone(link: usize) -> Self {
         Self { link, pick: Pick::One(0) }
     }
 
-    /// Whether one flow could cross the same link at both.
+    /// Whether one flow could cross the same link at both hops.
     pub(crate) fn meets(self, other: Self) -> bool {
         self.link == other.link && (self.pick == Pick::Each || other.pick == Pick::Each || self.pick == other.pick)
     }
 
-    /// Text of a path for this link, of `count` links called `name`.
+    /// The name of this hop in a path; its table has `count` links called `name`.
     pub(crate) fn spelled(self, name: &str, count: u32) -> String {
         match self.pick {
             _ if count == 1 => name.to_owned(),
@@ -63,7 +64,7 @@ impl KeyType for Hop {
     }
 }
 
-/// Link called `text`, or an error message.
+/// The link called `text`, or an error message.
 fn named(text: &str, links: &[(String, u32)]) -> Result<Hop, String> {
     let (name, which) = match text.strip_suffix(']').and_then(|t| t.rsplit_once('[')) {
         Some((name, which)) => (name, Some(which)),
@@ -84,7 +85,7 @@ fn named(text: &str, links: &[(String, u32)]) -> Result<Hop, String> {
             "{name:?} are {count} links; write \"{name}[*]\" (flow i takes link i mod {count}), or \"{name}[0]\" for one"
         )),
         None => Ok(one(0)),
-        // An array of one is no array.
+        // A table with one link is not an array.
         Some(("*", _)) if count == 1 => Ok(one(0)),
         Some(("*", _)) => Ok(Hop { link, pick: Pick::Each }),
         Some((_, Ok(i))) if i < count => Ok(one(i)),
@@ -94,7 +95,7 @@ fn named(text: &str, links: &[(String, u32)]) -> Result<Hop, String> {
     }
 }
 
-/// A link in a list of names.
+/// The name of a link in a list of names.
 fn spelled((name, count): &(String, u32)) -> String {
     if *count > 1 { format!("\"{name}[*]\"") } else { format!("{name:?}") }
 }

@@ -1,7 +1,7 @@
-//! The scenario file as typed data: [`read()`] makes a [`Scenario`] of its text or says in one line what is wrong and
-//! where; the canonical form is what is hashed, stored and shown.
+//! The scenario file as typed data: [`read()`] turns its text into a [`Scenario`], or says in one line what is wrong and
+//! where. The canonical form is hashed, stored and shown.
 //!
-//! No files and no clock: texts come in, texts go out.
+//! This crate uses no files and no clock: its input and output are texts.
 
 mod buffer;
 mod canonical;
@@ -63,7 +63,7 @@ pub use reorder::{Apart, Reorder, Spray};
 pub use rtt::{By, Pareto, Rtt};
 pub use scenario::Scenario;
 
-/// The examples of the crate's page.
+/// Tests the examples of the crate's README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Start {
-    /// Flow i at the first time and i times the second.
+    /// Flow i starts at `from` plus i times `every`.
     Every {
         /// The start of the first flow.
         #[serde(rename = "from_ps")]
@@ -23,7 +23,7 @@ pub enum Start {
     },
     /// One value per flow, in order, if the list is as long as the number of flows. Otherwise each flow draws one of them.
     List(Vec<Span>),
-    /// Uniform between two times, a draw per flow and replication.
+    /// Uniform between two times, drawn for each flow and replication.
     #[serde(untagged)]
     Between(Span, Span),
 }
@@ -32,11 +32,11 @@ pub enum Start {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
-    /// Uniform between two times, a draw per flow and replication.
+    /// Uniform between two times, drawn for each flow and replication.
     Between(Span, Span),
-    /// Time after the flow's own start.
+    /// A fixed time after the flow's own start.
     After(Span),
-    /// The same, an exponential draw with this mean.
+    /// A time after the flow's own start, drawn from an exponential law with this mean.
     AfterExponential(Span),
 }
 
@@ -72,7 +72,7 @@ base::keys! {
     }
 }
 
-/// Value of `after` in a stop.
+/// Value of `after` in the table of `stop`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct After(Stop);
 
@@ -164,7 +164,7 @@ impl Forms for Stop {
 }
 
 impl Start {
-    /// The earliest.
+    /// The earliest start.
     #[must_use]
     pub fn first(&self) -> Span {
         match self {
@@ -173,7 +173,7 @@ impl Start {
         }
     }
 
-    /// The latest of `count` flows.
+    /// The latest start of `count` flows.
     #[must_use]
     pub fn last(&self, count: u32) -> Span {
         match self {

@@ -1,8 +1,8 @@
 //! Propagation delay of a link: constant, or by a schedule, and the additional delay of each packet (jitter).
 //!
-//! No packet overtakes the one before it on its link, unless the link has [`crate::Reorder`]. Where one number stands for the whole (round-trip times, so BDP, rules and
-//! models) it is the mean: of steps that do not repeat over the run, of steps with a period for ever, of jitter that of packets far
-//! apart.
+//! No packet overtakes the one before it on its link, unless the link has [`crate::Reorder`]. Where a single number is
+//! needed (round-trip times, and so BDP, rules and models) it is the mean: for steps without a period over the run, for
+//! steps with a period over the period, and for jitter that of packets far apart.
 
 use crate::names::Names;
 use crate::node::Node;
@@ -14,15 +14,16 @@ use queue::mean_of_steps;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
-/// A delay, and from when on it holds.
+/// A time, and the delay that holds from then on.
 pub type DelayStep = (Span, Span);
 
-/// The propagation of a link.
+/// The propagation delay of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LinkDelay {
-    /// The same all the time.
+    /// A constant delay.
     Fixed(Ranged<Span>),
-    /// Delays that hold from these times on, the first of which is 0; again from the beginning after the time.
+    /// Times, the first of which is 0, with the delays that hold from then on; the list repeats after the period, if there
+    /// is one.
     Steps(Arc<[DelayStep]>, Option<Span>),
 }
 
@@ -40,10 +41,10 @@ base::keys! {
     }
 }
 
-/// Random delay of each packet, in addition to the delay of its link.
+/// Random delay of each packet in addition to the delay of its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Jitter {
-    /// Uniform draws between these.
+    /// Uniform draws between these values.
     Uniform(Span, Span),
     /// Exponential draws with this mean.
     Exponential(Span),
@@ -59,9 +60,9 @@ base::keys! {
     }
 }
 
-/// Mean of exponential draws, limited so that the draws are below the largest delay.
+/// Range of the mean of exponential draws, so that all draws are below the largest delay.
 const LONGEST_MEAN: std::ops::RangeInclusive<Span> = Span::ZERO..=Span::secs(60);
-/// No exponential draw is as many means long: they are logarithms of numbers with 53 bits.
+/// Upper bound of exponential draws, in means: draws are logarithms of 53-bit numbers.
 const MOST_MEANS: u64 = 37;
 
 const FORM: &str = "a time such as \"50 ms\" or a table such as { steps = [[\"0 s\", \"20 ms\"], [\"15 s\", \"45 ms\"]] }, \
@@ -70,13 +71,13 @@ const JITTER_FORM: &str =
     "a time such as \"2 ms\" or a table such as { uniform = [\"1 ms\", \"3 ms\"] } or { exponential = \"1 ms\" }";
 
 impl LinkDelay {
-    /// The same delay all the time.
+    /// A constant delay.
     #[must_use]
     pub fn same(delay: Span) -> Self {
         Self::Fixed(Ranged::Same(delay))
     }
 
-    /// The mean, in a run of this `duration`.
+    /// The mean in a run of this `duration`.
     #[must_use]
     pub fn mean(&self, duration: Span) -> Span {
         match self {
@@ -85,7 +86,7 @@ impl LinkDelay {
         }
     }
 
-    /// The shortest.
+    /// The shortest delay.
     #[must_use]
     pub fn min(&self) -> Span {
         match self {
@@ -94,7 +95,7 @@ impl LinkDelay {
         }
     }
 
-    /// The longest.
+    /// The longest delay.
     #[must_use]
     pub fn max(&self) -> Span {
         match self {
@@ -122,7 +123,7 @@ impl Jitter {
         }
     }
 
-    /// The shortest that can be drawn.
+    /// The shortest possible draw.
     #[must_use]
     pub fn min(&self) -> Span {
         match *self {
@@ -131,7 +132,7 @@ impl Jitter {
         }
     }
 
-    /// No draw is longer.
+    /// Upper bound of all draws.
     #[must_use]
     pub fn max(&self) -> Span {
         match *self {

@@ -1,7 +1,7 @@
 //! Rate of a link: constant, or by a schedule.
 //!
-//! Where one number stands for the whole (buffers in time and BDP, disciplines that know the rate of their link, models) it is the
-//! mean: of steps that do not repeat over the run, of all others for ever.
+//! Where a single number is needed (buffers in time and BDP, disciplines that know the rate of their link, models) it is
+//! the mean: for steps without a period over the run, for all others over infinite time.
 
 use crate::names::Names;
 use crate::node::Node;
@@ -16,21 +16,22 @@ use queue::mean_of_steps;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
-/// A rate, and from when on it holds.
+/// A time, and the rate that holds from then on.
 pub type RateStep = (Span, Rate);
 
 /// The rate of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LinkRate {
-    /// The same all the time.
+    /// A constant rate.
     Fixed(Ranged<Rate>),
-    /// Rates that hold from these times on, the first of which is 0; again from the beginning after the time.
+    /// Times, the first of which is 0, with the rates that hold from then on; the list repeats after the period, if there
+    /// is one.
     Steps(Arc<[RateStep]>, Option<Span>),
-    /// Instants at which a number of bytes may be sent.
+    /// Instants at which a number of bytes may be sent (transmission opportunities).
     Opportunities(OpportunityTimes),
-    /// A wave.
+    /// A sine wave.
     Sine(Sine),
-    /// Two rates in turn.
+    /// Two alternating rates.
     Markov(Markov),
 }
 
@@ -79,7 +80,7 @@ base::keys! {
     }
 }
 
-/// Two rates, one of which may be none at all.
+/// Two rates, one of which may be zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RatePair(pub Rate, pub Rate);
 
@@ -87,13 +88,13 @@ const FORM: &str = "a rate such as \"1 Gbit/s\" or a table such as { steps = [[\
                     { trace = \"cellular.up\" } or { uniform = [\"100 Mbit/s\", \"155 Mbit/s\"] }";
 
 impl LinkRate {
-    /// The same rate all the time.
+    /// A constant rate.
     #[must_use]
     pub fn same(rate: Rate) -> Self {
         Self::Fixed(Ranged::Same(rate))
     }
 
-    /// The mean, in a run of this `duration`.
+    /// The mean in a run of this `duration`.
     #[must_use]
     pub fn mean(&self, duration: Span) -> Rate {
         match self {
@@ -122,7 +123,7 @@ impl LinkRate {
         lowest.map_or(*limits::RATE.start(), |rate| rate.max(*limits::RATE.start()))
     }
 
-    /// The highest; of opportunities the mean.
+    /// Highest rate; for opportunities, the mean.
     #[must_use]
     pub fn max(&self) -> Rate {
         match self {
@@ -134,7 +135,7 @@ impl LinkRate {
         }
     }
 
-    /// Whether it changes during a run.
+    /// Whether the rate changes during a run.
     #[must_use]
     pub fn changes(&self) -> bool {
         !matches!(self, Self::Fixed(_))
@@ -154,15 +155,15 @@ impl LinkRate {
     }
 }
 
-/// A rate of a schedule: none at all, or one that a link may have.
+/// A rate in a schedule: zero, or a rate allowed for links.
 fn passing(rate: Rate, node: &Node) -> Result<Rate, ScenarioError> {
     let key = Key { range: Some(Range::Rate(limits::RATE)), ..Key::default() };
     if rate.0 == 0 { Ok(rate) } else { within(node, rate, &key) }
 }
 
-/// Reads one.
+/// Reads a rate in a schedule.
 fn read_passing(node: &Node) -> Result<Rate, ScenarioError> {
-    // Elsewhere "0 bit/s" is no rate.
+    // Other keys do not accept "0 bit/s".
     let none = node.as_text().and_then(text::split).filter(|(number, _)| *number == 0.0);
     if none.is_some_and(|(_, unit)| text::rate(&format!("1 {unit}")).is_ok()) {
         return Ok(Rate(0));

@@ -87,13 +87,13 @@ impl<Buffer: KeyType + PartialEq> KeyType for Link<Buffer> {
         defs.table::<Self>("Link")
     }
     fn listed(list: &[Self], names: &Names) -> Result<(), ScenarioError> {
-        // Before paths look for names.
+        // This must precede the paths, which refer to the names.
         names::learn(&names.links, "links", list.iter().map(|link| (&link.name, link.count)))
     }
 }
 
 impl<Buffer> crate::Scenario<Buffer> {
-    /// The rate of `links[link]`, or its mean where it is drawn or changes; no more than its shaper lets pass.
+    /// The rate of `links[link]`, or its mean if it is drawn or changes; at most the rate of the link's shaper.
     #[must_use]
     pub fn mean_rate(&self, link: usize) -> Rate {
         let Link { rate, shaper, .. } = &self.links[link];
@@ -103,7 +103,7 @@ impl<Buffer> crate::Scenario<Buffer> {
 }
 
 impl<Buffer> Link<Buffer> {
-    /// Whether packets are not all on their way for as long.
+    /// Whether packets have different propagation delays.
     #[must_use]
     pub fn delay_varies(&self) -> bool {
         let steps = matches!(self.delay, LinkDelay::Steps(..)) && self.delay.min() < self.delay.max();
@@ -111,8 +111,8 @@ impl<Buffer> Link<Buffer> {
         steps || jitter || self.reorder.as_ref().is_some_and(|reorder| reorder.max() > Span::ZERO)
     }
 
-    /// Mean propagation delay over a run of this `duration`, if it is not drawn for each link; else zero. Delays drawn for
-    /// each packet count with the mean of packets far apart.
+    /// Mean propagation delay over a run of this `duration`; zero if it is drawn for each link. Delays drawn for each
+    /// packet count with the mean of packets far apart.
     #[must_use]
     pub fn mean_over_time(&self, duration: Span) -> Span {
         let steps = if let LinkDelay::Steps(..) = self.delay { self.delay.mean(duration) } else { Span::ZERO };
@@ -121,7 +121,7 @@ impl<Buffer> Link<Buffer> {
         Span(steps.0.saturating_add(drawn))
     }
 
-    /// Largest differences of a packet's delay from [`Self::mean_over_time`], downwards and upwards.
+    /// Largest deviations of a packet's delay below and above [`Self::mean_over_time`].
     #[must_use]
     pub fn swing(&self, duration: Span) -> (Span, Span) {
         let jitter = self.jitter.map_or([Span::ZERO; 2], |jitter| [jitter.min(), jitter.max()]);
@@ -136,7 +136,7 @@ impl<Buffer> Link<Buffer> {
     }
 }
 
-/// Reads the value of `queue` in a file, with its amounts in packets on `port`.
+/// Reads the value of `queue` in a file, with amounts converted to packets on `port`.
 ///
 /// # Errors
 /// What is wrong with it, in one line.

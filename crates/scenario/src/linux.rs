@@ -1,6 +1,7 @@
-//! The law under the profile `tcp = "linux"`: what a Linux host runs under a law's name, and without one.
+//! The law with the profile `tcp = "linux"`: what a Linux host runs for a given law name, and by default.
 //!
-//! Source: Linux 6.12: `net/ipv4/Kconfig` (`DEFAULT_TCP_CONG`: cubic), `tcp_cubic.c`, `tcp_bbr.c` (version 1). What the file
+//! Source: Linux 6.12: `net/ipv4/Kconfig` (`DEFAULT_TCP_CONG`: cubic), `tcp_cubic.c`, `tcp_bbr.c` (version 1). Other keys
+//! in the file are kept.
 //! says beside the name is kept.
 
 use crate::node::Node;
@@ -10,13 +11,13 @@ use base::Key;
 use law::LawSpec;
 use serde_json::{Value as Json, json};
 
-/// The law that a host has without further settings.
+/// The law that a host uses without further settings.
 const DEFAULT: &str = "cubic";
 
-/// `bbr` in Linux, and what names version 3 everywhere.
+/// The name in Linux, the name of the version that it means there, and the name of version 3.
 const BBR: [&str; 3] = ["bbr", "bbr1", "bbr3"];
 
-/// The control at `node`, whose file has `written` there.
+/// Reads the control at `node`; the file has `written` there.
 pub(crate) fn control(node: &Node, written: Option<&Json>, key: &Key) -> Result<Control, ScenarioError> {
     let meant = meant(written);
     let read = Control::read(&node.with(&meant), key);
@@ -26,7 +27,7 @@ pub(crate) fn control(node: &Node, written: Option<&Json>, key: &Key) -> Result<
         && let Some(written) = written
         && Control::read(&node.with(written), key).is_ok()
     {
-        // It has parameters of version 3.
+        // The file has parameters of version 3.
         let [bbr, ships, other] = BBR;
         let reason =
             format!("{bbr:?} is version 1 under tcp = \"linux\" ({ships:?}), as Linux ships it; write {other:?}");
@@ -35,12 +36,12 @@ pub(crate) fn control(node: &Node, written: Option<&Json>, key: &Key) -> Result<
     read
 }
 
-/// The control that means the same outside of the profile.
+/// The control with the same meaning outside of the profile.
 fn meant(written: Option<&Json>) -> Json {
     let mut table = match written {
         None => json!({}),
         Some(Json::String(name)) => json!({ "law": name }),
-        // What is no law is refused as it stands.
+        // A value that is not a law is refused later.
         Some(other) => other.clone(),
     };
     let Some(keys) = table.as_object_mut() else { return table };

@@ -1,4 +1,4 @@
-//! Loss that is not the queue's: one law, at all times or in stated intervals.
+//! Loss that is not caused by the queue: one law, which applies always or in given intervals.
 //!
 //! Source: E. N. Gilbert, Capacity of a burst-noise channel, Bell System Technical Journal 39 (1960); E. O. Elliott, Estimates of
 //! error rates for codes on burst-noise channels, Bell System Technical Journal 42 (1963).
@@ -11,16 +11,16 @@ use base::text::format_span;
 use base::{Key, Span};
 use serde_json::{Value as Json, json};
 
-/// Injected loss, decided before the queue sees the packet.
+/// Injected loss, decided before the packet reaches the queue.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Loss {
-    /// Each packet with this probability.
+    /// Each packet is lost with this probability.
     Random(f64),
-    /// Every n-th packet.
+    /// Every n-th packet is lost.
     Every(u64),
     /// Losses by a Markov chain of two states (Gilbert).
     Gilbert(Gilbert),
-    /// Loss in these intervals only, in order: by another rule, or of every packet.
+    /// Loss only in these intervals, which are in order: by another rule, or of every packet.
     During(Vec<(Span, Span)>, Option<Box<Loss>>),
 }
 
@@ -66,7 +66,8 @@ base::keys! {
 }
 
 impl Bursts {
-    /// The chain: a burst ends after each packet with 1/length, and the share of time in the bad state is the mean.
+    /// The Markov chain: a burst ends after each packet with probability 1/length, and the chain is in the bad state for
+    /// the mean share of time.
     fn chain(&self) -> Gilbert {
         let leave = 1.0 / self.length;
         Gilbert { enter: leave * self.mean / (1.0 - self.mean), leave, good: 0.0, bad: 1.0 }

@@ -1,4 +1,5 @@
-//! Names: those that later parts of a file refer to, and unknown ones, with the nearest known one or the list of them all.
+//! Names: known names that later parts of a file refer to, and messages for unknown names with the nearest known name or a
+//! list of all.
 
 use crate::error::breaks_line;
 use crate::{ScenarioError, limits};
@@ -8,8 +9,8 @@ use queue::QueueSpec;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-/// Pools, links and groups, each with how many there are under its name. All are empty until they have been read: links find their
-/// pools, paths the links, what is recorded links and groups.
+/// Names of pools, links and groups, each with the number of members under it. Each list is empty until its tables have
+/// been read: links refer to pools, paths to links, and recordings to links and groups.
 #[derive(Default)]
 pub(crate) struct Names {
     pub pools: OnceCell<Vec<(String, u32)>>,
@@ -31,8 +32,8 @@ impl Names {
     }
 }
 
-/// Fills `known` with the names of a `list` (links or flows) and how many there are under each. Refuses names that are not
-/// different, or cannot be written as `name[3]`.
+/// Fills `known` with the names of a `list` (links or flows) and the number of members under each. Refuses names that are
+/// not unique, or that cannot be written as `name[3]`.
 pub(crate) fn learn<'a>(
     known: &OnceCell<Vec<(String, u32)>>,
     list: &str,
@@ -58,7 +59,7 @@ pub(crate) fn unknown(what: &str, name: &str, names: &[&str], aliases: &[&str]) 
     if let Some(place) = elsewhere(what, name) {
         return format!("{name:?} is no {what}; {place}");
     }
-    // Papers' spellings, such as FqCoDel, are read and not recommended.
+    // Spellings from papers, such as FqCoDel, are accepted but not suggested.
     let plain = aliases.iter().filter(|alias| !alias.chars().any(char::is_uppercase));
     match nearest(name, names.iter().chain(plain).copied()) {
         Some(near) => format!("unknown {what} {name:?}; did you mean {near:?}?"),

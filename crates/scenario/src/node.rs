@@ -1,4 +1,4 @@
-//! A reader over the tree of a file, or of a canonical form, that carries the place, so that every refusal can name it.
+//! A reader for the tree of a file or of a canonical form. It knows its place in the tree, so that every error can name it.
 
 use crate::ScenarioError;
 use crate::error::{one_line, position};
@@ -10,7 +10,7 @@ use base::text::TextError;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Parses TOML into the tree that canonical forms have as well; numbers without end or meaning become `null`.
+/// Parses TOML into the same kind of tree as canonical forms have; infinite numbers and NaN become `null`.
 pub(crate) fn parse(text: &str) -> Result<Value, ScenarioError> {
     toml::from_str(text).map_err(|error| {
         let at = position(text, error.span().map_or(text.len(), |span| span.start));
@@ -22,7 +22,7 @@ pub(crate) fn parse(text: &str) -> Result<Value, ScenarioError> {
     })
 }
 
-/// Keys of other programs, with ours.
+/// Names of keys in other programs, and the corresponding names here.
 const SYNONYMS: [(&str, &str); 14] = [
     ("law", "control"),
     ("congestion_control", "control"),
@@ -40,10 +40,10 @@ const SYNONYMS: [(&str, &str); 14] = [
     ("aqm", "queue"),
 ];
 
-/// Key of the table that the parser makes of a date.
+/// Key of the table into which the parser converts a date.
 const DATE: &str = "$__toml_private_datetime";
 
-/// `key` as TOML writes it.
+/// `key` in the form that TOML requires.
 fn quoted(key: &str) -> String {
     let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     if bare { key.to_owned() } else { format!("{key:?}") }
@@ -51,21 +51,21 @@ fn quoted(key: &str) -> String {
 
 /// A value and its place.
 pub(crate) struct Node<'a> {
-    /// Value at this place.
+    /// The value at this place.
     pub value: &'a Value,
-    /// `flows[1].control.beta`
+    /// The place, such as `flows[1].control.beta`.
     pub place: String,
-    /// Names that can be referred to.
+    /// Known names that values may refer to.
     pub names: &'a Names,
 }
 
 impl<'a> Node<'a> {
-    /// An error at this place.
+    /// Returns an error at this place.
     pub fn wrong(&self, reason: impl Into<String>) -> ScenarioError {
         ScenarioError::wrong(&self.place, reason)
     }
 
-    /// Word for the value here, with its article.
+    /// The kind of the value here with its article, for messages.
     fn kind(&self) -> &'static str {
         match self.value {
             Value::String(_) => "text",
@@ -88,13 +88,13 @@ impl<'a> Node<'a> {
         self.as_text().ok_or_else(|| self.wrong(format!("must be text such as {example:?}, not {}", self.kind())))
     }
 
-    /// The quantity here, which `read` makes of its text.
+    /// The quantity here, parsed from its text by `read`.
     pub fn quantity<T>(&self, read: fn(&str) -> Result<T, TextError>, example: &str) -> Result<T, ScenarioError> {
         let text = self
             .as_text()
             .ok_or_else(|| self.wrong(format!("must be text with a unit, such as {example:?}, not {}", self.kind())))?;
         read(text).map_err(|source| {
-            // A unit that is missing is that of the example.
+            // If the unit is missing, the message suggests the unit of the example.
             let source = match (source, example.split_once(' ')) {
                 (TextError::NoUnit(text, _), Some((_, unit))) => {
                     let right = format!("{} {unit}", text.trim());
@@ -108,7 +108,7 @@ impl<'a> Node<'a> {
 
     /// The whole number here.
     pub fn whole<T: TryFrom<u64>>(&self, key: &Key) -> Result<T, ScenarioError> {
-        // TOML's integers and those of a store's index end at 63 bits.
+        // TOML's integers and those of a store's index have 63 bits.
         let any = 0..=i64::MAX as u64;
         let range = if let Some(Range::Whole(range)) = &key.range { range } else { &any };
         let x = self.value.as_u64().filter(|n| range.contains(n)).and_then(|n| T::try_from(n).ok());
@@ -118,7 +118,7 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// The number here, whole or not; never infinite.
+    /// The number here, integer or not; never infinite.
     pub fn number(&self, key: &Key) -> Result<f64, ScenarioError> {
         let x = self.value.as_f64();
         let x = x.ok_or_else(|| self.wrong(format!("must be a number{}{}", of_unit(key), or_word(key))))?;
@@ -136,15 +136,15 @@ impl<'a> Node<'a> {
         T::deserialize(self.value).map_err(|error| self.wrong(one_line(&error.to_string())))
     }
 
-    /// The elements of the list here; `form` says what would be right.
+    /// The elements of the list here; `form` describes a valid value for messages.
     pub fn list(&self, form: &str) -> Result<Vec<Node<'a>>, ScenarioError> {
         let items = self.value.as_array().ok_or_else(|| self.wrong(format!("must be {form}, not {}", self.kind())))?;
         let node = |(i, value)| Node { value, place: format!("{}[{i}]", self.place), names: self.names };
         Ok(items.iter().enumerate().map(node).collect())
     }
 
-    /// Keys of the table here with their values, in alphabetical order. All keys must be among `known`;
-    /// `form` describes other allowed values.
+    /// The keys of the table here with their values, in alphabetical order. All keys must be among `known`; `form`
+    /// describes other allowed values.
     pub fn table(&self, known: &[&str], form: &str) -> Result<Vec<(&'a str, Self)>, ScenarioError> {
         let table = self.value.as_object().filter(|table| !table.contains_key(DATE));
         let table = table.ok_or_else(|| self.wrong(format!("must be {form}, not {}", self.kind())))?;
@@ -162,35 +162,35 @@ impl<'a> Node<'a> {
         table.iter().map(entry).collect()
     }
 
-    /// The same place with another `value`.
+    /// The same place with a different `value`.
     pub fn with(&self, value: &'a Value) -> Self {
         Node { value, place: self.place.clone(), names: self.names }
     }
 
-    /// The place of `key` of the table here.
+    /// The place of `key` in the table here.
     pub fn at(&self, key: &str) -> Self {
         let key = quoted(key);
         let place = if self.place.is_empty() { key } else { format!("{}.{key}", self.place) };
         Node { value: self.value, place, names: self.names }
     }
 
-    /// Error for a missing value, with a hint what to write.
+    /// Error for a missing value; `hint` says what to write.
     pub fn missing(&self, hint: &str) -> ScenarioError {
         self.wrong(format!("missing; {hint}"))
     }
 
-    /// Value at `key` of the table here, if this is a table and has the key.
+    /// The value at `key`, if this is a table with that key.
     pub fn get(&self, key: &str) -> Option<Node<'a>> {
         self.value.get(key).map(|value| Node { value, ..self.at(key) })
     }
 }
 
-/// Unit for messages: ` of segments`, or nothing.
+/// The unit for messages, such as ` of segments`; empty if there is none.
 fn of_unit(key: &Key) -> String {
     if key.unit.is_empty() { String::new() } else { format!(" of {}", key.unit) }
 }
 
-/// `, or "none"`
+/// The alternative word for messages, such as `, or "none"`; empty if there is none.
 pub(crate) fn or_word(key: &Key) -> String {
     if key.word.is_empty() { String::new() } else { format!(", or {:?}", key.word) }
 }

@@ -1,5 +1,5 @@
-//! Times of sending opportunities, as text: whole milliseconds in order, `3x2` for two at 3 ms. Entries are counted from 1 in
-//! messages.
+//! Times of transmission opportunities as text: whole milliseconds in order; `3x2` means two at 3 ms. Messages count
+//! entries from 1.
 
 use crate::ScenarioError;
 use crate::names::Names;
@@ -11,11 +11,11 @@ use serde_json::{Value as Json, json};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Most of them, and the latest: 11 days, as of every instant.
+/// The largest number of opportunities, and the latest time: 11 days, as for all times.
 const MOST: usize = 10_000_000;
 const LATEST: u32 = 1_000_000_000;
 
-/// Times in milliseconds, in order, at least one; the last is above 0.
+/// Times in milliseconds, in order; there is at least one, and the last is above 0.
 #[derive(Clone, PartialEq)]
 pub struct OpportunityTimes(Arc<[u32]>);
 
@@ -107,7 +107,7 @@ mod tests {
             let list = OpportunityTimes::parse(text).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!((&list.0[..], list.text().as_str()), (times, again));
         }
-        // 1504 bytes each millisecond.
+        // 1504 bytes per millisecond.
         assert_eq!(OpportunityTimes::parse("1 2 3").map(|list| list.mean()), Ok(Rate(12_032_000)));
     }
 

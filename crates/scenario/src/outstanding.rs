@@ -1,7 +1,7 @@
 //! Largest number of segments that a flow can have outstanding. Packets carry the lower 32 bits of their number, which are
 //! unambiguous as long as fewer than 2^31 are outstanding; nothing else in a run is limited to 32 bits.
 //!
-//! Source: RFC 9293, Section 3.4; RFC 7323, Section 2.3 (windows of TCP end for the same reason).
+//! Source: RFC 9293, Section 3.4; RFC 7323, Section 2.3 (TCP windows are limited for the same reason).
 
 use crate::{Group, Scenario, ScenarioError};
 use base::{Rate, Span, Stream, Time};
@@ -9,7 +9,7 @@ use queue::Limit;
 use traffic::{Offer, Sort};
 use transport::{MAX_OUTSTANDING, ReceiveWindow, WindowLimits};
 
-/// Refuses `flows[index]` if its flows could have more on their way.
+/// Refuses `flows[index]` if its flows could have more segments outstanding.
 pub(crate) fn check(place: &str, group: &Group, scenario: &Scenario) -> Result<(), ScenarioError> {
     let most = most(group, scenario);
     if most <= f64::from(MAX_OUTSTANDING) {
@@ -22,10 +22,10 @@ pub(crate) fn check(place: &str, group: &Group, scenario: &Scenario) -> Result<(
     Err(ScenarioError::wrong(format!("{place}.tcp.receive_window"), reason))
 }
 
-/// No flow of `group` has more segments sent and not acknowledged. Infinite, if nothing says how many.
+/// Upper bound of the segments that a flow of `group` has sent but not acknowledged; infinite if nothing limits them.
 fn most(group: &Group, scenario: &Scenario) -> f64 {
     if !matches!(group.traffic.sort(), Sort::Transfer | Sort::Application) {
-        // Datagrams are not acknowledged, and transfers of sessions are of 10^9 segments at most.
+        // Datagrams are not acknowledged, and transfers of sessions have at most 10^9 segments.
         return 0.0;
     }
     let window = match group.tcp.receive_window {
@@ -42,16 +42,16 @@ fn most(group: &Group, scenario: &Scenario) -> f64 {
     window.min(data).min(initial + passed(group, scenario, scenario.duration)).min(held(group, scenario))
 }
 
-/// Segments that its narrowest link passes in `time`. A window grows by a segment at most for each that arrives.
+/// Segments that the narrowest link passes in `time`. A window grows by at most one segment for each that arrives.
 fn passed(group: &Group, scenario: &Scenario, time: Span) -> f64 {
     let links = group.path.iter().map(|hop| scenario.links[hop.link].rate.max());
     let narrowest = links.chain(group.access.rate.as_ref().map(base::Values::max)).min().unwrap_or(Rate(0));
     narrowest.bytes_in(time) / group.packet.0 as f64
 }
 
-/// Segments that a flow can have in flight without overflowing a buffer, and those it sends until it has repaired the
-/// losses of an overflow: as many again when slow start overshoots, and as many as a timeout lasts, which is three
-/// round trips at most.
+/// Upper bound of the segments in flight: a round trip with all buffers full, as much again when slow start overshoots, and
+/// the segments sent until a timeout has repaired the losses, which takes at most three round trips or the smallest
+/// timeout.
 fn held(group: &Group, scenario: &Scenario) -> f64 {
     let packet = group.packet.0 as f64;
     let links = group.path.iter().map(|hop| match scenario.links[hop.link].buffer {
@@ -73,7 +73,8 @@ fn held(group: &Group, scenario: &Scenario) -> f64 {
 mod tests {
     use crate::read;
 
-    /// Error for a flow over a link of this rate and buffer, a run of this duration, and other keys of the flow.
+    /// The error message for a flow over a link with this rate and buffer, in a run of this duration; `flow` has other keys
+    /// of the flow.
     fn refused([rate, buffer, duration]: [&str; 3], flow: &str) -> Option<String> {
         let text = format!(
             "duration = \"{duration}\"\n[[links]]\nname = \"l\"\nrate = \"{rate}\"\nbuffer = \"{buffer}\"\n\
@@ -84,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_terabit_for_an_hour_is_no_matter_whatever_the_packets() {
-        // 64 bytes: 7e12 packets.
+        // With 64 bytes these are 7e12 packets.
         for (packet, rtt) in [(64, "20 ms"), (1500, "200 ms"), (9000, "1 s")] {
             let flow = format!("rtt = \"{rtt}\"\npacket = \"{packet} B\"");
             assert_eq!(refused(["1 Tbit/s", "8000000 packets", "3600 s"], &flow), None, "{packet}");
@@ -94,7 +95,7 @@ mod tests {
 
     #[test]
     fn what_the_senders_own_link_does_not_pass_does_not_count() {
-        // 8.3e9 packets would pass the link, and at most 8.3e5 leave the sender.
+        // The link would pass 8.3e9 packets, but the sender can send at most 8.3e5.
         let flow = "rtt = \"100 ms\"\naccess = { rate = \"10 Mbit/s\" }";
         assert_eq!(refused(["100 Gbit/s", "unlimited", "1000 s"], flow), None);
         assert!(refused(["100 Gbit/s", "unlimited", "1000 s"], "rtt = \"100 ms\"").is_some());
@@ -119,7 +120,7 @@ mod tests {
         ] {
             assert_eq!(refused(link, &format!("{rtt}{ends}")), None, "{ends}");
         }
-        // 83 s pass fewer packets than that.
+        // The link passes fewer than 2^31 packets in 83 s.
         assert_eq!(refused(["100 Gbit/s", "unlimited", "83 s"], rtt), None);
     }
 }

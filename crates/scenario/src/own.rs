@@ -1,17 +1,18 @@
-//! Law of the user's own: its name, the hash of its source, and its parameters. The program that runs the scenario has the law.
+//! A user-defined law: its name, the hash of its source, and its parameters. The program that runs the scenario must
+//! provide the law.
 //!
-//! In a file it is `{ law = "mine", source = "<hash>", … }`. The front that knows the law writes `source`; a file says
-//! `control = "mine"`.
+//! The reader expects `{ law = "mine", source = "<hash>", … }`. A user writes `control = "mine"`, and the front end that
+//! knows the law adds `source`.
 
 use crate::ScenarioError;
 use crate::node::Node;
 use law::LawSpec;
 use serde_json::{Map, Value as Json, json};
 
-/// The key at which the hash stands.
+/// The key of the hash.
 pub(crate) const SOURCE: &str = "source";
 
-/// Hexadecimal digits of a hash.
+/// Number of hexadecimal digits of a hash.
 const DIGITS: usize = 64;
 
 /// Keys of the table that are not parameters of the law.
@@ -30,7 +31,7 @@ pub struct OwnLaw {
 }
 
 impl OwnLaw {
-    /// The law at `node`, if it is one of these.
+    /// Reads the law at `node`, if it is user-defined.
     pub(crate) fn read(node: &Node) -> Result<Option<Self>, ScenarioError> {
         let Some(source) = node.get(SOURCE) else { return Ok(None) };
         let law = node.get("law").ok_or_else(|| node.at("law").missing("law = \"mine\""))?;
@@ -66,7 +67,7 @@ impl OwnLaw {
         table.into()
     }
 
-    /// Schema of a law of the user's own, which a file may have instead of one of elephan's.
+    /// Schema of a user-defined law, which a file may have instead of a built-in law.
     pub(crate) fn schema() -> Json {
         json!({
             "type": "object",
@@ -105,7 +106,7 @@ mod tests {
         let own = scenario.groups[0].control.own.as_ref().unwrap();
         assert_eq!((own.name.as_str(), own.source.as_str(), own.parameters.len()), ("mine", HASH, 3));
         assert_eq!(from_canonical(&scenario.canonical()).unwrap(), scenario);
-        // Another source, another parameter: another run.
+        // A different source or a different parameter makes a different run.
         for (from, to) in [("0123", "0124"), ("gain = 2", "gain = 3")] {
             assert_ne!(read(&text.replace(from, to)).unwrap().id(), scenario.id());
         }

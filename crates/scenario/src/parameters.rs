@@ -1,4 +1,4 @@
-//! Whatever has a name and parameters (laws, slow starts, disciplines, traffic): `"name"` or `{ key = "name", … }`. The
+//! Components with a name and parameters (laws, slow starts, disciplines, traffic): `"name"` or `{ key = "name", … }`. The
 //! canonical form is the table with every parameter.
 
 use crate::ScenarioError;
@@ -17,11 +17,11 @@ use traffic::{TRAFFIC, TrafficSpec};
 
 /// Components that are configured by name.
 pub(crate) trait Parameters: Sized {
-    /// Word for one of them, and the key of its name.
+    /// The word for such a component in messages, and the key of its name.
     const WHAT: [&'static str; 2];
-    /// The name that examples show.
+    /// The name used in examples.
     const SHOWN: &'static str;
-    /// The name of a table without one, if there may be such a table.
+    /// The name to assume for a table without one, if such tables are allowed.
     const WITHOUT: Option<&'static str> = None;
     /// Keys of the table that belong to other types, with their schema.
     fn others(_defs: &mut Defs) -> Vec<(&'static str, Json)> {
@@ -31,21 +31,21 @@ pub(crate) trait Parameters: Sized {
     fn profiled(&self, _node: &Node, _given: &[&str]) -> Result<Vec<(&'static str, Value)>, ScenarioError> {
         Ok(Vec::new())
     }
-    /// The schema with forms that are none of the registry's.
+    /// Adds forms to the schema that the registry does not have.
     fn with_more_forms(schema: Json) -> Json {
         schema
     }
-    /// Everything that is registered.
+    /// All registered components.
     fn entries() -> Vec<(Card, Vec<Param>)>;
-    /// The one called `name`, with its defaults.
+    /// The component called `name`, with its defaults.
     fn named(name: &str) -> Option<Self>;
-    /// Names and defaults.
+    /// The parameters with their defaults.
     fn rows(&self) -> Vec<Param>;
-    /// Other spellings of names, and what they stand for.
+    /// Other spellings of parameter names, and the names that they mean.
     fn spellings(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
-    /// Sets one; `None` if there is no such parameter.
+    /// Sets a parameter; `None` if there is no parameter with that name.
     fn set(&mut self, name: &str, value: &Value) -> Option<Result<(), ParamError>>;
 }
 
@@ -96,10 +96,10 @@ macro_rules! parameters {
 
 parameters! {
     LawSpec = "Control" from LAWS, ["law", "law", "highspeed"] {
-        // A table without a law only chooses the slow start of Reno.
+        // A table without a law sets only the slow start of Reno.
         const WITHOUT: Option<&'static str> = Some("reno");
         fn others(defs: &mut Defs) -> Vec<(&'static str, Json)> {
-            // What it may hold stands once, not with each law.
+            // The schema of slow starts is defined once and not with each law.
             let mut slow_start = defs.refer("SlowStart", |_| schema_of::<StartSpec>(&[]));
             slow_start["description"] = json!(SLOW_START);
             vec![("slow_start", slow_start)]
@@ -135,7 +135,7 @@ const LIMIT: &str = "The link's buffer, where `tc` says it; instead of the link'
 
 const FILE: &str = "Instead of flows: a CSV or Parquet file with the columns start_s and size_bytes.";
 
-/// The one called `name`; `place` is where the name stands.
+/// The component called `name`; `place` is the place of the name.
 pub(crate) fn named<P: Parameters>(name: &str, place: &str) -> Result<P, ScenarioError> {
     P::named(name).ok_or_else(|| {
         let cards: Vec<Card> = P::entries().into_iter().map(|entry| entry.0).collect();
@@ -145,8 +145,8 @@ pub(crate) fn named<P: Parameters>(name: &str, place: &str) -> Result<P, Scenari
     })
 }
 
-/// Reads a specification: its name, alone or at its key in a table, with its parameters beside it; `others` are keys of the
-/// table that belong to other types.
+/// Reads a component: a name alone, or a table with the name at its key and parameters; `others` are keys of the table that
+/// belong to other types.
 pub(crate) fn read<P: Parameters>(node: &Node, others: &[&str]) -> Result<P, ScenarioError> {
     if let Some(name) = node.as_text() {
         return named(name, &node.place);
@@ -179,7 +179,7 @@ pub(crate) fn read<P: Parameters>(node: &Node, others: &[&str]) -> Result<P, Sce
         }
         let row = rows.iter().find(|row| row.name == meant);
         let value = value_of(&node_at, row.is_some_and(|row| matches!(row.default, Value::Pairs(_))))?;
-        // A bare number of an amount is packets here, but bytes where the other spelling comes from.
+        // An amount without a unit is in packets here, but in bytes with the other spelling.
         let amount = row.is_some_and(|row| row.unit == "packets");
         if meant != name && amount && matches!(value, Value::Number(_)) {
             return Err(node_at.wrong("must have its unit, such as \"30 kB\" or \"20 packets\": tc counts bytes"));
@@ -193,7 +193,7 @@ pub(crate) fn read<P: Parameters>(node: &Node, others: &[&str]) -> Result<P, Sce
     Ok(spec)
 }
 
-/// A value of a parameter, which may be a list of `pairs`; all else is left to the parameter to refuse.
+/// The value of a parameter, which may be a list of `pairs`. Unsuitable values are refused by the parameter itself.
 fn value_of(node: &Node, pairs: bool) -> Result<Value, ScenarioError> {
     match node.value {
         Json::Bool(x) => Ok(Value::Bool(*x)),
@@ -216,7 +216,7 @@ fn pair_of(node: &Node) -> Result<[f64; 2], ScenarioError> {
 
 const PAIR: &str = "a pair of numbers such as [1000, 8.2]";
 
-/// Every name, and every table with its parameters under all their names.
+/// The schema of all names, and of every table with its parameters under all their names.
 fn schema_of<P: Parameters>(others: &[(&str, Json)]) -> Json {
     let mut entries = P::entries();
     for (card, rows) in &mut entries {
@@ -227,7 +227,7 @@ fn schema_of<P: Parameters>(others: &[(&str, Json)]) -> Json {
         };
         let more: Vec<Param> = spellings.iter().filter_map(renamed).collect();
         rows.extend(more);
-        // A file that lists flows is read by Python, which puts its rows in its place.
+        // Python reads a file with a list of flows and replaces the key by the rows.
         let flows = rows.iter().find(|row| card.name == "replay" && row.name == "flows");
         let file = flows.map(|row| Param { name: "file", meaning: FILE.into(), ..row.clone() });
         rows.extend(file);

@@ -27,7 +27,7 @@ base::keys! {
     }
 }
 
-/// Chips have powers of two from 1/128 to 8, or none of it, which a large number is.
+/// Switch chips use powers of two from 1/128 to 8, or no such limit, which corresponds to a large number.
 pub(crate) const ALPHA: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 
 const EXAMPLE: &str = "12 MB";
@@ -52,7 +52,7 @@ impl KeyType for Pool {
         defs.table::<Self>("Pool")
     }
     fn listed(list: &[Self], names: &Names) -> Result<(), ScenarioError> {
-        // Before links look for names.
+        // This must precede the links, which refer to the names.
         names::learn(&names.pools, "pools", list.iter().map(|pool| (&pool.name, 1)))
     }
 }
@@ -83,7 +83,7 @@ impl KeyType for MemorySize {
 
 const UNITS: &str = "pools are in packets, B, kB, MB, GB, KiB, MiB or GiB";
 
-/// Largest size in packets or bytes: a terabyte.
+/// Largest size in packets or bytes: 10^12.
 const MOST: u64 = 1_000_000_000_000;
 
 /// Reads the size of a pool.
@@ -104,7 +104,7 @@ fn parse(text: &str) -> Result<MemorySize, TextError> {
     }
 }
 
-/// A pool that a link names: index into `Scenario::pools`.
+/// The pool that a link names, as an index into `Scenario::pools`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolName(pub usize);
 
@@ -130,12 +130,12 @@ impl KeyType for PoolName {
 }
 
 impl<Buffer> crate::Scenario<Buffer> {
-    /// The tables of links that draw on `pools[pool]`.
+    /// The tables of the links that draw on `pools[pool]`.
     pub fn links_in(&self, pool: usize) -> impl Iterator<Item = (usize, &Link<Buffer>)> {
         self.links.iter().enumerate().filter(move |(_, link)| link.pool == Some(PoolName(pool)))
     }
 
-    /// The memory of `pools[pool]`, for all its links.
+    /// The memory of `pools[pool]`, shared by all its links.
     #[must_use]
     pub fn memory(&self, pool: usize) -> SharedMemory {
         let Pool { size, sharing, .. } = self.pools[pool];
@@ -151,8 +151,8 @@ impl<Buffer> crate::Scenario<Buffer> {
 }
 
 impl Link {
-    /// The most bytes that can wait here, if there is a limit: in its buffer, or in all of a pool of this size; packets have `packet`
-    /// bytes at most.
+    /// The most bytes that can wait here, if there is a limit: that of the link's buffer, or the size of its whole pool.
+    /// Packets have at most `packet` bytes.
     pub(crate) fn most_waiting(&self, pool: Option<MemorySize>, packet: Bytes) -> Option<u128> {
         let packets = |n: u64| u128::from(n) * u128::from(packet.0);
         let own = match self.buffer {

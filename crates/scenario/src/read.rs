@@ -1,10 +1,10 @@
-//! Reader of scenario files: the tables with their keys, then the buffers and thresholds that depend on the flows, then
-//! the checks of the whole.
+//! Reader of scenario files: first the tables with their keys, then the buffers and thresholds that depend on the flows,
+//! then the checks of the whole.
 //!
-//! Source: BDP rule, Villamizar and Song 1994; BDP/sqrt(n), Appenzeller et al. 2004.
-//! BDP is the rate times the mean base RTT of the flows that send data over the link (of TCP's, where there are any); n is
-//! their number (of an array of links, that of each link in the mean); time and BDP become packets of their mean size. A
-//! link that carries only ACKs has none of these and takes packets or bytes.
+//! Source: BDP rule, Villamizar and Song 1994; BDP/sqrt(n), Appenzeller et al. 2004. The BDP is the rate times the mean
+//! base RTT of the flows that send data over the link (only TCP flows, if there are any); n is their number (for an array,
+//! the mean number per link). Times and BDP are converted into packets of the flows' mean size. A link that carries only
+//! ACKs has none of these values, so its buffer must be in packets or bytes.
 
 use crate::names::Names;
 use crate::node::{Node, parse};
@@ -14,13 +14,13 @@ use queue::Limit;
 use schemars::Schema;
 use serde_json::{Value as Json, json};
 
-/// The version of the form of scenario files, which they may state as `format`: it grows when a key changes its meaning.
+/// The version of the file format, which files may state as `format`. It is increased when the meaning of a key changes.
 pub const FORMAT: u64 = 1;
 
 /// Reads a scenario file.
 ///
 /// # Errors
-/// The first thing wrong with it, in one line that names the place first.
+/// The first error in the file, in one line that begins with the place.
 pub fn read(text: &str) -> Result<Scenario, ScenarioError> {
     let (mut tree, names) = (parse(text)?, Names::default());
     take_format(&mut tree)?;
@@ -33,7 +33,7 @@ pub fn read(text: &str) -> Result<Scenario, ScenarioError> {
     Ok(scenario)
 }
 
-/// Takes the version of the file's form out of it: it is about the file, and no part of the scenario.
+/// Removes the version of the file format, because it is not part of the scenario.
 fn take_format(tree: &mut serde_json::Value) -> Result<(), ScenarioError> {
     match tree.as_object_mut().and_then(|top| top.remove("format")) {
         None => Ok(()),
@@ -46,7 +46,7 @@ fn take_format(tree: &mut serde_json::Value) -> Result<(), ScenarioError> {
     }
 }
 
-/// Says where a key of a link or of flows belongs that stands at the top.
+/// For a key at the top level that belongs to a link or to flows, says where it belongs.
 fn check_top(tree: &Json) -> Result<(), ScenarioError> {
     let names = Names::default();
     let of = |keys: Vec<(&'static str, String)>| keys.into_iter().map(|key| key.0).collect::<Vec<_>>();
@@ -64,7 +64,7 @@ fn check_top(tree: &Json) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// The link `file.links[index]` with its buffer as a limit and the amounts of its discipline in packets.
+/// The link `file.links[index]`, with its buffer as a limit and the amounts of its discipline in packets.
 fn link(file: &Scenario<Amount>, index: usize, on: &LinkUse<'_, Amount>) -> Result<Link, ScenarioError> {
     let Link {
         name,
@@ -88,7 +88,7 @@ fn link(file: &Scenario<Amount>, index: usize, on: &LinkUse<'_, Amount>) -> Resu
     Ok(Link { name, count, rate, delay, buffer, queue, loss, policer, shaper, batch, jitter, reorder, pool, alpha })
 }
 
-/// The limit of `scenario.links[link]`, now that the flows are known.
+/// The limit of the buffer of `scenario.links[link]`, computed once the flows are known.
 fn limit(scenario: &Scenario<Amount>, link: usize, on: &LinkUse<'_, Amount>) -> Result<Limit, ScenarioError> {
     let wrong = |reason: &str| ScenarioError::wrong(format!("links[{link}].buffer"), reason);
     let known = (on.mean_packet(), on.bdp_bytes(), on.flows_each());
@@ -109,7 +109,7 @@ fn limit(scenario: &Scenario<Amount>, link: usize, on: &LinkUse<'_, Amount>) -> 
         Amount::Time(span) => sized(&|_, _| rate.bytes_in(span)),
         Amount::Bdp(share) => sized(&|bdp, _| share * bdp),
         Amount::BdpOverSqrtN(share) => sized(&|bdp, n| share * bdp / n.sqrt()),
-        // The last two are refused when they are read.
+        // The last two are refused earlier, when they are read.
         Amount::Unlimited | Amount::Auto | Amount::Buffer(_) => Ok(Limit::Unlimited),
     }
 }
@@ -124,6 +124,6 @@ pub fn schema() -> String {
     let format = "Version of this file's form, for readers to come. Default: 1.";
     file["properties"]["format"] = json!({ "description": format, "type": "integer", "minimum": 1, "maximum": FORMAT });
     file["$defs"] = Json::Object(defs.0);
-    // `Schema` writes what a reader looks for first, the description, in front of the rest.
+    // `Schema` puts the description first, because readers look for it first.
     Schema::try_from(file).and_then(|schema| serde_json::to_string_pretty(&schema)).unwrap_or_default()
 }

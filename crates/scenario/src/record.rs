@@ -114,7 +114,7 @@ packet = "{packet}"
 
     #[test]
     fn refuses_more_packets_than_a_table_bears() {
-        // 1 Gbit/s for 20 s are 2.5 million packets of 1000 B at each of four links: just as many as there may be.
+        // 1 Gbit/s for 20 s are 2.5 million packets of 1000 B at each of four links, which is exactly the limit.
         let spans = |links: &[&str]| {
             let one = |link: &&str| format!("{{ link = {link:?}, from = \"0 s\", to = \"20 s\" }}");
             format!("packets = [{}]", links.iter().map(one).collect::<Vec<_>>().join(", "))

@@ -1,8 +1,8 @@
-//! Packets that overtake others on a link: some are late or early, or take one of several parallel ways; or each just has its own
-//! jitter.
+//! Reordering of packets on a link: some packets are late or early, or take one of several parallel paths, or each packet
+//! has only its own jitter.
 //!
-//! Source: netem of Linux 6.12 for `early` and `gap` (facts, not text): with `delay D reorder P gap N` the share P leaves at once and
-//! the others D later; after one that left at once the next N - 1 are late.
+//! Source: netem of Linux 6.12 for `early` and `gap` (facts, not text): with `delay D reorder P gap N` the share P leaves
+//! at once and the others D later; after a packet that left at once, the next N - 1 are late.
 
 use crate::names::Names;
 use crate::node::Node;
@@ -16,46 +16,46 @@ use std::sync::Arc;
 /// See the [module](self).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reorder {
-    /// Packets do not wait for each other: jitter, and a delay that falls, let them overtake.
+    /// Packets do not wait for each other, so jitter and a decreasing delay let them overtake.
     Jitter,
-    /// A share of the packets takes longer than the others.
+    /// A share of the packets has a longer delay than the others.
     Late(Apart),
-    /// A share of the packets takes less than the others.
+    /// A share of the packets has a shorter delay than the others.
     Early(Apart),
-    /// Each packet takes one of several ways, each with its additional delay.
+    /// Each packet takes one of several paths, each with its additional delay.
     Paths(Arc<[Span]>, Spray),
 }
 
-/// Share of packets whose delay is another one.
+/// A share of packets with a different delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Apart {
-    /// Probability of each packet that may be one of them.
+    /// Probability with which each candidate packet gets the different delay.
     pub share: f64,
-    /// Difference of the delay.
+    /// Difference of the delays.
     pub by: Span,
-    /// Least distance from one of them to the next, in packets.
+    /// Smallest distance between two packets with the different delay, in packets.
     pub gap: u32,
 }
 
 impl Apart {
-    /// Share of all packets: one follows another after `gap` - 1 packets and a geometric number of tries.
+    /// Share of all packets: after `gap` - 1 packets, the next one follows after a geometric number of tries.
     #[must_use]
     pub fn of_all(&self) -> f64 {
         if self.share > 0.0 { 1.0 / (f64::from(self.gap) - 1.0 + 1.0 / self.share) } else { 0.0 }
     }
 }
 
-/// Choice of the way of each packet.
+/// Choice of each packet's path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spray {
-    /// One way after the other.
+    /// One path after the other.
     InTurn,
-    /// Any, with equal probability.
+    /// Any path, with equal probability.
     Random,
 }
 
 impl Spray {
-    /// Name in scenario files of each.
+    /// All choices, with their names in scenario files.
     pub const ALL: [(Self, &'static str); 2] = [(Self::InTurn, "in-turn"), (Self::Random, "random")];
 }
 
@@ -81,7 +81,7 @@ base::keys! {
     }
 }
 
-/// Most parallel ways.
+/// Largest number of parallel paths.
 const MOST_PATHS: usize = 1024;
 
 const FORM: &str = "a table such as { late = 0.01, by = \"10 ms\" }, { early = 0.25, by = \"10 ms\" } or { paths = [\"0 s\", \"5 ms\"] }, \

@@ -13,8 +13,8 @@ use serde_json::{Value as Json, json};
 /// Base round-trip times of a group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Rtt {
-    /// Sum of the delays of the links on the path (twice that if no link is named for the way back) and of the access
-    /// delay, there and back.
+    /// Sum of the delays of the links on the path (doubled if no return path is given) and of the access delay in both
+    /// directions.
     Auto,
     /// Values given in the file.
     #[serde(skip)]
@@ -24,17 +24,17 @@ pub enum Rtt {
     Pareto(Pareto),
 }
 
-/// Assignment of a distribution's values to the flows of a group.
+/// How the values of a distribution are assigned to the flows of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// A draw each, per replication.
+    /// A random draw for each flow and replication.
     Draws,
-    /// The quantiles of as many equal shares, scaled so that their mean is the law's.
+    /// The quantiles of as many equal shares as flows, scaled so that their mean is that of the law.
     Quantiles,
 }
 
 impl By {
-    /// Name in scenario files of each.
+    /// All assignments, with their names in scenario files.
     pub const ALL: [(Self, &'static str); 2] = [(Self::Draws, "draws"), (Self::Quantiles, "quantiles")];
 }
 
@@ -71,7 +71,7 @@ base::keys! {
 }
 
 impl Pareto {
-    /// Its quantiles for `count` flows.
+    /// Quantiles of the law for `count` flows.
     #[must_use]
     pub fn quantiles(&self, count: u32) -> ParetoQuantiles {
         ParetoQuantiles::new(self.mean, self.shape, self.max, count)
@@ -82,7 +82,7 @@ table_types! {
     Pareto = "Pareto" {
         fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
             let law: Self = table::read(node, "a table such as { mean = \"100 ms\", shape = 1.2 }")?;
-            // 100 means (one flow in 1500 is above at shape 1.2); a cut nobody asked for must not make the file wrong.
+            // 100 means (at shape 1.2, one flow in 1500 is above). The default cut must not make the file invalid.
             let cut = Span(law.mean.0.saturating_mul(100)).min(*limits::RTT.end()).max(law.mean);
             Ok(if node.get("max").is_some() { law } else { Self { max: cut, ..law } })
         }
@@ -126,7 +126,7 @@ impl Forms for Rtt {
     fn checked(self, node: &Node, key: &Key) -> Result<Self, ScenarioError> {
         if let Self::Given(values) = self { values.checked(node, key).map(Self::Given) } else { Ok(self) }
     }
-    /// The unit stands with the form, not with the key.
+    /// The form contains the unit, not the key.
     fn canonical(&self) -> Json {
         match self {
             Self::Auto => json!(Self::WORD),

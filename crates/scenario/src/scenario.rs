@@ -1,7 +1,7 @@
-//! A scenario with nothing left open: every default filled, every quantity an integer in base units.
+//! A complete scenario: every default is filled in, and every quantity is an integer in base units.
 //!
-//! A `Scenario` that exists is valid; what builds a network from it has nothing to check but memory. With `Amount`s as the
-//! buffers of its links it is what a file says, before it is known what uses a link.
+//! An existing `Scenario` is valid, so building a network from it only has to check memory. With `Amount`s as the buffers
+//! of its links, it is the content of a file before the use of the links is known.
 
 use crate::{Group, Link, Pool, Record, limits};
 use base::Span;

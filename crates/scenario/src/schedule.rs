@@ -1,4 +1,4 @@
-//! Common part of lists of steps, for a link's rate or its delay.
+//! Common part of lists of steps, for the rate or the delay of a link.
 
 use crate::node::Node;
 use crate::types::within;
@@ -8,9 +8,9 @@ use base::{Key, Span};
 use serde_json::{Value as Json, json};
 use std::ops::RangeInclusive;
 
-/// Range of periods of waves and steps, and of mean times: shorter ones are not a rate any more.
+/// Range of the periods of waves and steps, and of mean times: with shorter ones a rate has no meaning.
 pub(crate) const PERIOD: RangeInclusive<Span> = Span::millis(1)..=*limits::INSTANT.end();
-/// Most steps of a list.
+/// Largest number of steps in a list.
 const MOST_STEPS: usize = 100_000;
 
 /// Entry `i` of the list at `node`.
@@ -18,7 +18,8 @@ pub(crate) fn entry<'a>(node: &Node<'a>, i: usize) -> Node<'a> {
     Node { value: node.value, place: format!("{}[{i}]", node.place), names: node.names }
 }
 
-/// Whether the times of a list are in order, the first of them 0, and all before the end of the period, if there is one.
+/// Checks that the times of a list are in order, that the first is 0, and that all lie before the end of the period, if
+/// there is one.
 pub(crate) fn check_times<T>(steps: &[(Span, T)], period: Option<Span>, node: &Node) -> Result<(), ScenarioError> {
     let (Some(first), Some(last)) = (steps.first(), steps.last()) else {
         return Err(node.wrong("must not be empty"));
@@ -44,7 +45,8 @@ pub(crate) fn check_times<T>(steps: &[(Span, T)], period: Option<Span>, node: &N
     Ok(())
 }
 
-/// Says in the schema of a table that it holds one form, and that only steps, in the file or in another, have a period.
+/// States in the schema of a table that it holds exactly one form, and that only steps (in the file or in another file)
+/// have a period.
 pub(crate) fn periodic(table: &mut Json) {
     let with_period = |key: &str| json!({ "required": [key, "period"], "maxProperties": 2 });
     let alone = json!({ "maxProperties": 1, "not": { "required": ["period"] } });

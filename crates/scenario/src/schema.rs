@@ -11,7 +11,7 @@ pub(crate) fn text(pattern: &str) -> Json {
 
 /// Schema of a number of this `kind` within the range of its key.
 pub(crate) fn number(kind: &str, key: &Key) -> Json {
-    // 1e9 is written as people write it.
+    // Large whole numbers are written with few digits, such as 1e9.
     let short = |x: &f64| if x.trunc() == *x { json!(*x as u64) } else { json!(x) };
     let (minimum, maximum) = match &key.range {
         Some(Range::Whole(range)) => (json!(range.start()), json!(range.end())),
@@ -22,8 +22,7 @@ pub(crate) fn number(kind: &str, key: &Key) -> Json {
     json!({ "type": kind, "minimum": minimum, "maximum": maximum })
 }
 
-/// A name alone, or a table with the name at `key` (which may be left out for the `default`), parameters and `others`
-/// beside it.
+/// A name alone, or a table with the name at `key` (optional for the `default`), parameters and `others`.
 pub(crate) fn choice(
     key: &str,
     default: Option<&str>,
@@ -57,13 +56,13 @@ fn parameter(row: &Param) -> Json {
     let (mut schema, default) = match &row.default {
         Value::Bool(x) => (json!({ "type": "boolean" }), json!(x)),
         Value::Number(x) => (json!({ "type": "number" }), json!(x)),
-        // Amounts may be bare numbers of packets.
+        // Amounts may also be numbers of packets without a unit.
         Value::Text(word) if word.ends_with(" packets") || (word == "auto" && row.unit == "packets") => {
             let mut schema = text(&format!("{}|auto", base::amount::pattern(true)));
             schema["type"] = json!(["string", "number"]);
             (schema, json!(word))
         }
-        // What is left open may be given.
+        // A parameter with the default "auto" also takes a number.
         Value::Text(word) if word == "auto" => (json!({ "type": ["string", "number"] }), json!(word)),
         Value::Text(word) => (json!({ "type": "string" }), json!(word)),
         Value::Pairs(pairs) => {

@@ -1,5 +1,5 @@
-//! Interface of the types of keys in a file, in a canonical form and in the schema, and the readers and writers that go
-//! through the keys of a table ([`base::keys!`]) with it.
+//! Interface of the types of keys in files, in canonical forms and in the schema, and the readers and writers that apply it
+//! to all keys of a table ([`base::keys!`]).
 
 use crate::ScenarioError;
 use crate::names::Names;
@@ -9,15 +9,15 @@ use base::keys::{About, KeyReader, ReadKey, ReadTable, VisitKey, VisitTable};
 use base::need::with_needs;
 use serde_json::{Map, Value as Json, json};
 
-/// A type that keys have.
+/// A type of key values.
 pub(crate) trait KeyType: Sized {
-    /// A right value, where the key gives none.
+    /// A valid value for messages, if the key gives none.
     const EXAMPLE: &'static str = "";
     /// Suffix of the key in the canonical form: the unit of its integers.
     const SUFFIX: &'static str = "";
-    /// Whether a file must have a key without default.
+    /// Whether a key without a default is required in a file.
     const REQUIRED: bool = true;
-    /// Messages for a value that is not a list of these, and for a list with too few.
+    /// Messages for a value that is not a list, and for a list with too few elements.
     const LIST: [&'static str; 2] = ["a list", "must not be empty"];
 
     /// Reads the value of `key`.
@@ -26,7 +26,7 @@ pub(crate) trait KeyType: Sized {
     /// Writes the canonical form.
     fn write(&self, names: &Names) -> Json;
 
-    /// Reads the canonical form: by default what a file may have as well.
+    /// Reads the canonical form; by default it is the same as in a file.
     fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
         Self::read(node, key)
     }
@@ -34,13 +34,14 @@ pub(crate) trait KeyType: Sized {
     /// JSON Schema of the value of `key`, without description.
     fn schema(key: &Key, defs: &mut Defs) -> Json;
 
-    /// The value as a file says it, as far as it may be a default; empty where only words can say it.
+    /// The value as written in a file, if it can be a default; empty if it can only be described in words.
     fn shown(&self, _key: &Key) -> String {
         let form = self.write(&Names::default());
         if form.is_object() || form.is_null() { String::new() } else { form.to_string() }
     }
 
-    /// The key's value in a table: by default what stands at it, or its default, or an error that says what to write.
+    /// Finds the key's value in a table: by default the value at the key, or the default, or an error that says what to
+    /// write.
     fn find(table: &Node, key: &Key, default: Option<Self>) -> Result<Self, ScenarioError> {
         match (table.get(key.name), default) {
             (Some(node), _) => Self::read(&node, key),
@@ -54,18 +55,18 @@ pub(crate) trait KeyType: Sized {
         format!("write for example {} = {:?}", key.name, example::<Self>(key))
     }
 
-    /// Looks at a whole list of them before the rest of the file is read.
+    /// Checks a whole list of values before the rest of the file is read.
     fn listed(_list: &[Self], _names: &Names) -> Result<(), ScenarioError> {
         Ok(())
     }
 }
 
-/// A right value of `key`.
+/// A valid value of `key`.
 pub(crate) fn example<T: KeyType>(key: &Key) -> &'static str {
     if key.example.is_empty() { T::EXAMPLE } else { key.example }
 }
 
-/// Reads the keys of a table of a file, or of a canonical form.
+/// Reads the keys of a table in a file or in a canonical form.
 pub(crate) struct Reader<'a> {
     table: &'a Node<'a>,
     canonical: bool,
@@ -89,7 +90,7 @@ impl<T: KeyType> ReadKey<T> for Reader<'_> {
     }
 }
 
-/// The keys of a table, in files and in canonical forms, and the canonical form of those that have a value.
+/// The keys of a table in files and in canonical forms, and the canonical form of those with a value.
 pub(crate) struct Keys<'n> {
     all: Vec<(&'static str, String)>,
     written: Map<String, Json>,
@@ -117,27 +118,27 @@ impl<T> Table for T where
 {
 }
 
-/// The keys of a table `T`, and its canonical form if there is one.
+/// The keys of a table type `T`, and the canonical form of `table` if it is given.
 fn keys<'n, T: Table>(table: Option<&T>, names: &'n Names) -> Keys<'n> {
     let mut keys = Keys { all: Vec::new(), written: Map::new(), names };
     T::visit_table(table, &mut keys);
     keys
 }
 
-/// Names of a table's keys, each in files and in canonical forms.
+/// Names of a table's keys in files, each with its name in canonical forms.
 pub(crate) fn canonical_names<T: Table>(names: &Names) -> Vec<(&'static str, String)> {
     keys::<T>(None, names).all
 }
 
-/// The schemas that others refer to.
+/// The schemas that other schemas refer to.
 #[derive(Default)]
 pub(crate) struct Defs(pub Map<String, Json>);
 
 impl Defs {
-    /// A reference to the schema called `name`, which `make` makes the first time.
+    /// A reference to the schema called `name`; `make` is called for the first reference.
     pub fn refer(&mut self, name: &str, make: impl FnOnce(&mut Self) -> Json) -> Json {
         if !self.0.contains_key(name) {
-            // Known before it is made.
+            // Inserted first, because the schema may refer to itself.
             self.0.insert(name.into(), Json::Null);
             let made = make(self);
             self.0.insert(name.into(), made);
@@ -177,7 +178,7 @@ impl<T: KeyType> VisitKey<T> for SchemaTable<'_> {
         let meaning = if said { key.meaning.to_owned() } else { format!("{} Default: {shown}.", key.meaning) };
         schema["description"] = json!(with_needs(&meaning, key.needs));
         if !key.needs.is_empty() {
-            // For the lint rule that follows from it.
+            // For the lint rule that is derived from it.
             schema["needs"] = json!(key.needs);
         }
         self.properties.insert(key.name.into(), schema);
@@ -187,14 +188,14 @@ impl<T: KeyType> VisitKey<T> for SchemaTable<'_> {
     }
 }
 
-/// Reads the table at `node`; `form` says what would be right.
+/// Reads the table at `node`; `form` describes a valid value for messages.
 pub(crate) fn read<T: Table>(node: &Node, form: &str) -> Result<T, ScenarioError> {
     let known: Vec<_> = keys::<T>(None, node.names).all.into_iter().map(|key| key.0).collect();
     node.table(&known, form)?;
     T::read_table(&mut Reader { table: node, canonical: false })
 }
 
-/// Reads `text`, the value of `key` in a file.
+/// Reads `text` as the value of `key` in a file.
 pub(crate) fn read_alone<T: KeyType>(key: &'static str, text: &str) -> Result<T, ScenarioError> {
     let (tree, names) = (parse(&format!("{key} = {text}"))?, Names::default());
     let file = Node { value: &tree, place: String::new(), names: &names };
@@ -214,7 +215,7 @@ pub(crate) fn restore<T: Table>(node: &Node) -> Result<T, ScenarioError> {
     T::read_table(&mut Reader { table: node, canonical: true })
 }
 
-/// Makes tables types of keys: `Table = "name in the schema", "what would be right";`, or with a `read` of their own.
+/// Makes tables types of keys: `Table = "name in the schema", "description of valid values";`, or with their own `read`.
 macro_rules! table_types {
     ($($table:ty = $name:literal $(, $form:literal)? $({ $($own:item)* })?;)+) => {
         $(impl $crate::table::KeyType for $table {

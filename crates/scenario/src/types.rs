@@ -1,4 +1,4 @@
-//! The plain types of keys: texts, numbers, quantities, flags, words, and any of them that may be left out or listed.
+//! The simple types of keys: texts, numbers, quantities, flags, words, and optional values and lists of them.
 
 use crate::ScenarioError;
 use crate::names::{Names, unknown};
@@ -30,7 +30,7 @@ impl KeyType for String {
     }
 }
 
-/// Numbers and flags are the same in both.
+/// Numbers and flags, which are the same in files and canonical forms.
 macro_rules! plain {
     ($($ty:ty: $kind:literal, $read:expr;)+) => {
         $(impl KeyType for $ty {
@@ -58,7 +58,7 @@ plain! {
     bool: "boolean", |node, _key| node.value.as_bool().ok_or_else(|| node.wrong("must be true or false"));
 }
 
-/// Texts with a unit in files, integers in canonical forms.
+/// Quantities: texts with a unit in files, integers in canonical forms.
 macro_rules! quantities {
     ($($ty:ident)+) => {
         $(impl KeyType for $ty {
@@ -90,22 +90,22 @@ macro_rules! quantities {
 
 quantities! { Span Rate Bytes }
 
-/// Reads one quantity, of which `example` is a right one.
+/// Reads one quantity; `example` is a valid one.
 pub(crate) fn quantity<T: Quantity>(node: &Node, key: &Key, example: &str) -> Result<T, ScenarioError> {
     within(node, node.quantity(T::parse, example)?, key)
 }
 
-/// Value that is either one quantity or a table of other forms.
+/// A value that is either one quantity or a table of other forms.
 pub(crate) trait OneOrTable: Sized {
     type One: Quantity;
     type Table: Table;
     /// Description of the allowed forms, for messages.
     const FORM: &'static str;
     fn of_one(one: Self::One) -> Self;
-    /// Reads a table; an error if it is wrong.
+    /// Reads a table; an error if it is invalid.
     fn of_table(table: Self::Table, node: &Node, key: &Key) -> Result<Self, ScenarioError>;
 
-    /// Reads either form; `example` shows the quantity.
+    /// Reads either form; `example` is a valid quantity.
     fn read_either(node: &Node, key: &Key, example: &str) -> Result<Self, ScenarioError> {
         if node.value.is_object() {
             return Self::of_table(table::read(node, Self::FORM)?, node, key);
@@ -125,7 +125,7 @@ pub(crate) trait OneOrTable: Sized {
     }
 }
 
-/// Both ends of a uniform draw, if they are in order and each may be; `what` they are, in messages.
+/// Checks that both ends of a uniform draw are in order and each is allowed; `what` names them in messages.
 pub(crate) fn ordered<T: Quantity>(
     (from, to): (T, T),
     what: &str,
@@ -138,7 +138,7 @@ pub(crate) fn ordered<T: Quantity>(
     within(node, from, key).and(within(node, to, key)).and(Ok((from, to)))
 }
 
-/// `x`, if it is in the range of its `key`.
+/// Returns `x` if it is within the range of its `key`.
 pub(crate) fn within<T: Quantity>(node: &Node, x: T, key: &Key) -> Result<T, ScenarioError> {
     match key.range.as_ref().and_then(T::ends) {
         Some(range) if x.base() == 0 && range.start().base() == 1 => {
@@ -152,12 +152,12 @@ pub(crate) fn within<T: Quantity>(node: &Node, x: T, key: &Key) -> Result<T, Sce
     }
 }
 
-/// `schema`, or the word of the key.
+/// `schema`, or the alternative word of the key.
 fn or_said(schema: Json, key: &Key) -> Json {
     if key.word.is_empty() { schema } else { json!({ "anyOf": [schema, { "const": key.word }] }) }
 }
 
-/// Optional value, or one for which a word may stand.
+/// An optional value, or a value for which a word may be written.
 impl<T: KeyType> KeyType for Option<T> {
     const EXAMPLE: &'static str = T::EXAMPLE;
     const SUFFIX: &'static str = T::SUFFIX;
@@ -212,7 +212,7 @@ impl<T: KeyType> KeyType for Vec<T> {
     }
 }
 
-/// Least number of elements.
+/// Smallest number of elements.
 fn least(key: &Key) -> u64 {
     if let Some(Range::Whole(range)) = &key.range { *range.start() } else { 0 }
 }
@@ -231,7 +231,7 @@ fn list_of<T: KeyType>(
     Ok(list)
 }
 
-/// A few words, the same in both; of some, `true` and `false` stand for two.
+/// Types with a few words, the same in files and canonical forms; for some types, `true` and `false` stand for two words.
 macro_rules! words {
     ($($ty:ty, $example:literal $(, true $on:ident, false $off:ident)? $({ $($own:item)* })?;)+) => {
         $(impl KeyType for $ty {
@@ -304,7 +304,7 @@ impl KeyType for Pacing {
 const RECEIVE_WINDOW: &str = "\"none\", \"linux\", a whole number of segments from 1 to 1000000000, or a table such as \
                               { max = \"32 MiB\" }";
 
-/// A word, a number, or a table of the buffers between which it grows.
+/// A word, a number, or a table of the limits between which the buffer grows.
 impl KeyType for ReceiveWindow {
     const EXAMPLE: &'static str = "linux";
     fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
@@ -330,7 +330,7 @@ impl KeyType for ReceiveWindow {
             },
         }
     }
-    /// Writes the complete table, so that a stored run records Linux's values.
+    /// Writes the complete table, so that a stored run contains Linux's values.
     fn write(&self, names: &Names) -> Json {
         match self {
             Self::None => Json::Null,

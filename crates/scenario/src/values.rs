@@ -21,7 +21,7 @@ base::keys! {
     }
 }
 
-/// Both ends of a range.
+/// The two ends of a range.
 impl<T: Quantity + KeyType> KeyType for (T, T) {
     fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
         let [first, second] = T::EXAMPLES;
@@ -74,7 +74,7 @@ impl<T: Quantity + KeyType> Forms for Values<T> {
             _ => Err(None),
         }
     }
-    /// Checks that the order is right, too.
+    /// Checks that the ends are in order, too.
     fn checked(self, node: &Node, key: &Key) -> Result<Self, ScenarioError> {
         match &self {
             Self::Spread(from, to) | Self::Uniform(from, to) if from > to => {

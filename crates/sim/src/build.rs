@@ -1,6 +1,7 @@
 //! Builds the network of one replication from its scenario.
 //!
-//! Draws come from streams named by (seed, replication, flow), so another flow in the file does not move them.
+//! Each random stream is named by (seed, replication, flow), so adding a flow to the file does not change the draws of
+//! others.
 
 use crate::datagrams::DatagramDelays;
 use crate::draw::{self, Draws, Expanded, Propagation, RoundTrip};
@@ -20,20 +21,20 @@ use std::sync::Arc;
 use traffic::{Offer, Sort};
 use transport::{NO_END, Options, ReceiveWindow, Receiver, Sender, TimerOptions, WindowLimits};
 
-/// A flow number has 24 bits: eight bits beside it in a record are for flags.
+/// A flow number has 24 bits, because a record holds it together with eight bits of flags.
 const MAX_FLOWS: u64 = (1 << 24) - 1;
 
-/// Number of flows between two looks at the monitor.
+/// Number of flows between two checks of the monitor.
 const FLOWS_BETWEEN_LOOKS: u32 = 1024;
 
-/// Builds the network of the text of a scenario, for unit tests.
+/// Builds the network of a scenario given as text, for unit tests.
 #[cfg(test)]
 pub fn network_of(text: &str) -> Network<law::Control, queue::NoOwn> {
     let scenario = scenario::read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     network(&scenario, 0, 0, &mut crate::BuiltIn, &RunMonitor::default()).expect("a network this small")
 }
 
-/// Draws what is random and lays out the rest; without the flows that are left if `monitor` stops it.
+/// Makes the random draws and lays out the network. If `monitor` stops it, the remaining flows are missing.
 pub fn network<P: Parts>(
     scenario: &Scenario,
     replication: u32,
@@ -77,7 +78,7 @@ pub fn network<P: Parts>(
     Ok(builder.network)
 }
 
-/// Settings that the flows of one group share.
+/// Settings that all flows of one group share.
 struct Shared<'a> {
     draws: Draws<'a>,
     options: Options,
@@ -97,12 +98,12 @@ struct Builder<'a, P: Parts> {
 }
 
 impl<P: Parts> Builder<'_, P> {
-    /// Flow `i` of group `g`.
+    /// Adds flow `i` of group `g`.
     fn add(&mut self, (g, i): (usize, u32), shared: &Shared<'_>) -> Result<(), BuildError> {
         let Self { scenario, replication, first, largest, expanded, network, parts } = self;
         let (first, draws) = (*first, &shared.draws);
         let group = &scenario.groups[g];
-        // A flow is named by group and position, so that another group does not move its draws.
+        // Streams are named by group and position in it, so that another group does not change the draws.
         let name = format!("flow/{}", group.name);
         let stream = |purpose: &str| Stream::new(scenario.seed, *replication, (&name, u64::from(i)), purpose);
         let (path, return_path) = (expanded.path(&group.path, i), expanded.path(&group.back, i));
@@ -118,7 +119,7 @@ impl<P: Parts> Builder<'_, P> {
         let one_way_latency = hops.fold(round_trip.first_link_delay + access + forward, |sum, hop| sum + hop);
         let handshake = Handshake::new(links, (&path, &return_path), (group, *largest), one_way_latency, &round_trip);
         let jitter = group.tcp.send_jitter;
-        // The first place draws as a flow without places does.
+        // The first place makes the same draws as a flow without places.
         let purpose = |place: u32| if place == 0 { "jitter".to_owned() } else { format!("jitter/{place}") };
         let flow = network.identities.len() as u32;
         let party = |place: u32, start: Time, stop: Time| Party {
@@ -167,7 +168,7 @@ impl<P: Parts> Builder<'_, P> {
                 network.sessions.push(SessionPlan { flow, first_place, place_count, places });
                 let template = Arc::new(sender(0)?);
                 for place in 0..place_count {
-                    // The session says when each place starts, and when it stops.
+                    // The session decides when each place starts and stops.
                     let party = party(place, Time::NEVER, Time::NEVER);
                     let plan = tcp(group, (first, reorders), &handshake, Sender::clone(&template));
                     let application = Some(Box::new(Application::Session(Arc::clone(&template))));
@@ -184,7 +185,7 @@ impl<P: Parts> Builder<'_, P> {
                 let delays = group.traffic.gap(group.packet);
                 let delays = delays.map(|gap| Box::new(DatagramDelays::new((start, first), gap, rest)));
                 let mut party = party(0, start, stop);
-                // An answer is its request on the way back.
+                // The answer is the request itself on its way back.
                 party.path.append(&mut party.return_path);
                 let plan = SourcePlan { party, source, first, sizes, mean_gap, delays };
                 network.flows.push(FlowPlan::Datagrams(Box::new(plan)));
@@ -220,11 +221,11 @@ fn new_sender<C: FlowControl>(
     }
 }
 
-/// Round-trip times that the handshake of a connection may have measured: its packets are not simulated.
+/// Round-trip times that the handshake of a connection may have measured; its packets are not simulated.
 struct Handshake {
-    /// A data packet and its ACK, without queues.
+    /// Time of a data packet and its ACK, without queues.
     sample: Span,
-    /// Longest round-trip time of the path, behind full buffers.
+    /// Longest round-trip time of the path, with full buffers.
     longest: Span,
 }
 
@@ -247,7 +248,7 @@ impl Handshake {
                 Limit::Bytes(bytes) => bytes.0,
                 Limit::Unlimited => u64::MAX,
             };
-            // A minute stands for every longer queue.
+            // Longer queues count as one minute.
             let seconds = (bytes as f64 * 8.0 / link.rate.0 as f64).min(60.0);
             sum + Span::from_secs(seconds)
         });
@@ -255,7 +256,7 @@ impl Handshake {
     }
 }
 
-/// Limits of the receive windows of `group`, if its receivers tune them.
+/// Limits of the receive windows of `group`, if its receivers tune their windows automatically.
 fn window_limits(group: &Group) -> Option<WindowLimits> {
     let ReceiveWindow::Autotuned(tuning) = group.tcp.receive_window else { return None };
     Some(WindowLimits::new(&tuning, group.mss()))
@@ -274,7 +275,7 @@ fn tcp<C: FlowControl>(
         (true, false) => 3,
         _ => 0,
     };
-    // The receiver's own timeout, as the handshake left it.
+    // The receiver's own retransmission timeout, as it is after the handshake.
     let quick_after = handshake.sample + group.tcp.min_rto.max(Span(2 * handshake.sample.0));
     let receiver = Receiver::new(group.tcp.delayed_ack, group.tcp.delayed_ack_timeout, blocks)
         .acknowledging_quickly(group.tcp.quick_acks, quick_after)
@@ -289,7 +290,7 @@ fn tcp<C: FlowControl>(
     TcpPlan { sender, receiver: if needs.marks { receiver.echoing_every_mark() } else { receiver }, application: None }
 }
 
-/// Packets that a flow of `group` sends in a second: datagrams in the mean while they send most, TCP at most.
+/// Packets that a flow of `group` sends per second: the mean at the highest rate for datagrams, the maximum for TCP.
 fn packets_per_second(group: &Group) -> f64 {
     group.traffic.peak(group.packet).map_or(f64::INFINITY, |rate| rate.bytes_in(Span::secs(1)) / group.packet.0 as f64)
 }

@@ -1,15 +1,16 @@
 //! Causes of the idle time of a link, by counterfactual replay.
 //!
-//! Drops and marks at the link that follow each other closely are one *event*. The time from an event to the next is a *period*. A fork of
-//! the run made just before event j, in which the link drops and marks nothing from then on, has a shorter idle time in the periods
-//! after it. For the period of event k the forks of k, k-1 and so on are asked in this order, until one was never idle. What the fork
-//! of event j takes away from the least idle time so far (that of the run itself, for k) is charged to event j. What is left in the
-//! end is charged to what limits the senders in the fork that left it. So the charges of a period add up to its idle time.
+//! Drops and marks at the link in close succession are one *event*; the time from one event to the next is a *period*. For
+//! event j, a fork of the run is made just before it; from then on the link in the fork drops and marks nothing, so later
+//! periods have less idle time. For the period of event k, the forks of events k, k-1 and so on are examined, until one has
+//! no idle time. Event j is charged with the amount by which its fork reduces the smallest idle time so far (at first that
+//! of the run itself). What remains is charged to the limits of the senders in the fork with the smallest idle time. The
+//! charges of a period add up to its idle time.
 //!
-//! A fork has an unlimited queue, so that no sender loses a packet. Its idle time is that of a link with the buffer of the run which is
-//! sent the same packets: the unlimited queue would still be busy long after an application has stopped.
+//! A fork has an unlimited queue, so that no sender loses a packet. That queue would stay busy long after an application
+//! has stopped, so idle time is computed for a link that has the run's buffer and gets the same packets.
 //!
-//! Waiting times are charged to the group of the packet and to what limited its sender, also without a remainder.
+//! Waiting times are charged to the packet's group and to the limit of its sender, also without a remainder.
 
 mod senders;
 
@@ -24,20 +25,21 @@ pub use senders::IdleLimit;
 use senders::{IdleLedger, IdleStep, SenderLimits};
 use std::collections::VecDeque;
 
-/// Number of steps in a mean base RTT: senders are looked at after each, so this is the resolution of what is charged to them.
+/// Number of steps in a mean base RTT. The limits of senders are sampled after each step, which gives the resolution of
+/// their charges.
 const STEPS_PER_RTT: u64 = 10;
-/// Least share of the run that a step takes, so that the number of steps is bounded.
+/// Upper bound of the number of steps in a run.
 const MOST_STEPS: u64 = 20_000;
-/// An event ends at the latest after this number of mean base RTTs: a queue that is never free of drops for long has many.
+/// An event ends at the latest after this number of mean base RTTs, so that a queue with continuous drops has many events.
 const EVENT_RTTS: u64 = 2;
-/// Least share of the run between the starts of two events, so that the number of forks is bounded.
+/// Upper bound of the number of events in a run, and so of forks.
 const MOST_EVENTS: u64 = 2000;
-/// Forks that are asked about one period, if nothing else is said.
+/// Number of forks examined for one period by default.
 const FORKS: usize = 8;
-/// Packets that may wait in a fork, so that its memory is bounded.
+/// Number of packets that may wait in a fork; it bounds the memory.
 const MOST_WAITING: u32 = 1 << 22;
 
-/// Drops and marks that follow each other closely.
+/// Drops and marks in close succession.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LossEvent {
@@ -49,11 +51,11 @@ pub struct LossEvent {
     pub dropped: u64,
     /// Data packets marked.
     pub marked: u64,
-    /// Flows that lost a packet or had one marked, and all flows whose data crosses the link and that started before.
+    /// Flows that lost a packet or had one marked.
     pub hit: u64,
-    /// See `hit`.
+    /// All flows whose data crosses the link and that started before the event.
     pub flows: u64,
-    /// Idle time charged to it.
+    /// Idle time charged to this event.
     pub idle: Span,
     /// The part of `idle` in which senders waited for their retransmission timers.
     pub timeout: Span,
@@ -69,13 +71,14 @@ pub struct Period {
     pub to: Time,
     /// Idle time.
     pub idle: Span,
-    /// Idle time charged to events, the latest first.
+    /// Idle time charged to events, latest event first.
     pub charged: Vec<(usize, Span)>,
-    /// The rest, by what limits the senders.
+    /// The remaining idle time, by the limit of the senders.
     pub rest: [Span; IdleLimit::ALL.len()],
-    /// Idle time of each step in the fork that left the rest: its end, and the time. `None` for the run itself.
+    /// Idle time of each step in the fork that determined the rest: end of the step, and idle time. `None` for the run
+    /// itself.
     pub rest_steps: Option<Vec<(Time, Span)>>,
-    /// Whether earlier events were left out of account, because as many forks were asked as are allowed.
+    /// Whether earlier events were ignored because the allowed number of forks was reached.
     pub is_cut: bool,
 }
 
@@ -83,23 +86,23 @@ pub struct Period {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Causes {
-    /// Rolling hash of the run, as of [`crate::Outcome`].
+    /// Rolling hash of the run, as in [`crate::Outcome`].
     pub hash: u64,
-    /// Packets that arrived at the link in the measured time, and those of them that it dropped, as of [`crate::LinkOutcome`].
+    /// Packets that arrived at the link in the measured time, as in [`crate::LinkOutcome`].
     pub arrived: u64,
-    /// See `arrived`.
+    /// Packets that the link dropped in the measured time.
     pub dropped: u64,
     /// Time in which idle time and waiting times are counted.
     pub measured: (Time, Time),
-    /// Length of the steps at whose ends the senders were looked at.
+    /// Length of the steps at whose ends the senders' limits are sampled.
     pub step: Span,
     /// Idle time of the link.
     pub idle: Span,
     /// Idle time before the measured time.
     pub idle_in_warmup: Span,
-    /// Idle time of each step that has any: its end, and the time.
+    /// Idle time of each step that has any: end of the step, and idle time.
     pub idle_steps: Vec<(Time, Span)>,
-    /// All events, those of the warm-up too.
+    /// All events, including those of the warm-up.
     pub events: Vec<LossEvent>,
     /// Periods in the measured time.
     pub periods: Vec<Period>,
@@ -107,14 +110,14 @@ pub struct Causes {
     pub waits: Vec<[u128; IdleLimit::ALL.len()]>,
     /// Waiting times of ACKs, in packet-picoseconds.
     pub ack_waits: u128,
-    /// Number of forks made of the run.
+    /// Number of forks made.
     pub forks: u64,
     /// Simulated time of all forks together.
     pub forked: Span,
 }
 
 impl Causes {
-    /// The rest that is charged to what limits the senders, over all periods.
+    /// Idle time charged to the limits of the senders, summed over all periods.
     #[must_use]
     pub fn rest(&self) -> [Span; IdleLimit::ALL.len()] {
         let mut sums = [Span::ZERO; IdleLimit::ALL.len()];
@@ -130,7 +133,7 @@ impl Causes {
 struct LinkSender {
     /// Its number among all senders.
     number: usize,
-    /// Number of its flow, and group.
+    /// Number of its flow in the scenario, and group.
     flow: u32,
     group: u32,
     /// Start of the flow.
@@ -139,19 +142,19 @@ struct LinkSender {
     is_place: bool,
 }
 
-/// The link that is asked about, and what crosses it.
+/// The link under study, and the senders that cross it.
 #[derive(Debug)]
 struct Question<'a> {
     link: usize,
     senders: Vec<LinkSender>,
     step: Span,
     measured: (Time, Time),
-    /// Buffer by which the idle time of forks is counted; none where the link's rate changes.
+    /// Buffer for the idle time of forks; `None` if the link's rate changes.
     finite: Option<FiniteBuffer>,
     monitor: &'a RunMonitor,
 }
 
-/// A run, as far as it has gone.
+/// A run up to its present time.
 struct Run<'a> {
     question: &'a Question<'a>,
     steps: Box<dyn Steps<Control>>,
@@ -159,7 +162,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Whether it must go on to tell how long the link is idle before `until`; `None` if too many packets wait, or the study is stopped.
+    /// Whether the run must continue to determine the idle time before `until`. `None` if too many packets wait, or the
+    /// study is stopped.
     fn goes_on(&mut self, until: Time) -> Option<bool> {
         if self.question.monitor.is_stopped() {
             return None;
@@ -169,7 +173,7 @@ impl Run<'_> {
         fits.then_some(goes_on)
     }
 
-    /// Goes on by a step, or to `until`.
+    /// Continues by one step, or to `until` if that is earlier.
     fn step(&mut self, until: Time) {
         let step = self.question.step.0;
         self.now = Time((self.now.0 / step + 1) * step).min(until);
@@ -180,12 +184,12 @@ impl Run<'_> {
         self.steps.watch(self.question.link).expect("it is watched")
     }
 
-    /// Idle time before `at`, which it has reached, or until which the link is busy.
+    /// Idle time before `at`. The run must have reached `at`, or the link must be busy until `at`.
     fn idle_before(&mut self, at: Time) -> Span {
         self.watch().idle_before(at)
     }
 
-    /// Takes the limits of the senders at the end of a step with `idle` time.
+    /// Samples the limits of the senders at the end of a step that had `idle` time.
     fn look(&mut self, idle: Span, limits: &mut SenderLimits) {
         let (now, senders) = (self.now, &self.question.senders);
         for sender in senders.iter().filter(|sender| sender.is_tcp && !sender.is_place) {
@@ -216,12 +220,12 @@ impl<'a> Fork<'a> {
         Self { event, begun: now, run: Run { question, steps, now } }
     }
 
-    /// Simulated time since the fork.
+    /// Time simulated since the fork.
     fn went(&self) -> Span {
         self.run.now - self.begun
     }
 
-    /// Idle time from `from` to `to`, as a whole and in steps; `None` if too many packets wait to go on.
+    /// Idle time from `from` to `to`, in total and by step; `None` if too many packets wait to continue.
     fn idle(&mut self, from: Time, to: Time) -> Option<(Span, Vec<IdleStep>)> {
         let run = &mut self.run;
         while run.goes_on(from)? {
@@ -241,11 +245,11 @@ impl<'a> Fork<'a> {
     }
 }
 
-/// Finds the causes of the idle time of link number `link` of table `table` in one replication, from at most `forks` forks for each
-/// period (0: 8). `None` if `monitor` stops it.
+/// Finds the causes of the idle time of link number `link` of table `table` in one replication. At most `forks` forks are
+/// examined for each period (0: 8). Returns `None` if `monitor` stops the study.
 ///
 /// # Errors
-/// As of [`crate::simulate`].
+/// As for [`crate::simulate`].
 ///
 /// # Examples
 /// ```
@@ -310,7 +314,8 @@ pub fn causes(
 }
 
 impl Question<'_> {
-    /// The run itself: its hash, idle time and waiting times, the drops and marks at the link, and the limits of the senders.
+    /// Observes the run itself: its hash, idle time and waiting times, the drops and marks at the link, and the limits of
+    /// the senders.
     fn observe(
         &self,
         mut run: Run<'_>,
@@ -386,7 +391,7 @@ impl Question<'_> {
                     .collect();
                 started.dedup();
                 hit.clear();
-                // Idle time counts from the end of the warm-up.
+                // Idle time is counted from the end of the warm-up.
                 let idle = signal.idle.max(causes.idle_in_warmup) - causes.idle_in_warmup;
                 if let Some(period) = periods.last_mut() {
                     (period.to, period.idle) = (signal.time.max(warmup), idle - before);
@@ -412,7 +417,7 @@ impl Question<'_> {
         (causes.events, causes.periods) = (events, periods);
     }
 
-    /// Charges the idle time of every period, by forks of `run`. Returns whether it was not stopped.
+    /// Charges the idle time of every period with forks of `run`. Returns `false` if the study was stopped.
     fn charge(&self, causes: &mut Causes, mut run: Run<'_>, mut ledger: IdleLedger<'_>, most: usize) -> bool {
         let end = self.measured.1;
         let most = if most == 0 { FORKS } else { most };
@@ -423,7 +428,7 @@ impl Question<'_> {
                 return false;
             }
             self.monitor.report(0.4 + 0.6 * causes.periods[k].from.0 as f64 / end.0 as f64);
-            // The period of event k - 1; the first has none.
+            // This is the period of event k - 1; the first period has no event.
             if let Some(event) = k.checked_sub(1)
                 && causes.periods[k..].iter().take(most).any(|period| period.idle > Span::ZERO)
             {

@@ -1,28 +1,29 @@
-//! Delays of datagrams at equal gaps. The number of each says when it was sent, so that none is remembered. Those that arrive in
-//! the measured period count; what was lost has no delay.
+//! Delays of datagrams sent at equal gaps. The number of a datagram determines when it was sent, so no send times are
+//! stored. Datagrams that arrive in the measured period count; lost ones have no delay.
 
 use crate::histogram::{Histogram, bin_of};
 use crate::marks::Marks;
 use base::{PacketNumber, Span, Time};
 
-/// Delays of the datagrams of a flow, from the instant at which its application sends them.
+/// Measures the delays of a flow's datagrams, from the instant at which its application sends them.
 #[derive(Clone, Debug)]
 pub struct DatagramDelays {
-    /// Time at which the first is sent, and its number.
+    /// Time at which the first datagram is sent, and its number.
     begin: Time,
     first: u64,
     gap: Span,
-    /// Time that each takes behind the last link of its path.
+    /// Delay behind the last link of the path.
     rest: Span,
-    /// The number of the one that arrived last, and its delay in seconds, 0 before.
+    /// Number of the datagram that arrived last, and its delay in seconds (0 before the first).
     number: u64,
     last_s: f32,
     found: DelayOutcome,
-    /// The next sample, if the series are kept.
+    /// Time of the next sample, if the series are kept.
     sample: Time,
 }
 
-/// Delays of the datagrams of a flow that arrived in the measured period, from sender to receiver; of a ping until its answer is back.
+/// Delays of a flow's datagrams that arrived in the measured period, from sender to receiver; for a ping, until the answer
+/// is back.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct DelayOutcome {
@@ -32,26 +33,27 @@ pub struct DelayOutcome {
     pub sum: u128,
     /// The first bin of `counts`.
     lowest: usize,
-    /// Counts in the bins of [`Histogram`] from `lowest` on: many flows have some, and delays lie close together.
+    /// Counts in the bins of [`Histogram`] from `lowest` on. Only a range is stored, because many flows have delays, all
+    /// close together.
     counts: Vec<u64>,
-    /// The delay in seconds of the one that arrived last, at every sample of the whole run; empty unless asked for.
+    /// At every sample of the whole run, the delay in seconds of the datagram that arrived last; empty unless asked for.
     samples: Vec<f32>,
 }
 
 impl DelayOutcome {
-    /// Mean delay, in seconds; `None` if none arrived.
+    /// Mean delay in seconds; `None` if no datagram arrived.
     #[must_use]
     pub fn mean_s(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64 / base::time::PS_PER_S as f64)
     }
 
-    /// The delay of the datagram that arrived last, in seconds, at every sample of the whole run; 0 before the first.
+    /// At every sample of the whole run, the delay in seconds of the datagram that arrived last; 0 before the first.
     #[must_use]
     pub fn samples(&self) -> &[f32] {
         &self.samples
     }
 
-    /// Adds its delays to `all`, in picoseconds.
+    /// Adds the delays to `all`, in picoseconds.
     pub fn add_to(&self, all: &mut Histogram) {
         all.add_from(self.lowest, &self.counts);
     }
@@ -75,18 +77,18 @@ impl DelayOutcome {
 }
 
 impl DatagramDelays {
-    /// Measures datagrams that are sent every `gap`, the one with number `first` at `begin`.
+    /// Measures datagrams that are sent every `gap`; the one with number `first` is sent at `begin`.
     pub fn new((begin, first): (Time, u64), gap: Span, rest: Span) -> Self {
         let (last_s, sample) = (0.0, Time::NEVER);
         Self { begin, first, gap, rest, number: first, last_s, found: DelayOutcome::default(), sample }
     }
 
-    /// Samples the series, too.
+    /// Records the series of samples too.
     pub fn sampled(self, marks: &Marks) -> Self {
         Self { sample: marks.sample_from(Time::ZERO), ..self }
     }
 
-    /// Datagram `number` arrives at `at`; they come in the order of these times.
+    /// Notes that datagram `number` arrives at `at`. Calls must be in the order of these times.
     #[inline]
     pub fn on_delivery(&mut self, at: Time, number: PacketNumber, marks: &Marks) {
         self.number = number.near(self.number);
@@ -101,7 +103,7 @@ impl DatagramDelays {
         }
     }
 
-    /// Takes the samples that come no later than `at`: at their instant they come before what arrives.
+    /// Takes the samples up to and including `at`: a sample comes before an arrival at the same instant.
     fn sample_until(&mut self, at: Time, marks: &Marks) {
         while self.sample <= at {
             self.found.samples.push(self.last_s);
@@ -109,7 +111,7 @@ impl DatagramDelays {
         }
     }
 
-    /// The run is over.
+    /// Ends the run and returns the result.
     pub fn finish(mut self, marks: &Marks) -> DelayOutcome {
         if self.sample != Time::NEVER {
             self.sample_until(Time(marks.end.0 - 1), marks);
@@ -130,13 +132,13 @@ mod tests {
     fn delays_run_from_the_instant_of_sending_and_count_from_the_warm_up_on() {
         let marks = Marks { warmup: ms(15), end: ms(40), every: Some(Span::millis(10)) };
         let mut delays = DatagramDelays::new((ms(1), 7), Span::millis(10), Span::millis(2)).sampled(&marks);
-        // Sent at 1, 11 and 31 ms; the one of 21 ms was lost.
+        // Sent at 1, 11 and 31 ms; the datagram sent at 21 ms was lost.
         for (number, at) in [(7, 10), (8, 17), (10, 35)] {
             delays.on_delivery(ms(at), PacketNumber::of(number), &marks);
         }
         let found = delays.finish(&marks);
         assert_eq!((found.count, found.mean_s()), (2, Some(0.007)));
-        // At 0 and 10 ms none had arrived, at 20 and 30 ms that of 8 ms.
+        // At 0 and 10 ms none had arrived; at 20 and 30 ms the last delay was 8 ms.
         assert_eq!(found.samples(), [0.0, 0.0, 0.008, 0.008]);
         let mut all = Histogram::default();
         found.add_to(&mut all);

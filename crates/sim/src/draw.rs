@@ -1,7 +1,7 @@
 //! Random draws for links and flows: rates, delays, round-trip times, starts and stops.
 //!
-//! Every draw has a stream of its own, named by (seed, replication, link or flow, purpose), and made only where something
-//! is drawn.
+//! Every draw has a stream of its own, named by (seed, replication, link or flow, purpose). A stream is created only if its
+//! draw is needed.
 
 use crate::BuildError;
 use crate::handover::{Handover, VaryingDelay};
@@ -14,7 +14,7 @@ use queue::{Either, Opportunities, Port, Rates, Schedule, TokenBucket};
 use scenario::{By, Group, Hop, Link, LinkDelay, LinkRate, Pick, Quantity, Ranged, Rtt, Scenario, Start, Stop, Values};
 use std::sync::Arc;
 
-/// The links of all tables one after the other: those of an array lie together.
+/// The links of all tables in sequence; those of an array are consecutive.
 #[derive(Debug)]
 pub struct Expanded {
     tables: Vec<Table>,
@@ -63,7 +63,7 @@ impl Expanded {
         (0..scenario.pools.len()).map(plan).collect()
     }
 
-    /// Links by table.
+    /// Number of links of each table.
     pub fn counts(&self) -> Vec<u32> {
         self.tables.iter().map(|table| table.count).collect()
     }
@@ -92,7 +92,7 @@ pub fn links<P: Parts>(
     Ok(plans)
 }
 
-/// The first sender of each group but the first.
+/// Number of the first sender of each group except the first group.
 fn later_groups(scenario: &Scenario) -> Arc<[u32]> {
     let counts = scenario.groups.iter().map(|group| group.count * group.traffic.places());
     let firsts = counts.scan(0, |next, count| {
@@ -102,15 +102,15 @@ fn later_groups(scenario: &Scenario) -> Arc<[u32]> {
     firsts.take(scenario.groups.len().saturating_sub(1)).collect()
 }
 
-/// Link `member` of table `i`, of which the port and the mean RTT of its flows are known; the first segment of every flow has the
-/// number `first`.
+/// Link `member` of table `i`, given its port and the mean RTT of its flows. The first segment of every flow has the number
+/// `first`.
 fn plan<P: Parts>(
     scenario: &Scenario,
     (replication, first): (u32, u64),
     (i, link, member, (port, mean_rtt)): (usize, &Link, u32, (Port, Span)),
     parts: &mut P,
 ) -> Result<LinkPlan<P::Queue>, BuildError> {
-    // A link of an array is named by its array, so that another table does not move its draws.
+    // The streams of a link are named by its array, so that another table does not change its draws.
     let array = format!("link/{}", link.name);
     let of_array = |purpose: &str| Stream::new(scenario.seed, replication, (&array, u64::from(member)), purpose);
     let stream = |purpose: &str| match link.count {
@@ -122,7 +122,7 @@ fn plan<P: Parts>(
         _ => scenario.mean_rate(i),
     };
     let schedule = schedule(&link.rate, || stream("rate"));
-    // Loops that follow a schedule are the only ones that hand over in batches.
+    // Only links that follow a schedule can hand over in batches, so links with a batch or a varying delay get one.
     let plain = || Schedule::Rates(Rates::steps(Arc::new([(Span::ZERO, wire)]), None));
     let behind = link.batch.is_some() || link.delay_varies();
     let schedule = if link.shaper.is_some() || behind { schedule.or_else(|| Some(plain())) } else { schedule };
@@ -166,7 +166,7 @@ fn plan<P: Parts>(
     })
 }
 
-/// Measurements that the scenario wants of one link, where losses less than `gap` apart are one loss event.
+/// Measurements of one link that the scenario asks for; losses less than `gap` apart are one loss event.
 fn probe(scenario: &Scenario, link: Hop, gap: Span, first: u64) -> ProbePlan {
     let mut packets: Vec<_> = scenario.record.packets.iter().filter(|span| span.link == link).collect();
     packets.sort_unstable_by_key(|span| span.from);
@@ -226,7 +226,7 @@ pub struct RoundTrip {
 /// Random draws for the flows of one group.
 pub struct Draws<'a> {
     group: &'a Group,
-    /// The distribution of their RTTs, where each flow gets a quantile of it.
+    /// The distribution of the group's RTTs, if each flow gets a quantile of it.
     quantiles: Option<ParetoQuantiles>,
 }
 
@@ -268,7 +268,7 @@ impl<'a> Draws<'a> {
         }
     }
 
-    /// Time that a packet takes on the own link of flow `i`; zero for an infinite rate.
+    /// Service time of a packet on the own link of flow `i`; zero for an infinite rate.
     pub fn access(&self, i: u32, stream: impl Fn(&str) -> Stream) -> Span {
         let rate = self.group.access.rate.as_ref();
         let rate = rate.map(|rate| value(rate, i, self.group.count, || stream("access rate")));

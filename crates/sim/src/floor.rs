@@ -1,11 +1,12 @@
-//! The memory floor of the benchmarks: what moving the packets would cost if nothing were decided.
+//! The memory floor of the benchmarks: the cost of moving the packets without any decision.
 //!
-//! Per-flow rings hold a bandwidth-delay product of 8-byte records; each step takes one from a ring in a known round-robin
-//! order, touches that flow's 32 bytes of state, and puts one back. No queue, no TCP, no order to find.
+//! Per-flow rings hold a bandwidth-delay product of 8-byte records. Each step takes a record from a ring in a known
+//! round-robin order, touches the flow's 32 bytes of state, and puts a record back. There is no queue, no TCP and no
+//! sorting.
 
 use base::RunMonitor;
 
-/// Packets until the monitor is looked at again.
+/// Number of packets between two checks of the monitor.
 const PACKETS_BETWEEN_LOOKS: u64 = 1 << 20;
 
 /// State that a link would keep for a flow.
@@ -17,8 +18,8 @@ struct FlowState {
     count: u64,
 }
 
-/// Moves `packets` records through the rings of `flows` flows that hold `in_flight` together, fewer if `monitor` stops it.
-/// Returns a checksum.
+/// Moves `packets` records through the rings of `flows` flows, which hold `in_flight` records in all; stops early if
+/// `monitor` says so. Returns a checksum.
 #[must_use]
 pub fn memory_floor(packets: u64, in_flight: u64, flows: u32, monitor: &RunMonitor) -> u64 {
     let flows = flows.max(1) as usize;

@@ -1,7 +1,9 @@
-//! Packets between the server of a link and its far end. With batches, packets wait for the next batch; with a variable or random
-//! delay, the part above the smallest delay is added here. Packets stay in order: a packet arrives at the later of its
-//! predecessor's arrival and the instant at which it left plus the delay at that instant; but where the scenario lets packets be
-//! reordered it arrives at that instant, whatever became of its predecessor.
+//! Packets between the server of a link and its far end. With batches, packets wait for the next batch. With a variable or
+//! random delay, the part above the smallest delay is added here.
+//!
+//! Packets normally stay in order: each arrives at the later of its predecessor's arrival and its own departure plus the
+//! delay at that time. If the scenario lets packets be reordered, a packet arrives at its departure plus the delay,
+//! whatever its predecessor does.
 
 use crate::marks::Marks;
 use base::{Span, Stream, Time};
@@ -11,9 +13,9 @@ use std::sync::Arc;
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub struct Handover {
-    /// Packets are handed over at multiples of this time.
+    /// Interval of hand-overs: packets leave at multiples of it.
     batch: Option<Span>,
-    /// Boxed, as few links have any.
+    /// Boxed, because few links have a varying delay.
     delay: Option<Box<VaryingDelay>>,
 }
 
@@ -22,32 +24,32 @@ impl Handover {
         Self { batch, delay: delay.map(Box::new) }
     }
 
-    /// Time from which a packet that leaves the server at `end` has only the least delay of the link ahead. Packets come in
-    /// the order in which they leave.
+    /// Time from which a packet that leaves the server at `end` has only the link's least delay ahead. Calls must be in the
+    /// order in which packets leave.
     #[inline]
     pub fn at(&mut self, end: Time) -> Time {
         let left = self.left(end);
         self.delay.as_mut().map_or(left, |delay| delay.passed(left))
     }
 
-    /// Time at which a packet leaves whose service ends at `end`.
+    /// Time at which a packet whose service ends at `end` is handed over.
     #[inline]
     pub fn left(&self, end: Time) -> Time {
         self.batch.map_or(end, |batch| Time(end.0.div_ceil(batch.0) * batch.0))
     }
 
-    /// The delay of each packet, if they differ.
+    /// The varying delay, if packets have different delays.
     #[inline]
     pub fn varying(&mut self) -> Option<&mut VaryingDelay> {
         self.delay.as_deref_mut()
     }
 
-    /// Whether packets may overtake those before them.
+    /// Whether packets may overtake earlier ones.
     pub fn reorders(&self) -> bool {
         self.delay.as_deref().is_some_and(VaryingDelay::reorders)
     }
 
-    /// Propagation delays that packets experienced, if the delay varies and any packet was counted.
+    /// Propagation delays that packets experienced; `None` if the delay is constant or no packet was counted.
     pub fn propagation(&self) -> Option<Propagation> {
         let seen = self.delay.as_ref().map(|delay| delay.seen).filter(|seen| seen.packets > 0);
         seen.map(|seen| seen.result())
@@ -66,7 +68,7 @@ pub struct Propagation {
 }
 
 impl Propagation {
-    /// Delay that is the same for all packets.
+    /// The same delay for all packets.
     pub fn same(delay: Span) -> Self {
         Self { mean: delay.as_secs(), least: delay.as_secs(), most: delay.as_secs() }
     }
@@ -78,16 +80,16 @@ pub struct VaryingDelay {
     steps: Steps,
     jitter: Option<(Jitter, Stream)>,
     reordering: Option<Reordering>,
-    /// No packet is on its way for less: what the engines add themselves.
+    /// The least delay of any packet. The engines add it themselves.
     least: Span,
-    /// Time from which the packet before had only the least delay ahead.
+    /// Time from which the previous packet had only the least delay ahead.
     last: Time,
     marks: Marks,
     seen: Seen,
 }
 
 impl VaryingDelay {
-    /// Hand-over of a link; `drawn` is its propagation delay if that is constant.
+    /// Varying delay of a link; `drawn` is its propagation delay if that is constant.
     pub fn new(
         (delay, drawn): (&LinkDelay, Span),
         (jitter, reorder): (Option<Jitter>, Option<&Reorder>),
@@ -109,7 +111,7 @@ impl VaryingDelay {
         self.least
     }
 
-    /// Whether packets may overtake those before them.
+    /// Whether packets may overtake earlier ones.
     #[inline]
     pub fn reorders(&self) -> bool {
         self.reordering.is_some()
@@ -137,7 +139,7 @@ impl VaryingDelay {
 struct Reordering {
     rule: Reorder,
     chance: Stream,
-    /// Packets since the last that was late, or early; the way of the last packet.
+    /// Number of packets since the last late or early one; with several paths, the index of the last packet's path.
     count: u32,
 }
 
@@ -145,7 +147,7 @@ impl Reordering {
     fn new(rule: Reorder, chance: Stream) -> Self {
         let first = match &rule {
             Reorder::Paths(list, _) => list.len() as u32 - 1,
-            // The first packet may be one already.
+            // The first packet may already be late or early.
             Reorder::Late(apart) | Reorder::Early(apart) => apart.gap - 1,
             Reorder::Jitter => 0,
         };
@@ -185,7 +187,7 @@ impl Reordering {
     }
 }
 
-/// Delays, each of which holds until the next.
+/// Delays, each of which holds until the next one.
 #[derive(Clone, Debug)]
 struct Steps {
     list: Arc<[DelayStep]>,
@@ -244,7 +246,7 @@ impl Seen {
 mod tests {
     use super::*;
 
-    /// Additional delays of `n` packets in picoseconds, when one that is apart has one of 9.
+    /// Additional delays of `n` packets, in picoseconds.
     fn delays(rule: Reorder, n: usize) -> Vec<u64> {
         let mut reordering = Reordering::new(rule, Stream::new(1, 0, ("link", 0), "reorder"));
         (0..n).map(|_| reordering.next().0).collect()
@@ -256,10 +258,10 @@ mod tests {
             let apart = Apart { share, by: Span(9), gap };
             let late = delays(Reorder::Late(apart), 200_000);
             let of_all = late.iter().filter(|delay| **delay > 0).count() as f64 / late.len() as f64;
-            // Five standard deviations of independent draws, which lie closer together with a gap.
+            // Five standard deviations of independent draws; with a gap, the deviations are smaller.
             let tolerance = 5.0 * (of_all / 200_000.0).sqrt();
             assert!((of_all - apart.of_all()).abs() <= tolerance, "{share} {gap}: {of_all}");
-            // No two are closer than the gap.
+            // No two late packets are closer together than the gap.
             let places: Vec<usize> = (0..late.len()).filter(|i| late[*i] > 0).collect();
             assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= gap as usize));
             let early = delays(Reorder::Early(apart), 200_000);

@@ -1,7 +1,8 @@
-//! The rolling hash that pins the physics: over every arrival at a link, every ACK at a sender, and every
+//! The rolling hash that detects any change of results: over every arrival at a link, every ACK at a sender, and every
 //! datagram at its receiver.
 //!
-//! Not cryptographic: a multiply and a rotation per word, enough that two runs with one different event differ.
+//! It is not cryptographic: a multiplication and a rotation per word are enough to distinguish runs that differ in one
+//! event.
 
 use base::{PacketNumber, Time};
 use law::CongestionControl;
@@ -13,7 +14,7 @@ pub enum PacketFate {
     Accepted = 0,
     Marked = 1,
     Dropped = 2,
-    /// It had been there before, and was dropped or marked now.
+    /// The packet had been there before and was dropped or marked now.
     ChangedLater = 3,
 }
 
@@ -35,7 +36,7 @@ impl Rolling {
         self.value
     }
 
-    /// Takes in one word.
+    /// Adds one word.
     #[inline]
     pub fn word(&mut self, x: u64) {
         self.value = (self.value ^ x).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
@@ -48,17 +49,17 @@ impl Rolling {
         self.word(u64::from(flow) << 34 | self.since_first(number) << 2 | fate as u64);
     }
 
-    /// The sender after an ACK.
+    /// Adds the state of a sender after an ACK.
     #[inline]
     pub fn ack(&mut self, time: Time, cwnd: f64, una: u64, nxt: u64, in_flight: u32) {
         self.word(time.0);
         self.word(cwnd.to_bits());
-        // Both whole: what one has above 32 bits does not hide behind the other.
+        // A rotation keeps both numbers whole: bits of one above the 32nd must not cancel those of the other.
         self.word((una - self.first).rotate_left(32) ^ (nxt - self.first));
         self.word(u64::from(in_flight));
     }
 
-    /// A datagram at its receiver.
+    /// Adds the arrival of a datagram at its receiver.
     #[inline]
     pub fn delivery(&mut self, time: Time, number: PacketNumber) {
         self.word(time.0);
@@ -69,7 +70,7 @@ impl Rolling {
         u64::from(number.after(PacketNumber::of(self.first)))
     }
 
-    /// The sender as it is now.
+    /// Adds the present state of a sender.
     pub fn sender<C: CongestionControl>(&mut self, now: Time, sender: &Sender<C>) {
         self.ack(now, sender.control().cwnd(), sender.una(), sender.nxt(), sender.in_flight());
     }

@@ -1,14 +1,14 @@
-//! Histogram with bins that widen with their values: exact below 64, then 32 bins to each doubling, so that a bin is at most
-//! 1/32 of its lower edge wide.
+//! Histogram whose bins widen with the values: exact below 64, then 32 bins per doubling, so that the width of a bin is at
+//! most 1/32 of its lower edge.
 //!
 //! Source: the layout of `HdrHistogram` (G. Tene, <https://hdrhistogram.org>).
 
 use std::ops::RangeInclusive;
 
-/// Bins to a doubling, as a power of two.
+/// Number of bins per doubling, as a power of two.
 const BINS_PER_DOUBLING_LOG2: u32 = 5;
 
-/// See the [module](self). Grows to the largest bin used: 1920 bins hold any 64 bits.
+/// See the [module](self). It grows to the largest bin used; 1920 bins cover all 64-bit values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram(Vec<u64>);
 
@@ -38,7 +38,7 @@ impl Histogram {
         }
     }
 
-    /// The counts bin by bin; [`range_of`] says what a bin holds.
+    /// The counts by bin; [`range_of`] gives the values of a bin.
     #[must_use]
     pub fn counts(&self) -> &[u64] {
         &self.0
@@ -56,13 +56,13 @@ impl Histogram {
         self.0.is_empty()
     }
 
-    /// Nonempty bins in order: their values, and the counts.
+    /// The nonempty bins in order: range of values, and count.
     pub fn bins(&self) -> impl Iterator<Item = (RangeInclusive<u64>, u64)> + '_ {
         self.0.iter().enumerate().filter(|(_, count)| **count > 0).map(|(bin, count)| (range_of(bin), *count))
     }
 
-    /// The bin in which the smallest value lies that at least a share `q` of all values does not exceed; `None` for an empty
-    /// histogram.
+    /// The bin of the `q` quantile: of the smallest value that is not less than at least a share `q` of all values. `None`
+    /// for an empty histogram.
     ///
     /// # Examples
     ///

@@ -12,12 +12,13 @@ pub struct Ingress {
 }
 
 impl Ingress {
-    /// `None` where nothing is dropped.
+    /// Returns `None` if nothing is dropped.
     pub fn new(loss: Option<InjectedLoss>, policer: Option<TokenBucket>) -> Option<Self> {
         (loss.is_some() || policer.is_some()).then_some(Self { loss, policer })
     }
 
-    /// Cause of dropping the arrival of `size` bytes at `now`, number `arrived` counted from 1, if it is dropped.
+    /// Cause for which an arrival is dropped; `None` if it is not. It has `size` bytes, comes at `now` and is number
+    /// `arrived`, counted from 1.
     pub fn drops(&mut self, now: Time, arrived: u64, size: u32) -> Option<Cause> {
         if self.loss.as_mut().is_some_and(|loss| loss.hits(now, arrived)) {
             return Some(Cause::Injected);
@@ -27,11 +28,11 @@ impl Ingress {
     }
 }
 
-/// Packets that are lost on purpose.
+/// Injected loss of packets.
 #[derive(Clone, Debug)]
 pub struct InjectedLoss {
     law: Law,
-    /// Intervals with loss, if it is not always on, and the first of these that is not over.
+    /// Intervals with loss, if loss is not always on, and the index of the first one that is not over.
     during: Option<(Vec<(Span, Span)>, usize)>,
     stream: Stream,
 }
@@ -55,7 +56,7 @@ impl InjectedLoss {
             Loss::Random(p) => Law::Random(*p),
             Loss::Every(n) => Law::Every(*n),
             Loss::Gilbert(chain) => {
-                // In either state as it would be found in it.
+                // The initial state is drawn from the stationary distribution.
                 let bad = stream.unit() < chain.enter / (chain.enter + chain.leave);
                 Law::Gilbert(chain.clone(), bad)
             }
@@ -64,7 +65,7 @@ impl InjectedLoss {
         Self { law, during, stream }
     }
 
-    /// Whether the arrival at `now` is lost that is number `arrived`, counted from 1.
+    /// Whether the arrival at `now` is lost; it is number `arrived`, counted from 1.
     pub fn hits(&mut self, now: Time, arrived: u64) -> bool {
         if let Some((spans, next)) = &mut self.during {
             while spans.get(*next).is_some_and(|span| Time::ZERO + span.1 <= now) {
@@ -92,18 +93,18 @@ impl InjectedLoss {
 mod tests {
     use super::*;
 
-    /// Lengths of runs of packets that are all lost, and of runs of those that are not.
+    /// Lengths of the runs of consecutive packets that are lost, and of those that are not.
     fn runs(loss: &Loss, packets: u64) -> [Vec<u32>; 2] {
         let mut loss = InjectedLoss::new(loss, Stream::new(5, 0, ("link", 0), "loss"));
         let fates: Vec<bool> = (1..=packets).map(|i| loss.hits(Time(i), i)).collect();
-        // What the ends cut off is left out.
+        // Leaves out the first and last run, which are cut off.
         let mut all: Vec<_> = fates.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect();
         all.truncate(all.len() - 1);
         [true, false].map(|lost| all[1..].iter().filter(|run| run.0 == lost).map(|run| run.1).collect())
     }
 
-    /// Chi-square over nine degrees of freedom of `runs` against a geometric law that ends with probability `end`: ten classes of
-    /// lengths that are as likely as whole lengths allow.
+    /// Chi-square over nine degrees of freedom of `runs` against a geometric law that ends with probability `end`. The ten
+    /// classes of lengths are as equally likely as whole lengths allow.
     fn chi_square(runs: &[u32], end: f64) -> f64 {
         let n = runs.len() as f64;
         let beyond = |length: u32| libm::pow(1.0 - end, f64::from(length));
@@ -123,7 +124,8 @@ mod tests {
         sum
     }
 
-    /// Quantile of the chi-square distribution with 9 degrees of freedom that one test in a thousand exceeds by chance.
+    /// Quantile of the chi-square distribution with 9 degrees of freedom that is exceeded by chance in one test of a
+    /// thousand.
     const CHI_SQUARE_9: f64 = 27.9;
 
     fn gilbert(enter: f64, leave: f64) -> Loss {
@@ -137,10 +139,10 @@ mod tests {
         for (runs, end) in [(&lost, 0.05), (&kept, 0.004)] {
             let chi = chi_square(runs, end);
             assert!(chi < CHI_SQUARE_9, "{end}: {chi}");
-            // The test would see a law whose runs are a tenth longer.
+            // The test detects a law whose runs are a tenth longer.
             assert!(chi_square(runs, end / 1.1) > CHI_SQUARE_9);
         }
-        // Single losses with the same mean, 0.004 / 0.054, are no such bursts.
+        // Independent losses with the same mean, 0.004 / 0.054, have no such bursts.
         let [lost, kept] = runs(&Loss::Random(0.004 / 0.054), 2_000_000);
         assert!(chi_square(&lost, 0.05) > 1e3 && chi_square(&kept, 0.004) > 1e3);
         assert!(chi_square(&kept, 0.004 / 0.054) < CHI_SQUARE_9, "they are what they are");
@@ -151,7 +153,8 @@ mod tests {
         let loss = Loss::Gilbert(Gilbert { enter: 0.1, leave: 0.3, good: 0.02, bad: 0.5 });
         let [lost, _] = runs(&loss, 1_000_000);
         let share = f64::from(lost.iter().sum::<u32>()) / 1e6;
-        // A quarter of the time in the bad state: 0.14. Correlated over some packets: four standard deviations are below 0.0025.
+        // A quarter of the time in the bad state gives 0.14. Losses are correlated over some packets: four standard
+        // deviations are below 0.0025.
         assert!((share - 0.14).abs() < 0.0025, "{share}");
     }
 

@@ -1,4 +1,4 @@
-//! Observations of a sender over an interval, for agents that decide on its rate or window.
+//! Observations of a sender over an interval, for agents that set its rate or window.
 //!
 //! Source: N. Jay et al., A Deep Reinforcement Learning Perspective on Internet Congestion Control, ICML 2019 (ratios and gradient);
 //! S. Abbasloo et al., Classic Meets Modern, SIGCOMM 2020 (throughput over the largest so far).
@@ -6,7 +6,7 @@
 use crate::FlowReading;
 use base::{Span, Time};
 
-/// Names of the numbers of [`FlowIntervals::next`], in their order.
+/// Names of the values that [`FlowIntervals::next`] returns, in their order.
 pub const MEASURED: [&str; 24] = [
     "time_s",
     "step_s",
@@ -34,7 +34,7 @@ pub const MEASURED: [&str; 24] = [
     "segment_bits",
 ];
 
-/// A flow from look to look.
+/// A flow, observed at the ends of intervals.
 #[derive(Clone, Debug)]
 pub struct FlowIntervals {
     segment_bits: f64,
@@ -46,20 +46,20 @@ pub struct FlowIntervals {
 }
 
 impl FlowIntervals {
-    /// Starts the intervals of a flow in the state `now`, whose full segments have `segment_bits` bits on the wire.
+    /// Begins the first interval of a flow in state `now`; a full segment has `segment_bits` bits on the wire.
     #[must_use]
     pub fn begin(segment_bits: f64, base_rtt: Span, now: FlowReading) -> Self {
         Self { segment_bits, base_rtt, at: Time::ZERO, before: now, rtt_s: 0.0, best_bps: 0.0 }
     }
 
-    /// The smoothed round-trip time at the last look, that without queues before there is any.
+    /// The smoothed round-trip time at the last observation; before the first sample, the round-trip time without queues.
     #[must_use]
     pub fn rtt(&self) -> Span {
         if self.before.srtt > Span::ZERO { self.before.srtt } else { self.base_rtt }
     }
 
-    /// Values of the interval from the last observation to `at`, in the order of [`MEASURED`]; `now` is the reading of the
-    /// flow, `mean_rtt` its mean round-trip time in the interval. Without one, that of the interval before is used.
+    /// Values of the interval from the last observation to `at`, in the order of [`MEASURED`]. `now` is the state of the
+    /// flow, `mean_rtt` its mean round-trip time in the interval; without one, that of the previous interval is used.
     pub fn next(&mut self, at: Time, now: FlowReading, mean_rtt: Option<Span>) -> [f64; MEASURED.len()] {
         let before = std::mem::replace(&mut self.before, now);
         let step = at.since(std::mem::replace(&mut self.at, at)).as_secs();
@@ -132,7 +132,7 @@ mod tests {
             ..FlowReading::default()
         };
         let seen = flow.next(at(500), first, Some(Span::millis(150)));
-        // 100 segments in half a second; 11 of 110 sent again; 150 of 100 ms.
+        // 100 segments in half a second; 11 of 110 are retransmissions; the RTT is 150 ms where the base RTT is 100 ms.
         for (name, value) in [
             ("step_s", 0.5),
             ("throughput_bps", 2.4e6),
@@ -144,15 +144,15 @@ mod tests {
             ("cwnd_log2", 3.0),
             ("in_flight_ratio", 0.5),
         ] {
-            // Quotients of numbers of one or two digits: right to the last bits.
+            // Quotients of numbers of one or two digits, so they are accurate to the last bits.
             assert!((named(&seen, name) - value).abs() <= 1e-15 * value, "{name}: {}", named(&seen, name));
         }
-        // Half as much in as long; 170 instead of 150 ms.
+        // Half as many segments in the same time; 170 ms instead of 150 ms.
         let second = FlowReading { sent: 160, delivered: 150, srtt: Span::millis(130), ..first };
         let seen = flow.next(at(1000), second, Some(Span::millis(170)));
         assert_eq!((named(&seen, "throughput_share"), named(&seen, "loss_ratio")), (0.5, 0.0));
         assert!((named(&seen, "rtt_gradient") - 0.04).abs() < 1e-12, "0.02 s in 0.5 s");
-        // Nothing arrives: the last round-trip time stands, and all that was sent is too much.
+        // Nothing arrives: the last round-trip time is kept, and the sending ratio is large.
         let seen = flow.next(at(1500), FlowReading { sent: 163, ..second }, None);
         assert_eq!(
             (named(&seen, "rtt_s"), named(&seen, "sending_ratio"), named(&seen, "best_bps")),

@@ -1,4 +1,4 @@
-//! Ledger of drops and marks that a discipline reports during one call, of the arriving packet and of others.
+//! Ledger of the drops and marks that a discipline reports during one call, for the arriving packet and for others.
 
 use crate::hash::{PacketFate, Rolling};
 use base::{Cause, Flags, PacketNumber, Time};
@@ -25,11 +25,11 @@ impl Fates for Ledger {
 impl Ledger {
     #[inline]
     pub fn is_empty(&self) -> bool {
-        // Lengths of both at once: one branch for every packet instead of two.
+        // Tests both lengths at once: one branch per packet instead of two.
         self.dropped.len() | self.marked.len() == 0
     }
 
-    /// Hashes the fate of `arrival`, if the call was for one, and of packets that were there before.
+    /// Hashes the fate of `arrival`, if the call was for one, and of the packets that were there before.
     pub fn hash(&self, hash: &mut Rolling, now: Time, arrival: Option<&Packet>) {
         let is_arrival = |packet: &Packet| arrival.is_some_and(|a| same(a, packet));
         if let Some(arrival) = arrival {
@@ -48,7 +48,7 @@ impl Ledger {
     }
 }
 
-/// Whether `b` is the packet `a` on the same visit to a queue, whichever marks it got there.
+/// Whether `a` and `b` are the same packet on the same visit to a queue, regardless of marks it got there.
 fn same(a: &Packet, b: &Packet) -> bool {
     (a.flow, a.token, a.arrived, a.flags.has(Flags::ACK)) == (b.flow, b.token, b.arrived, b.flags.has(Flags::ACK))
 }

@@ -1,7 +1,7 @@
-//! The packet simulator: a scenario and a replication number in, counters and samples out.
+//! The packet simulator: it turns a scenario and a replication number into counters and samples.
 //!
-//! Two engines run the same transport, laws and queues: the window engine is fast, the reference engine plain. They give
-//! the same bytes; the tests hold their rolling hashes against each other.
+//! Two engines run the same transport, laws and queues: the window engine is fast, the reference engine is simple. They
+//! produce the same bytes; the tests compare their rolling hashes.
 
 mod build;
 mod causes;
@@ -33,7 +33,7 @@ mod transfers;
 mod window;
 mod writes;
 
-// What callers of `simulate` need: how to read a scenario, and the types that outcomes are made of.
+// What callers of `simulate` need: reading a scenario, and the types of outcomes.
 pub use base::{Cause, RunMonitor, Span, Time};
 pub use causes::{Causes, IdleLimit, LossEvent, Period, causes};
 pub use datagrams::DelayOutcome;
@@ -77,10 +77,10 @@ pub fn simulate(scenario: &Scenario, replication: u32, options: Options) -> Resu
     Ok(outcome.expect("nobody stops it"))
 }
 
-/// Runs one replication under a monitor that another thread may look at; `None` if that stopped it.
+/// Runs one replication with a monitor that another thread may use. Returns `None` if the monitor stopped the run.
 ///
 /// # Errors
-/// As of [`simulate`].
+/// As for [`simulate`].
 pub fn simulate_monitored(
     scenario: &Scenario,
     replication: u32,
@@ -90,10 +90,10 @@ pub fn simulate_monitored(
     simulate_parts(scenario, replication, options, monitor, &mut BuiltIn)
 }
 
-/// The same as [`simulate_monitored`], with congestion controls and queues supplied by the caller.
+/// [`simulate_monitored`] with congestion controls and queues supplied by the caller.
 ///
 /// # Errors
-/// As of [`simulate`]; where a control or a queue cannot run in the place that it is put into.
+/// As for [`simulate`]; also if a control or a queue cannot run where the caller puts it.
 pub fn simulate_parts<P: Parts>(
     scenario: &Scenario,
     replication: u32,
@@ -116,16 +116,16 @@ pub fn simulate_parts<P: Parts>(
     }
 }
 
-/// Scenario names for the rows of an outcome: engines number senders and single links.
+/// Maps the numbers of an outcome to the scenario: engines number senders and single links.
 #[derive(Clone, Debug)]
 struct Names {
-    /// Links by table.
+    /// Number of links of each table.
     tables: Vec<u32>,
-    /// Flow of each sender; empty where each flow has one sender.
+    /// Flow of each sender; empty if each flow has one sender.
     owners: Vec<u32>,
     /// For each table: whether the rate of its links changes, and whether their delay does.
     varies: Vec<(bool, bool)>,
-    /// Payload of a full segment of each group of flows, in bytes.
+    /// Payload of a full segment of each group, in bytes.
     mss: Vec<u32>,
 }
 
@@ -147,7 +147,7 @@ impl Names {
         if let Some((group, reason)) = outcome.fault.take() {
             return Err(BuildError::Fault { group: group as usize, reason });
         }
-        // The senders of a session are its places; results are by flow.
+        // A session has one sender for each of its places; results are by flow.
         for row in outcome.packets.iter_mut().flat_map(|trace| &mut trace.rows) {
             row.flow = self.owners.get(row.flow as usize).copied().unwrap_or(row.flow);
         }
@@ -164,7 +164,7 @@ impl Names {
     }
 }
 
-/// The examples of the crate's page.
+/// Tests the examples of the crate's README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

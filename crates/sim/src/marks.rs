@@ -3,7 +3,8 @@
 use base::{Span, Time};
 use scenario::Scenario;
 
-/// Times of measurements: the end of the warm-up, the samples and the end, each before anything else at its instant.
+/// Times of measurements: the end of the warm-up, the samples and the end. Each comes before any other event at its
+/// instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
     pub warmup: Time,

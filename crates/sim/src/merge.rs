@@ -1,13 +1,12 @@
-//! Arrays of links in results: one row for each table of the scenario file.
+//! Merges the results of arrays of links: one row for each table of the scenario file.
 //!
-//! Counters are sums; the share of the capacity used is that of all links together; backlog and empty time are means, the
-//! waiting time and the propagation the mean over packets, the largest backlog that of any link, what they hold of a pool a sum.
-//! Samples of the backlog are sums, and the
-//! histograms count the samples of every link.
+//! Counters, samples of the backlog and the memory held of a pool are sums; histograms count the samples of every link.
+//! Utilization is that of all links together. Mean backlog and empty time are means over links, waiting time and
+//! propagation means over packets; the largest backlog is that of any link.
 
 use crate::{LinkOutcome, Outcome};
 
-/// Merges the rows of `outcome`, one per link, into one per table; `counts` are the numbers of links of the tables.
+/// Merges the rows of `outcome`, one per link, into one row per table; `counts` are the numbers of links of the tables.
 pub fn by_table(outcome: &mut Outcome, counts: &[u32]) {
     if counts.iter().all(|&count| count == 1) {
         return;

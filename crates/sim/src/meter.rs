@@ -1,4 +1,4 @@
-//! Counting, the same for both engines: totals at the warm-up and at the end, and what follows from their difference.
+//! Counting for both engines: totals at the end of the warm-up and at the end, and results computed from their difference.
 
 use crate::DelayOutcome;
 use crate::handover::{Handover, Propagation};
@@ -11,7 +11,7 @@ use base::{RunMonitor, Time};
 use law::CongestionControl;
 use transport::{Counters, Sender, Spurious};
 
-/// Counts of a link before some instant. Service begun before the instant counts, service begun at it does not.
+/// Counts of a link before an instant. A service that begins exactly at the instant does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkTotals {
     pub arrived: u64,
@@ -23,11 +23,11 @@ pub struct LinkTotals {
     pub begun_bytes: u64,
     /// Integral of packets waiting over time, in packet-picoseconds.
     pub waiting: u128,
-    /// Picoseconds with a packet waiting.
+    /// Time with a packet waiting, in picoseconds.
     pub nonempty: u64,
 }
 
-/// The totals of a link at the ends of the measured period.
+/// The totals of a link at the start and end of the measured period.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkSpan<'a> {
     pub from: &'a LinkTotals,
@@ -42,12 +42,12 @@ pub struct LinkFacts {
 }
 
 impl LinkFacts {
-    /// Facts of a link that has not served anything yet.
+    /// Facts of a link that has not served any packet yet.
     pub fn of<Q>(link: &LinkPlan<Q>, marks: &Marks, monitor: &RunMonitor) -> Self {
         Self { capacity_bps: link.capacity_bps(marks, monitor), propagation: Propagation::same(link.mean_delay) }
     }
 
-    /// Facts with the propagation delays measured behind the link.
+    /// Replaces the propagation delays by those measured behind the link.
     pub fn seen(self, handover: &Handover) -> Self {
         Self { propagation: handover.propagation().unwrap_or(self.propagation), ..self }
     }
@@ -81,12 +81,12 @@ pub fn link_outcome(
         propagation_min_s: propagation.least,
         propagation_max_s: propagation.most,
         delay_varies: false,
-        // Of a link that can send nothing, nothing is used. The packet in service at the end counts as a whole, so that a link that was
-        // never idle would come to a packet more than all of the time.
+        // A link without capacity has utilization 0. The packet in service at the end counts as a whole, so a link that was
+        // never idle would exceed 1 by a packet.
         utilization: if capacity_bps > 0.0 { (bits / (capacity_bps * span.as_secs())).min(1.0) } else { 0.0 },
         backlog_mean: waiting / span.0 as f64,
         backlog_max,
-        // Little's law: the mean wait of those served.
+        // Little's law: the mean wait of the packets served.
         queueing_delay_s: if begun == 0 { 0.0 } else { waiting / begun as f64 / 1e12 },
         empty_fraction: 1.0 - (to.nonempty - from.nonempty) as f64 / span.0 as f64,
         loss_events: losses.events,
@@ -103,10 +103,11 @@ pub fn link_outcome(
     (outcome, packets)
 }
 
-/// Counting for one flow.
+/// Counts of one flow.
 #[derive(Clone, Debug, Default)]
 pub struct FlowMeter {
-    /// Records at the warm-up and samples, in a box: of a million flows without a warm-up and samples none should carry them.
+    /// Records at the end of the warm-up and at samples. Boxed, because a million flows without either should not take this
+    /// memory.
     noted: Option<Box<Noted>>,
     finished: Finished,
 }
@@ -115,18 +116,18 @@ pub struct FlowMeter {
 #[derive(Clone, Debug, Default)]
 struct Noted {
     at_warmup: Counters,
-    /// Counts of spurious retransmissions, in a box because few senders have any.
+    /// Counts of spurious retransmissions; boxed, because few senders have any.
     spurious_at_warmup: Option<Box<Spurious>>,
     next_at_warmup: u64,
     cwnd_sum: f64,
     cwnd_count: u64,
     srtt_sum: f64,
     srtt_count: u64,
-    /// Every sample, if asked for.
+    /// Values at every sample, if asked for.
     series: Option<Box<FlowSeries>>,
 }
 
-/// Time at which the receiver had all of a finite transfer: `NEVER` before, which is half the size of an option.
+/// Time at which the receiver had all of a finite transfer; `NEVER` before that, which takes half the size of an option.
 #[derive(Clone, Copy, Debug)]
 struct Finished(Time);
 
@@ -136,30 +137,30 @@ impl Default for Finished {
     }
 }
 
-/// The counts of a sender when the run is over.
+/// The counts of a sender at the end of the run.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub meter: FlowMeter,
-    /// Wire bytes delivered since the warm-up, where packets are not all alike.
+    /// Wire bytes delivered since the end of the warm-up, if packet sizes differ.
     pub bytes: Option<u64>,
     pub counters: Counters,
-    /// Segments sent in vain, where they are reported.
+    /// Spurious retransmissions, if the receiver reports them.
     pub spurious: Option<Spurious>,
-    /// Segments delivered in order; of datagrams, all that were delivered.
+    /// Segments delivered in order; for datagrams, all that were delivered.
     pub delivered: u64,
-    /// Data packets dropped since the warm-up.
+    /// Data packets dropped since the end of the warm-up.
     pub dropped: u64,
     /// Delays of datagrams, if they are measured.
     pub delays: Option<Box<DelayOutcome>>,
 }
 
 impl Tally {
-    /// Adds another place of the same session.
+    /// Adds the counts of another place of the same session.
     pub fn add(&mut self, other: &Self) {
         if let Some(its) = other.meter.noted.as_deref() {
             self.meter.noted.get_or_insert_default().add(its);
         }
-        // No transfer is the flow's end.
+        // The end of a transfer is not the end of the flow.
         self.meter.finished = Finished::default();
         self.counters = sum(self.counters, other.counters);
         self.spurious = sum_spurious(self.spurious, other.spurious);
@@ -180,12 +181,12 @@ impl Noted {
         mine.cwnd_count += its.cwnd_count;
         mine.srtt_sum += its.srtt_sum;
         mine.srtt_count += its.srtt_count;
-        // Places take turns: their windows are no series.
+        // Places take turns, so their windows do not form a series.
         mine.series = None;
     }
 }
 
-/// Whether the flow has started and is not done: only then does it have a window.
+/// Whether the flow has started and is not complete: only then does it have a window.
 fn has_window<C: CongestionControl>(sender: &Sender<C>) -> bool {
     sender.counters().sent > 0 && !sender.is_done()
 }
@@ -214,12 +215,12 @@ impl FlowMeter {
         Self { noted: series.then(noted), ..Self::default() }
     }
 
-    /// Whether a sample of the sender as it is now may add anything.
+    /// Whether a sample of the sender in its present state may add anything.
     pub fn is_sampled<C: CongestionControl>(&self, sender: &Sender<C>) -> bool {
         has_window(sender) || self.noted.as_deref().is_some_and(|noted| noted.series.is_some())
     }
 
-    /// Samples the sender, before anything else happens at `at`.
+    /// Samples the sender, before any other event at `at`.
     pub fn sample<C: CongestionControl>(&mut self, at: Time, marks: &Marks, sender: &Sender<C>) {
         let (cwnd, srtt) = (sender.control().cwnd(), sender.rtt().srtt().as_secs());
         if at >= marks.warmup && has_window(sender) {
@@ -245,7 +246,7 @@ impl FlowMeter {
         }
     }
 
-    /// The sender's counters at the warm-up.
+    /// Records the sender's counters at the end of the warm-up.
     pub fn sender_warm(&mut self, counters: Counters, spurious: Option<Spurious>) {
         if counters != Counters::default() {
             let noted = self.noted.get_or_insert_default();
@@ -254,14 +255,14 @@ impl FlowMeter {
         }
     }
 
-    /// The receiver at the warm-up.
+    /// Records the receiver's count at the end of the warm-up.
     pub fn receiver_warm(&mut self, delivered: u64) {
         if delivered > 0 {
             self.noted.get_or_insert_default().next_at_warmup = delivered;
         }
     }
 
-    /// A segment was delivered at `at`; records the end of a finite transfer.
+    /// Notes that a segment was delivered at `at`; records the end of a finite transfer.
     #[inline]
     pub fn delivered<C>(&mut self, at: Time, plan: &TcpPlan<C>) {
         if plan.receiver.is_complete() && self.finished.0 == Time::NEVER && plan.writes().is_none() {
@@ -269,7 +270,7 @@ impl FlowMeter {
         }
     }
 
-    /// The receiver has all of the transfer.
+    /// Notes that the receiver has all of the transfer.
     #[inline]
     pub fn finish(&mut self, at: Time) {
         self.finished = Finished(at);
@@ -280,7 +281,7 @@ impl FlowMeter {
         (self.finished.0 != Time::NEVER).then_some(self.finished.0)
     }
 
-    /// Another transfer begins.
+    /// Begins another transfer.
     pub fn begin_transfer(&mut self) {
         self.finished = Finished::default();
     }

@@ -1,5 +1,5 @@
-//! Observers of single packets and ACKs in the window engine. The engine is compiled for each kind of observer by itself, so
-//! that a run without one pays nothing.
+//! Observers of single packets and ACKs in the window engine. The engine is compiled separately for each kind of observer,
+//! so that a run without one has no cost.
 
 use crate::hash::{PacketFate, Rolling};
 use crate::ledger::Ledger;
@@ -11,11 +11,11 @@ use transport::Sender;
 
 /// Observes one link, or one sender and its receiver.
 pub trait Observer: std::fmt::Debug + Sized + Send {
-    /// Whether it looks at single packets and ACKs; if not, the engine does not even prepare what it would show.
+    /// Whether the observer looks at single packets and ACKs. If not, the engine does not compute what it would show.
     const ACTIVE: bool;
 
-    /// The observer of a link, or of a sender and its receiver; the first segment of each flow has the number `first`, and
-    /// packets are recorded by `tracer`, if there is one.
+    /// The observer of a link, or of a sender and its receiver. The first segment of each flow has the number `first`;
+    /// `tracer`, if given, records packets.
     fn new(first: u64, tracer: Option<Box<PacketTracer>>) -> Self;
 
     /// `packet` arrives at the link and finds `backlog` packets waiting.
@@ -30,19 +30,19 @@ pub trait Observer: std::fmt::Debug + Sized + Send {
     #[inline]
     fn on_drop(&mut self, _packet: &Packet, _now: Time) {}
 
-    /// Called when the link has dealt with an arriving `packet` and changed nothing else.
+    /// Called when the link has handled an arriving `packet` and changed no other packet.
     #[inline]
     fn on_fate(&mut self, _packet: &Packet, _fate: PacketFate) {}
 
-    /// Called after the link acted at `now`, on the arrival of a packet or without one.
+    /// Called after the link acted at `now`, either on the arrival of a packet or on its own.
     #[inline]
     fn on_fates(&mut self, _ledger: &Ledger, _now: Time, _arrival: Option<&Packet>) {}
 
-    /// The sender after one of a run of ACKs.
+    /// The state of a sender after one of a run of ACKs.
     #[inline]
     fn on_window(&mut self, _now: Time, _cwnd: f64, _una: u64, _nxt: u64, _in_flight: u32) {}
 
-    /// The sender after an ACK at `now`.
+    /// The state of a sender after an ACK at `now`.
     #[inline]
     fn on_ack<C: CongestionControl>(&mut self, _now: Time, _sender: &Sender<C>) {}
 
@@ -50,13 +50,13 @@ pub trait Observer: std::fmt::Debug + Sized + Send {
     #[inline]
     fn on_delivery(&mut self, _now: Time, _number: PacketNumber) {}
 
-    /// Whether the link drops and marks nothing, whatever its rule says.
+    /// Whether the link must drop and mark nothing, whatever its rule decides.
     #[inline]
     fn spares(&self) -> bool {
         false
     }
 
-    /// Watches the link from now on; only observers that look at single packets can.
+    /// Attaches a watch to the link; only observers of single packets can have one.
     fn set_watch(&mut self, _watch: LinkWatch) {}
 
     /// The watch of the link, if there is one.
@@ -84,7 +84,7 @@ impl Observer for NoObserver {
     }
 }
 
-/// Hashes every event, and records packets where the scenario asks for it.
+/// Hashes every event, and records packets if the scenario asks for it.
 #[derive(Clone, Debug)]
 pub struct PacketObserver {
     hash: Rolling,
@@ -131,7 +131,7 @@ impl Observer for PacketObserver {
                 PacketFate::Marked => watch.on_signal(packet, packet.arrived, true),
                 _ => {}
             }
-            // A run that differs on purpose has no hash.
+            // A run that is changed on purpose has no hash.
             if watch.spares {
                 return;
             }

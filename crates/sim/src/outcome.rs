@@ -9,9 +9,9 @@ use transport::{Ack, EventLog, SendLimit, Sender, Spurious};
 /// Engine that runs the scenario. Both engines produce the same bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// Conservative windows: the fast one.
+    /// The fast engine, with conservative windows.
     Window,
-    /// One heap event per hop: the plain one that the other is checked against.
+    /// The simple engine, with one heap event per hop; the window engine is checked against it.
     Reference,
 }
 
@@ -20,15 +20,15 @@ pub enum Engine {
 pub struct Options {
     /// Engine.
     pub engine: Engine,
-    /// Keep the sampled series, not only their means.
+    /// Whether to keep the sampled series in addition to their means.
     pub series: bool,
-    /// Compute the rolling hashes over every arrival and every ACK (slower).
+    /// Whether to compute the rolling hashes over every arrival and every ACK (slower).
     pub hash: bool,
-    /// The number of the first segment, datagram and ACK of every flow. Results do not depend on it, and count from 0: a test
-    /// begins near the last number of 32 bits, which no short run would reach.
+    /// The number of the first segment, datagram and ACK of every flow. Results do not depend on it and count from 0. Tests
+    /// begin near the last 32-bit number, which no short run would reach.
     pub first_number: u64,
-    /// Into how many chunks the flows of a window are split, however few there are, for the threads that the monitor allows; 0: as is
-    /// best. Results do not depend on it: for tests.
+    /// For tests: the number of chunks into which the flows of a window are split for threads, however few flows there are;
+    /// 0 chooses it automatically. Results do not depend on it.
     pub chunks: usize,
 }
 
@@ -45,7 +45,7 @@ pub enum BuildError {
     /// Flow numbers have 24 bits.
     #[error("flows: {0} flows are more than the 16777215 one run can hold")]
     TooManyFlows(u64),
-    /// The system refuses the memory.
+    /// The system refuses to allocate the memory.
     #[error(
         "flows: {senders} connections and sources need {:.1} GB at the least, and the system refuses so much memory; fewer \
          flows or more memory",
@@ -54,56 +54,56 @@ pub enum BuildError {
     OutOfMemory {
         /// Size of the allocation that the system refused, in bytes.
         bytes: usize,
-        /// Senders: flows, and places of sessions.
+        /// Number of senders: flows, and places of sessions.
         senders: u64,
     },
-    /// A control of the caller's own measures deliveries ([`law::Needs::deliveries`]), and a recovery does not.
+    /// The caller's control measures deliveries ([`law::Needs::deliveries`]), but the group's recovery does not.
     #[error("flows[{group}].recovery: this control needs selective acknowledgements; use sack, prr or rack")]
     NeedsSelective {
-        /// The place of the group in the scenario.
+        /// Index of the group in the scenario.
         group: usize,
     },
-    /// The control of a flow is a program of the user's, which failed.
+    /// The control of a flow is a user's program, and it failed.
     #[error("flows[{group}].control: {reason}")]
     Fault {
-        /// The place of the group in the scenario.
+        /// Index of the group in the scenario.
         group: usize,
-        /// Program, place in it, and fault.
+        /// Program, position in it, and fault.
         reason: String,
     },
-    /// The law of a group is not one of elephan's, and it is not declared.
+    /// The law of a group is neither built in nor declared.
     #[error(
         "flows[{group}].control: {law:?} is no law of elephan's and not declared here; in Python laws={{{law:?}: ...}}, else --law {law}=FILE.py:CLASS or --law {law}=FILE.so"
     )]
     NotHere {
-        /// The place of the group in the scenario.
+        /// Index of the group in the scenario.
         group: usize,
         /// The law's name.
         law: String,
     },
-    /// A discipline of the caller's own cannot share memory.
+    /// The caller's own discipline cannot share memory.
     #[error("links[{link}].pool: links with a queue of one's own share no memory; leave the pool out")]
     OwnQueueInPool {
-        /// The place of the link in the scenario.
+        /// Index of the link in the scenario.
         link: usize,
     },
 }
 
-/// One replication's results. Everything counts events in [warmup, duration) unless it says otherwise.
+/// Results of one replication. Counts are of events in [warmup, duration) unless stated otherwise.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// Fault of a flow's control, with the number of its group. The caller gets this error instead of an outcome.
+    /// Fault of a flow's control, with the index of its group. The caller then gets this error instead of an outcome.
     pub(crate) fault: Option<(u32, String)>,
     /// Per link, or array of links, in the scenario's order.
     pub links: Vec<LinkOutcome>,
     /// Per pool, in the scenario's order.
     pub pools: Vec<PoolOutcome>,
-    /// Per flow, groups in the scenario's order.
+    /// Per flow, ordered by group as in the scenario.
     pub flows: Vec<FlowOutcome>,
-    /// Per group: what became of its transfers; `None` where they have no end, and for datagrams.
+    /// Per group: results of its transfers; `None` for transfers without an end and for datagrams.
     pub transfers: Vec<Option<TransferOutcome>>,
-    /// Instants of the samples.
+    /// Times of the samples.
     pub sampled_at: Vec<Time>,
     /// Data packets over the whole run, for the balance sent = delivered + dropped + in flight.
     pub balance: Balance,
@@ -115,15 +115,15 @@ pub struct Outcome {
     pub hash: u64,
 }
 
-/// Totals of data packets over the whole run, by where they ended up.
+/// Totals of data packets over the whole run, by where the packets ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Balance {
-    /// Put on the sender's own link, retransmissions included.
+    /// Packets put on the sender's own link, retransmissions included.
     pub sent: u64,
-    /// Reached the receiver.
+    /// Packets that reached the receiver.
     pub delivered: u64,
-    /// Dropped by a queue, by injected loss or by the sender's own full queue.
+    /// Packets dropped by a queue, by injected loss or by the sender's own full queue.
     pub dropped: u64,
     /// Packets in flight at the end of the run.
     pub in_flight: u64,
@@ -148,21 +148,22 @@ pub fn cause_index(cause: Cause) -> usize {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PoolOutcome {
-    /// Time average of the memory used by all its links.
+    /// Time average of the memory that all its links use.
     pub used_mean: f64,
-    /// The most that they held at once.
+    /// The largest memory in use at once.
     pub used_max: u64,
 }
 
-/// Part of a pool that a link occupied, in the unit of the pool's size; the links of an array together.
+/// Part of a pool that a link held, in the unit of the pool's size; for an array, that of its links together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PoolShare {
-    /// Time average of the memory it used.
+    /// Time average of the memory that the link held.
     pub held_mean: f64,
-    /// The most that it held at once; of an array, that any of its links did.
+    /// The largest memory that the link held at once; for an array, the largest of any of its links.
     pub held_max: u64,
-    /// Packets dropped because the pool had no room for them, though the link's own buffer had: part of those that overflowed.
+    /// Packets dropped because the pool had no room, although the link's own buffer had; they are also counted as
+    /// overflows.
     pub dropped: u64,
 }
 
@@ -180,15 +181,15 @@ pub struct LinkOutcome {
     pub marked: ByCause,
     /// Capacity in bit/s: the link's rate, or the mean of its schedule; for an array the mean over its links.
     pub capacity_bps: f64,
-    /// Whether that is by a schedule.
+    /// Whether a schedule sets the rate.
     pub rate_changes: bool,
-    /// Mean propagation delay in seconds; for an array over the packets of all links.
+    /// Mean propagation delay in seconds; for an array, over the packets of all links.
     pub propagation_s: f64,
-    /// The shortest.
+    /// The shortest propagation delay, in seconds.
     pub propagation_min_s: f64,
-    /// The longest.
+    /// The longest propagation delay, in seconds.
     pub propagation_max_s: f64,
-    /// Whether that differs by steps or jitter.
+    /// Whether the propagation delay varies, by steps or by jitter.
     pub delay_varies: bool,
     /// Bits that began service, over capacity.
     pub utilization: f64,
@@ -200,21 +201,24 @@ pub struct LinkOutcome {
     pub queueing_delay_s: f64,
     /// Share of time with no packet waiting.
     pub empty_fraction: f64,
-    /// Loss events: data packets dropped with less than one mean base RTT between one and the next are one.
+    /// Loss events. Consecutive drops of data packets less than one mean base RTT apart belong to the same event.
     pub loss_events: u64,
-    /// Flows that each of them hit, summed.
+    /// Flows hit by loss events, summed over the events.
     pub flows_hit: u64,
     /// Packets waiting at the samples of the whole run; empty unless the series were asked for.
     pub backlog_samples: Vec<u32>,
     /// Bytes that began service before each sample, since the start; empty unless the series were asked for.
     pub begun_bytes_samples: Vec<u64>,
-    /// Samples of the measured period by packets waiting.
+    /// Number of samples in the measured period, by packets waiting.
     pub backlog_histogram: Histogram,
-    /// Samples of the measured period by the time that a first-in first-out link would need for the backlog, in picoseconds.
+    /// Number of samples in the measured period, by the time that a first-in first-out link would need for the backlog, in
+    /// picoseconds.
     pub drain_histogram: Histogram,
-    /// Packets whose service began in the measured period, by picoseconds waited; empty unless asked for.
+    /// Number of packets whose service began in the measured period, by waiting time in picoseconds; empty unless asked
+    /// for.
     pub delay_histogram: Histogram,
-    /// Data packets of each group by picoseconds waited, up to the last group with any; empty unless asked for.
+    /// Number of data packets of each group by waiting time in picoseconds, up to the last group with any; empty unless
+    /// asked for.
     pub group_delay_histograms: Vec<Histogram>,
     /// The discipline's own numbers at the samples; empty unless the series were asked for.
     pub gauges: Vec<Gauge>,
@@ -234,11 +238,11 @@ pub struct FlowOutcome {
     pub base_rtt: Span,
     /// Start time.
     pub start: Time,
-    /// Wire bits delivered in order, per second; of datagrams, wire bits delivered.
+    /// Wire bits delivered in order, per second; for datagrams, all wire bits delivered.
     pub goodput_bps: f64,
     /// Data packets put on the sender's own link.
     pub sent: u64,
-    /// Number of those that were retransmissions.
+    /// Number of those packets that were retransmissions.
     pub retransmitted: u64,
     /// Data packets dropped anywhere.
     pub dropped: u64,
@@ -246,16 +250,16 @@ pub struct FlowOutcome {
     pub timeouts: u64,
     /// Window reductions, timeouts included.
     pub loss_events: u64,
-    /// Segments reported as duplicates, and window reductions undone; `None` where receivers do not report duplicates.
+    /// Segments reported as duplicates, and window reductions undone; `None` if receivers do not report duplicates.
     pub spurious: Option<Box<Spurious>>,
     /// Mean of the sampled congestion windows, in segments; `None` without samples of a running flow.
     pub cwnd_mean: Option<f64>,
     /// Mean of the sampled smoothed round-trip times, in seconds; samples before the first measurement are left out;
     /// `None` without samples.
     pub srtt_mean_s: Option<f64>,
-    /// Time at which the receiver had all of a finite transfer; `None` for bulk and unfinished ones.
+    /// Time at which the receiver had all of a finite transfer; `None` for bulk transfers and unfinished ones.
     pub finished: Option<Time>,
-    /// Delays of datagrams at equal gaps; `None` of other flows.
+    /// Delays of datagrams sent at equal gaps; `None` for other flows.
     pub delays: Option<Box<DelayOutcome>>,
     /// Time series with a value for every sample; `None` unless asked for, and for datagrams.
     pub series: Option<Box<FlowSeries>>,
@@ -268,8 +272,8 @@ impl FlowOutcome {
         self.series.as_deref().map_or(&[], |series| &series.cwnd)
     }
 
-    /// Smoothed round-trip time at the samples, in seconds; empty unless asked for. Of datagrams the delay of the one that arrived
-    /// last, if their delays are measured.
+    /// Smoothed round-trip time at the samples, in seconds; empty unless asked for. For datagrams with measured delays, the
+    /// delay of the one that arrived last.
     #[must_use]
     pub fn srtt_samples(&self) -> &[f32] {
         let datagrams = || self.delays.as_deref().map_or(&[][..], DelayOutcome::samples);
@@ -277,7 +281,7 @@ impl FlowOutcome {
     }
 }
 
-/// A flow at every sample of the whole run.
+/// Values of a flow at every sample of the whole run.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FlowSeries {
@@ -293,10 +297,11 @@ pub struct FlowSeries {
     pub delivered: Vec<u64>,
     /// Retransmissions since the start: `retrans` of `ss`.
     pub retrans: Vec<u32>,
-    /// Delivery rate in payload bit/s: `delivery_rate` of `ss`; zero before the first rate sample, and of a control that takes none.
+    /// Delivery rate in payload bit/s: `delivery_rate` of `ss`; zero before the first rate sample, and for a control
+    /// without rate samples.
     pub delivery_rate: Vec<f32>,
-    /// Pacing rate in payload bit/s: `pacing_rate` of `ss`; zero before the first round-trip sample, and of a sender that neither spaces
-    /// segments nor sends bursts.
+    /// Pacing rate in payload bit/s: `pacing_rate` of `ss`; zero before the first round-trip sample, and for a sender that
+    /// neither paces segments nor sends bursts.
     pub pacing_rate: Vec<f32>,
     /// Limit of the sender; `None` before its first segment and when its transfer is complete.
     pub limit: Vec<Option<SendLimit>>,
@@ -311,38 +316,38 @@ impl FlowSeries {
     }
 }
 
-/// Results of a group's transfers, each from the opening of its connection until its receiver had everything.
-/// Only transfers opened at or after the end of the warm-up count.
+/// Results of a group's transfers; each lasts from the opening of its connection until its receiver has everything. Only
+/// transfers opened at or after the end of the warm-up count.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TransferOutcome {
-    /// Opened.
+    /// Transfers opened.
     pub opened: u64,
-    /// Complete before the end of the run.
+    /// Transfers completed before the end of the run.
     pub completed: u64,
-    /// Refused because all places were taken.
+    /// Transfers refused because all places were taken.
     pub refused: u64,
-    /// Segments of the complete ones.
+    /// Segments of the completed transfers.
     pub segments: u64,
-    /// Sum of their durations, in picoseconds.
+    /// Sum of the durations of completed transfers, in picoseconds.
     pub duration_sum: u128,
-    /// Their durations, in picoseconds.
+    /// Durations of completed transfers, in picoseconds.
     pub durations: Histogram,
-    /// Their durations over the shortest possible, in 1024ths.
+    /// Slowdowns of completed transfers: duration over the shortest possible duration, in 1024ths.
     pub slowdowns: Histogram,
-    /// Sum of these, in 1024ths.
+    /// Sum of the slowdowns, in 1024ths.
     pub slowdown_sum: u64,
-    /// Pages complete before the end of the run.
+    /// Pages completed before the end of the run.
     pub pages: u64,
     /// Sum of the durations of pages, in picoseconds.
     pub page_sum: u128,
     /// Durations of pages, in picoseconds.
     pub page_durations: Histogram,
-    /// Time average of transfers open at their senders in the measured period.
+    /// Time average of the number of transfers open at their senders in the measured period.
     pub open_mean: f64,
     /// Number of samples in the measured period at which 0, 1, 2 … transfers were open.
     pub open_histogram: Vec<u64>,
-    /// Open at the samples of the whole run; empty unless the series were asked for.
+    /// Number of open transfers at the samples of the whole run; empty unless the series were asked for.
     pub open_samples: Vec<u32>,
     /// Each complete transfer, in the order of opening; empty unless the series were asked for.
     pub rows: Vec<TransferRow>,
@@ -364,7 +369,7 @@ pub struct TransferRow {
     pub flow: u32,
     /// Size.
     pub segments: u64,
-    /// The shortest time that it could have taken.
+    /// The shortest possible duration.
     pub ideal: Span,
 }
 
@@ -392,9 +397,9 @@ pub struct PacketRow {
     pub flow: u32,
     /// Its number, counted from 0.
     pub seq: u64,
-    /// Packets that it found waiting.
+    /// Number of packets waiting at its arrival.
     pub backlog: u32,
-    /// Time at which its service began, or it was dropped; [`Time::NEVER`] if it still waited at the end of the run.
+    /// Time at which its service began or it was dropped; [`Time::NEVER`] if it still waited at the end of the run.
     pub left: Time,
     /// Whether it was dropped.
     pub dropped: bool,
@@ -436,7 +441,7 @@ pub struct TraceRow {
     pub timeout: bool,
     /// Whether the ACK echoed a mark (ECE).
     pub ece: bool,
-    /// Whether its first SACK block is that of a duplicate (RFC 2883).
+    /// Whether the ACK's first SACK block reports a duplicate (RFC 2883).
     pub dsack: bool,
 }
 
@@ -462,13 +467,13 @@ pub struct TraceRetransmission {
     pub seq: u64,
 }
 
-/// A number of a law or a discipline, for each row of a trace or each sample; NaN where it reported none.
+/// A value that a law or a discipline reports, for each row of a trace or each sample; NaN where it reported none.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Gauge {
-    /// Its owner's name for it.
+    /// The name that the law or discipline gives it.
     pub name: &'static str,
-    /// One for each row or sample.
+    /// One value for each row or sample.
     pub values: Vec<f64>,
 }
 
@@ -480,7 +485,7 @@ impl PartialEq for Gauge {
 }
 
 impl Gauge {
-    /// Adds to `gauges` the numbers that `show` puts at row number `rows`, counted from 1.
+    /// Adds to `gauges` the values that `show` reports at row number `rows`, counted from 1.
     pub(crate) fn put_row(gauges: &mut Vec<Self>, rows: usize, show: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
         show(&mut |name, value| {
             let known = gauges.iter().position(|gauge| gauge.name == name);
@@ -528,13 +533,13 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Notes that segment `seq` is sent again.
+    /// Notes a retransmission of segment `seq`.
     #[cold]
     pub(crate) fn retransmit(&mut self, time: Time, seq: u64) {
         self.retransmissions.push(TraceRetransmission { time, seq });
     }
 
-    /// A row from the sender as it is now, after `ack`, or after a timeout.
+    /// Records a row with the present state of the sender, after `ack` or after a timeout.
     pub(crate) fn record(&mut self, now: Time, sender: &Sender<impl CongestionControl>, ack: Option<&Ack>) {
         let row = self.rows.len() as u64;
         let blocks = ack.map_or(&[][..], Ack::blocks);
@@ -553,11 +558,11 @@ impl Trace {
         Gauge::put_row(&mut self.gauges, self.rows.len(), |put| sender.control().gauges(put));
     }
 
-    /// The same outcome with drops sorted by time, link and sequence number, whichever order the engine recorded them in, and
-    /// with sequence numbers from 0, where the first segment had the number `first`.
+    /// The same trace with drops sorted by time, link and sequence number (engines record them in different orders), and
+    /// with sequence numbers from 0; the first segment had the number `first`.
     pub(crate) fn in_order(mut self, first: u64) -> Self {
         for drop in &mut self.drops {
-            // It is known by 32 bits until here; what was being acknowledged about then was near it.
+            // Until here a drop has only a 32-bit number; the full number is near the segment acknowledged at that time.
             let before = self.rows.partition_point(|row| row.time <= drop.time);
             let una = before.checked_sub(1).map_or(first, |row| self.rows[row].una);
             drop.seq = PacketNumber::of(drop.seq).near(una) - first;

@@ -1,6 +1,6 @@
-//! Congestion controls and queue disciplines supplied by the caller in place of those the scenario names.
+//! Congestion controls and queue disciplines that the caller supplies in place of those in the scenario.
 //!
-//! The engines are compiled once more for them, so that they cost what built-in ones cost.
+//! The engines are compiled again for them, so that they are as fast as built-in ones.
 
 use crate::BuildError;
 use base::{Bytes, Span, Stream, Time};
@@ -9,24 +9,24 @@ use queue::{AnyQueue, NoOwn, Port, QueueDiscipline};
 use scenario::{Group, Link, Scenario};
 use std::fmt;
 
-/// Source of a run's controls and disciplines. Its methods are called in an order that depends on the scenario alone.
+/// Source of a run's controls and disciplines. The order of calls depends on the scenario alone.
 pub trait Parts {
     /// The control of every TCP flow.
     type Control: CongestionControl + Send + Sync;
-    /// The discipline of the links that do not keep theirs.
+    /// The discipline of the links for which [`Self::queue`] returns one.
     type Queue: QueueDiscipline + Send;
 
-    /// The control of a flow that has sent nothing. A session is asked once: each of its transfers begins with a clone.
+    /// The control of a flow that has sent nothing. For a session it is called once: each transfer begins with a clone.
     ///
     /// # Errors
-    /// [`BuildError::NotHere`] for a law that only others have.
+    /// [`BuildError::NotHere`] for a law that this implementation does not provide.
     fn control(&mut self, flow: &FlowSite<'_>) -> Result<Self::Control, BuildError>;
 
-    /// The discipline of a link, or `None` for that of the scenario.
+    /// The discipline of a link, or `None` for the one in the scenario.
     fn queue(&mut self, link: &LinkSite<'_>) -> Option<Self::Queue>;
 }
 
-/// Everything as the scenario names it.
+/// Uses all controls and disciplines of the scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltIn;
 
@@ -46,15 +46,15 @@ impl Parts for BuiltIn {
     }
 }
 
-/// A TCP flow that wants a congestion control.
+/// A TCP flow that needs a congestion control.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct FlowSite<'a> {
     /// The name of its group.
     pub group: &'a str,
-    /// The place of its group among those of the scenario.
+    /// Index of its group in the scenario.
     pub group_index: usize,
-    /// Its place in its group.
+    /// Its index in its group.
     pub index: u32,
     /// The replication, from 0.
     pub replication: u32,
@@ -66,16 +66,16 @@ pub struct FlowSite<'a> {
     pub packet: Bytes,
     /// Payload of a full segment.
     pub mss: Bytes,
-    /// Segments that it may send at first.
+    /// Initial congestion window, in segments.
     pub initial_window: f64,
-    /// Slow-start threshold at first, in segments; infinite for none.
+    /// Initial slow-start threshold, in segments; infinite for none.
     pub ssthresh: f64,
     pub(crate) seed: u64,
     pub(crate) plan: &'a Group,
 }
 
 impl<'a> FlowSite<'a> {
-    /// The flow of that group, place and replication, with this round-trip time and start.
+    /// The flow with that group, index and replication, with this round-trip time and start.
     #[must_use]
     pub fn new(
         scenario: &'a Scenario,
@@ -99,25 +99,26 @@ impl<'a> FlowSite<'a> {
         }
     }
 
-    /// The control that the scenario names.
+    /// The control that the scenario sets.
     #[must_use]
     pub fn built_in(&self) -> Control {
         self.plan.built_in_control()
     }
 
-    /// The slow start that the scenario names.
+    /// The slow start that the scenario sets.
     #[must_use]
     pub fn slow_start(&self) -> AnyStart {
         self.plan.control.slow_start.build().expect("checked when the scenario was read")
     }
 
-    /// `law` under the slow start, initial window and threshold of the scenario, with the floors and timeouts of RFC 5681.
+    /// `law` with the slow start, initial window and threshold of the scenario, and with the floors and timeouts of RFC
+    /// 5681.
     #[must_use]
     pub fn windowed<L: WindowLaw>(&self, law: L) -> Windowed<L, AnyStart> {
         Windowed::new(law, self.slow_start(), self.initial_window, self.ssthresh)
     }
 
-    /// The flow as a law in a library is told of it.
+    /// The flow's data as passed to a law in a library.
     #[must_use]
     pub fn site(&self) -> LawSite<'a> {
         LawSite {
@@ -134,26 +135,27 @@ impl<'a> FlowSite<'a> {
         }
     }
 
-    /// A random stream of this flow for `purpose`, the same in every run of this replication and unlike that of any other flow.
+    /// A random stream of this flow for `purpose`: the same in every run of this replication, and independent of other
+    /// flows' streams.
     #[must_use]
     pub fn stream(&self, purpose: &str) -> Stream {
         self.site().stream(purpose)
     }
 
-    /// The group as the scenario has it.
+    /// The group in the scenario.
     #[must_use]
     pub fn plan(&self) -> &'a Group {
         self.plan
     }
 }
 
-/// A link that may have a discipline of the caller's.
+/// A link that may get a discipline from the caller.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LinkSite<'a> {
-    /// Its name, or that of its array.
+    /// Its name, or the name of its array.
     pub name: &'a str,
-    /// Its place in its array.
+    /// Its index in its array.
     pub member: u32,
     /// The replication, from 0.
     pub replication: u32,
@@ -165,27 +167,28 @@ pub struct LinkSite<'a> {
 }
 
 impl<'a> LinkSite<'a> {
-    /// The discipline that the scenario names, with the random stream that it has there.
+    /// The discipline that the scenario sets, with its random stream.
     #[must_use]
     pub fn built_in(&self) -> AnyQueue {
         self.plan.queue.build(&self.port, self.chance.clone()).expect("checked when the scenario was read")
     }
 
-    /// A random stream of this link for `purpose`, the same in every run of this replication and unlike that of any other link.
+    /// A random stream of this link for `purpose`: the same in every run of this replication, and independent of other
+    /// links' streams.
     #[must_use]
     pub fn stream(&self, purpose: &str) -> Stream {
         let name = format!("own/link/{}", self.name);
         Stream::new(self.seed, self.replication, (&name, u64::from(self.member)), purpose)
     }
 
-    /// The link as the scenario has it.
+    /// The link in the scenario.
     #[must_use]
     pub fn plan(&self) -> &'a Link {
         self.plan
     }
 }
 
-/// Checks that a control's needs are met.
+/// Checks that the flow meets the control's needs.
 pub(crate) fn check_needs(flow: &FlowSite<'_>, control: &impl CongestionControl) -> Result<(), BuildError> {
     if control.needs().deliveries && !flow.plan.recovery.selective() {
         return Err(BuildError::NeedsSelective { group: flow.group_index });
@@ -195,9 +198,9 @@ pub(crate) fn check_needs(flow: &FlowSite<'_>, control: &impl CongestionControl)
 
 /// Parts made of two functions.
 pub struct Own<F, G> {
-    /// The control of a flow.
+    /// Returns the control of a flow.
     pub control: F,
-    /// The discipline of a link.
+    /// Returns the discipline of a link.
     pub queue: G,
 }
 

@@ -1,7 +1,7 @@
-//! The places of a session, the same for both engines: which transfer opens when, and in which place.
+//! The places of a session, for both engines: when each transfer opens, and in which place.
 //!
-//! A place is a TCP connection that carries one transfer after the other, each as a new connection. The free place with
-//! the lowest number is taken.
+//! A place is a TCP connection that carries one transfer after the other, each as a new connection. A transfer takes the
+//! free place with the lowest number.
 
 use base::Time;
 use std::cmp::Reverse;
@@ -16,11 +16,11 @@ pub struct SessionPlaces {
     free: BinaryHeap<Reverse<u32>>,
 }
 
-/// A session, ready to start: its flow, and the senders that are its places.
+/// A session that is ready to start: its flow, and the senders that are its places.
 #[derive(Clone, Debug)]
 pub struct SessionPlan {
     pub flow: u32,
-    /// The first of its senders, and how many they are.
+    /// The first of its senders, and their number.
     pub first_place: u32,
     pub place_count: u32,
     pub places: SessionPlaces,
@@ -37,32 +37,33 @@ pub struct OpenTransfer {
 #[derive(Clone, Copy, Debug)]
 pub struct ClosedTransfer {
     pub open: OpenTransfer,
-    /// Time at which its sender knew that everything had arrived.
+    /// Time at which its sender learnt that everything had arrived.
     pub closed: Time,
     /// Time at which its receiver had everything.
     pub delivered: Option<Time>,
 }
 
 impl SessionPlaces {
-    /// A session that opens nothing from `stop` on.
+    /// A session that opens no transfers from `stop` on.
     pub fn new(session: AnySession, places: u32, stop: Time) -> Self {
         Self { session, stop, free: (0..places).map(Reverse).collect() }
     }
 
-    /// Time at which the next transfer is due, as far as is known; it may have been due before, and waited for a place.
+    /// Time at which the next transfer is due, as far as is known. It may be in the past, if the transfer waited for a
+    /// place.
     pub fn due(&self) -> Time {
         let due = self.session.due();
         let taken = self.free.is_empty() && self.session.waits();
         if taken || due >= self.stop { Time::NEVER } else { due }
     }
 
-    /// Opens the transfer that is due: its place, and itself. `None` if it is refused because no place is free.
+    /// Opens the due transfer; returns its place and the transfer. `None` if it is refused because no place is free.
     pub fn open(&mut self, now: Time) -> Option<(u32, OpenTransfer)> {
         let segments = u64::from(self.session.open(now));
         self.free.pop().map(|Reverse(place)| (place, OpenTransfer { opened: now, segments }))
     }
 
-    /// The transfer in `place` has ended: the place is free. Returns when the page opened that is complete with it.
+    /// Frees `place`, whose transfer has ended. Returns the opening time of the page that this transfer completes, if any.
     pub fn close(&mut self, now: Time, place: u32) -> Option<Time> {
         self.free.push(Reverse(place));
         self.session.ended(now)
@@ -79,7 +80,7 @@ mod tests {
         Time::ZERO + Span::millis(n)
     }
 
-    /// A session with this many places, with transfers of 1, 2 and 3 segments, due together at 1 ms.
+    /// A session with `places` places, whose transfers of 1, 2 and 3 segments are all due at 1 ms.
     fn session(kind: &str, places: u32, stop: Time) -> SessionPlaces {
         let site =
             Site { packet: Bytes(1000), mss: 960, capacity: Rate(8_000_000), index: 0, flows: 1, start: Time::ZERO };
@@ -104,7 +105,7 @@ mod tests {
         let mut places = session("replay", 2, Time::NEVER);
         assert_eq!(places.due(), ms(1));
         assert_eq!((places.open(ms(1)), places.open(ms(1))), (Some(opened(0, ms(1), 1)), Some(opened(1, ms(1), 2))));
-        // The third is due, and has no place.
+        // The third is due, but has no place.
         assert_eq!(places.due(), Time::NEVER);
         assert_eq!(places.close(ms(9), 1), None);
         assert_eq!((places.due(), places.open(ms(9))), (ms(9), Some(opened(1, ms(9), 3))));
@@ -130,7 +131,7 @@ mod tests {
         assert_eq!(session("replay", 1, ms(1)).due(), Time::NEVER);
         let mut places = session("replay", 1, Time(ms(1).0 + 1));
         assert_eq!((places.due(), places.open(ms(1))), (ms(1), Some(opened(0, ms(1), 1))));
-        // The second was due before the stop, and has its place after it.
+        // The second was due before the stop, and gets its place after it.
         places.close(ms(2), 0);
         assert_eq!(places.due(), Time::NEVER);
     }

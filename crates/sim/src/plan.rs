@@ -1,6 +1,6 @@
-//! A scenario made concrete for one replication: links, flows and sessions, each with what was drawn for it, ready to start.
+//! The plan of one replication of a scenario: links, flows and sessions, each with its random draws, ready to start.
 //!
-//! Both engines are given this, and nothing else; `build` makes it.
+//! Module `build` makes it; both engines get the plan and nothing else.
 
 use crate::datagrams::DatagramDelays;
 use crate::handover::Handover;
@@ -17,30 +17,30 @@ use std::sync::Arc;
 use traffic::{AnySource, PacketSizes};
 use transport::{Receiver, Sender, Wire};
 
-/// The congestion control of a TCP flow, as the engines run it: on whichever thread. Nothing in this crate asks of it more.
+/// The congestion control of a TCP flow, as the engines run it on any thread. This crate needs nothing else of it.
 pub trait FlowControl: CongestionControl + Send + Sync {}
 
 impl<C: CongestionControl + Send + Sync> FlowControl for C {}
 
-/// Discipline of a link that is not a built-in one, as the engines run it.
+/// A link's discipline that is not built in, as the engines run it.
 pub trait LinkQueue: QueueDiscipline + Send {}
 
 impl<Q: QueueDiscipline + Send> LinkQueue for Q {}
 
-/// Everything an engine needs. Flows run under the control `C`; links may have a discipline `Q` in the place of a built-in one.
-/// Both are those of the scenario where nothing else is said.
+/// Everything an engine needs. Flows use the control `C`; links may use a discipline `Q` in place of a built-in one. The
+/// defaults are those of the scenario.
 #[derive(Debug)]
 pub struct Network<C = Control, Q = NoOwn> {
     /// All links; those of an array are consecutive.
     pub links: Vec<LinkPlan<Q>>,
     pub pools: Vec<PoolPlan>,
-    /// Links by table of the scenario file, for the results.
+    /// Number of links of each table of the scenario file, for the results.
     pub tables: Vec<u32>,
-    /// The flows of the scenario, groups in its order.
+    /// The flows of the scenario, ordered by group.
     pub identities: Vec<Identity>,
     /// Size of each group's data packets on the wire.
     pub packets: Vec<u32>,
-    /// The senders: one for each flow of the scenario, and for a session one for each of its places.
+    /// The senders: one for each flow of the scenario, or one for each place of a session.
     pub flows: Vec<FlowPlan<C>>,
     pub sessions: Vec<SessionPlan>,
     pub marks: Marks,
@@ -50,20 +50,20 @@ pub struct Network<C = Control, Q = NoOwn> {
 #[derive(Clone, Debug)]
 pub struct PoolPlan {
     pub memory: SharedMemory,
-    /// Links that draw on the pool, in order, each with its alpha.
+    /// Links that draw on the pool, in order; each has its alpha.
     pub links: Vec<(u32, f64)>,
 }
 
 /// A link of the scenario, with its discipline and its random streams ready.
 #[derive(Debug)]
 pub struct LinkPlan<Q = NoOwn> {
-    /// Rate; for a schedule, its mean.
+    /// Rate; with a schedule, its mean.
     pub rate: Rate,
     /// Schedule, if the rate is not constant.
     pub schedule: Option<Schedule>,
-    /// Propagation delay; the smallest where it changes or is drawn for each packet.
+    /// Propagation delay; the smallest one if it changes or is drawn for each packet.
     pub delay: Span,
-    /// The mean of that over time.
+    /// Mean propagation delay over time.
     pub mean_delay: Span,
     pub queue: Either<AnyQueue, Q>,
     /// Its buffer.
@@ -76,7 +76,7 @@ pub struct LinkPlan<Q = NoOwn> {
 }
 
 impl<Q> LinkPlan<Q> {
-    /// Capacity in the measured period, in bit/s; any number if `monitor` stops the run.
+    /// Capacity in the measured period, in bit/s; arbitrary if `monitor` stops the run.
     pub fn capacity_bps(&self, marks: &Marks, monitor: &RunMonitor) -> f64 {
         match &self.schedule {
             Some(schedule) => {
@@ -87,7 +87,7 @@ impl<Q> LinkPlan<Q> {
     }
 }
 
-/// The random time by which each packet enters the sender's own link later.
+/// Random delay of each packet before it enters the sender's own link.
 #[derive(Clone, Debug)]
 pub struct SendJitter {
     pub longest: Span,
@@ -102,18 +102,18 @@ impl SendJitter {
     }
 }
 
-/// Measurements at a link beside its totals.
+/// Measurements at a link in addition to its totals.
 #[derive(Clone, Debug, Default)]
 pub struct ProbePlan {
     /// The number of the first segment of every flow.
     pub first: u64,
-    /// Drops that follow each other within less than this are one loss event.
+    /// Drops less than this apart belong to one loss event.
     pub gap: Span,
-    /// Whether every waiting time is counted.
+    /// Whether all waiting times are counted.
     pub delays: bool,
-    /// The first sender of each group but the first, if waiting times are counted.
+    /// Number of the first sender of each group except the first group, if waiting times are counted.
     pub groups: Arc<[u32]>,
-    /// Time spans in which every arriving data packet is recorded: in order, without overlap.
+    /// Time spans in which every arriving data packet is recorded, in order and without overlap.
     pub packets: Vec<Range<Time>>,
 }
 
@@ -124,8 +124,8 @@ impl ProbePlan {
     }
 }
 
-/// A flow, ready to start. Boxed: with many flows the engine's own lists should not copy them; and apart, as the window engine forgets
-/// whose it is once it has started.
+/// A flow that is ready to start. Boxed, so that the engine's lists do not copy it. The party is separate, because the
+/// window engine drops it once the flow has started.
 #[derive(Debug)]
 pub enum FlowPlan<C = Control> {
     Tcp(Box<Party>, Box<TcpPlan<C>>),
@@ -137,20 +137,20 @@ pub enum FlowPlan<C = Control> {
 pub struct TcpPlan<C = Control> {
     pub sender: Sender<C>,
     pub receiver: Receiver,
-    /// Unless it has all of its data, or data without an end, when it starts.
+    /// The application, unless the flow has all its data, or data without end, at its start.
     pub application: Option<Box<Application<C>>>,
 }
 
-/// Source of data that a flow does not have at its start.
+/// Source of data that is not available at the flow's start.
 #[derive(Clone, Debug)]
 pub enum Application<C> {
-    /// It is a place of a session: the sender with which each transfer begins.
+    /// The flow is a place of a session: the sender with which each transfer begins.
     Session(Arc<Sender<C>>),
-    /// Data that the application has written so far; the application writes at intervals.
+    /// The application writes at intervals: the data written so far.
     Writes(FlowWrites),
 }
 
-/// A source of datagrams. What comes back does so as data, at the end of its path.
+/// A source of datagrams. Answers travel as data too, at the end of the path.
 #[derive(Clone, Debug)]
 pub struct SourcePlan {
     pub party: Party,
@@ -159,9 +159,9 @@ pub struct SourcePlan {
     pub first: u64,
     /// Packet sizes, if they differ.
     pub sizes: Option<PacketSizes>,
-    /// Mean time from one packet to the next while it sends most, in picoseconds.
+    /// Mean time between packets at the highest rate, in picoseconds.
     pub mean_gap: f64,
-    /// Their delays, if they go at equal gaps.
+    /// Delays, if packets are sent at equal gaps.
     pub delays: Option<Box<DatagramDelays>>,
 }
 
@@ -181,19 +181,19 @@ pub struct Party {
     pub stop: Time,
     /// Links of the data, in order.
     pub path: Vec<u32>,
-    /// Links of the ACKs, in order; empty for none that could delay them.
+    /// Links of the ACKs, in order; empty if no link can delay them.
     pub return_path: Vec<u32>,
     /// Propagation between the sender's own link and the first link.
     pub first_link_delay: Span,
-    /// Propagation between the last link of the return path, or the receiver, and the sender; zero where nothing comes back.
+    /// Propagation between the last link of the return path, or the receiver, and the sender; zero if no packets return.
     pub return_delay: Span,
-    /// Time a data packet takes on the sender's own link; zero for an infinite rate.
+    /// Service time of a data packet on the sender's own link; zero for an infinite rate.
     pub access: Span,
-    /// Packets that may wait at the sender's own link.
+    /// Number of packets that may wait at the sender's own link.
     pub access_buffer: Option<u32>,
-    /// Boxed, as few flows have any.
+    /// Boxed, because few flows have jitter.
     pub jitter: Option<Box<SendJitter>>,
-    /// Size of a data packet on the wire; their mean, where sizes are drawn.
+    /// Size of a data packet on the wire; the mean if sizes are drawn.
     pub packet: u32,
     /// Size of an ACK.
     pub ack: u32,
@@ -203,7 +203,7 @@ pub struct Party {
 }
 
 impl<C> TcpPlan<C> {
-    /// Whether it carries one transfer of a session after the other.
+    /// Whether the flow is a place of a session: it carries one transfer after the other.
     pub fn is_place(&self) -> bool {
         matches!(self.application.as_deref(), Some(Application::Session(_)))
     }
@@ -217,7 +217,7 @@ impl<C> TcpPlan<C> {
         }
     }
 
-    /// Takes the writes of the application, when nothing more is written.
+    /// Takes the application's writes, when it writes no more.
     pub fn take_writes(&mut self) -> Option<FlowWrites> {
         match *self.application.take()? {
             Application::Session(_) => None,
@@ -227,10 +227,10 @@ impl<C> TcpPlan<C> {
 }
 
 impl<C: FlowControl> TcpPlan<C> {
-    /// Starts the flow, or does what is due in its application. Returns when the application is next due, as far as is known.
+    /// Starts the flow, or lets its application act. Returns when the application acts next, as far as is known.
     pub fn start(&mut self, now: Time, wire: &mut impl Wire) -> Time {
         if let Some(Application::Writes(writes)) = self.application.as_deref_mut() {
-            // It may have been said twice when, and be done.
+            // The same time may have been scheduled twice, and the action be done.
             if writes.due() != now {
                 return Time::NEVER;
             }
@@ -241,13 +241,13 @@ impl<C: FlowControl> TcpPlan<C> {
         Time::NEVER
     }
 
-    /// An ACK has arrived. Returns when an application that waited for it is to do something, if there is one.
+    /// Handles an ACK. Returns when an application that waited for it acts next, if there is one.
     pub fn acknowledged(&mut self, now: Time) -> Option<Time> {
         let Application::Writes(writes) = self.application.as_deref_mut()? else { return None };
         writes.acknowledged(now, &self.sender).then(|| writes.due())
     }
 
-    /// Notes a delivery at `at`: writes of the application may be complete with it.
+    /// Notes a delivery at `at`, which may complete writes of the application.
     #[cold]
     pub fn delivered(&mut self, at: Time) {
         if let Some(Application::Writes(writes)) = self.application.as_deref_mut() {
@@ -255,7 +255,7 @@ impl<C: FlowControl> TcpPlan<C> {
         }
     }
 
-    /// Another transfer of a session: its segments are numbered on.
+    /// Opens another transfer of a session; segment numbers continue.
     pub fn open(&mut self, segments: u64) {
         if let Some(Application::Session(template)) = self.application.as_deref() {
             let (first, end) = self.sender.open(template, segments);
@@ -294,7 +294,7 @@ impl<C> FlowPlan<C> {
         }
     }
 
-    /// Whether it carries one transfer after the other.
+    /// Whether the flow carries one transfer after the other.
     pub fn is_place(&self) -> bool {
         matches!(self, Self::Tcp(_, plan) if plan.is_place())
     }
@@ -307,7 +307,7 @@ impl<C> FlowPlan<C> {
         }
     }
 
-    /// Samples the delays of its datagrams, which the plan itself measures.
+    /// Records samples of the delays of its datagrams too.
     pub fn sampled(mut self, marks: &Marks) -> Self {
         if let Self::Datagrams(plan) = &mut self {
             plan.delays = plan.delays.take().map(|delays| Box::new(delays.sampled(marks)));
@@ -315,7 +315,7 @@ impl<C> FlowPlan<C> {
         self
     }
 
-    /// Datagram `number` arrives at `at`: its delay is noted, if they are measured.
+    /// Notes the delay of datagram `number`, which arrives at `at`, if delays are measured.
     pub fn time_datagram(&mut self, at: Time, number: PacketNumber, marks: &Marks) {
         if let Self::Datagrams(plan) = self
             && let Some(delays) = &mut plan.delays
@@ -324,7 +324,7 @@ impl<C> FlowPlan<C> {
         }
     }
 
-    /// The delays of its datagrams, if they are measured.
+    /// Takes the delays of the datagrams, if they are measured.
     pub fn take_delays(&mut self) -> Option<Box<DatagramDelays>> {
         match self {
             Self::Tcp(..) => None,
@@ -354,7 +354,7 @@ pub struct TxTimes {
 }
 
 impl<C, Q> Network<C, Q> {
-    /// For every link the first of those it shares memory with, itself if with none.
+    /// For every link, the first of the links that share its memory; the link itself if it shares none.
     pub fn first_in_pool(&self) -> Vec<usize> {
         let mut first: Vec<usize> = (0..self.links.len()).collect();
         for pool in &self.pools {
@@ -371,7 +371,7 @@ impl<C, Q> Network<C, Q> {
         self.times_of(link, party.packet, party.ack)
     }
 
-    /// The least that they take: a drawn size is a byte at least.
+    /// The shortest such times: a drawn size is at least a byte.
     pub fn shortest_tx_times(&self, link: u32, flow: u32) -> TxTimes {
         let plan = &self.flows[flow as usize];
         let (data, ack) = (plan.sizes().map_or(plan.party().packet, |_| 1), plan.party().ack);
@@ -400,7 +400,7 @@ mod tests {
         let marks = Marks { warmup: Time(5), end: Time(30), every: Some(Span(10)) };
         assert_eq!([0, 1, 10, 11].map(|at| marks.sample_from(Time(at))), [0, 10, 10, 20].map(Time));
         assert_eq!([9, 10].map(|at| marks.sample_after(Time(at))), [10, 20].map(Time));
-        // What lies at the end is not before it.
+        // A sample at the end is not taken.
         assert_eq!(marks.samples(), [0, 10, 20].map(Time));
         let none = Marks { every: None, ..marks };
         assert_eq!((none.sample_from(Time(3)), none.samples()), (Time::NEVER, Vec::new()));

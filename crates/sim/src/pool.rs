@@ -1,4 +1,4 @@
-//! Account of a pool: the memory that each link holds, now and on average, for both engines.
+//! Account of a pool for both engines: the memory that each link holds, now and on average.
 
 use crate::marks::Marks;
 use crate::plan::PoolPlan;
@@ -6,7 +6,7 @@ use crate::{LinkOutcome, PoolOutcome, PoolShare};
 use base::Time;
 use queue::SharedMemory;
 
-/// See the [module](self). Amounts are packets or bytes, as the pool's size is.
+/// See the [module](self). Amounts are in packets or bytes, like the pool's size.
 #[derive(Clone, Debug)]
 pub struct PoolAccount {
     pub memory: SharedMemory,
@@ -20,7 +20,7 @@ struct Member {
     link: u32,
     alpha: f64,
     held: Holding,
-    /// Packets that found no room here since the warm-up.
+    /// Packets that found no room here since the end of the warm-up.
     dropped: u64,
 }
 
@@ -30,7 +30,7 @@ struct Holding {
     now: u64,
     most: u64,
     since: Time,
-    /// Amount times picoseconds, from the warm-up on.
+    /// Amount times picoseconds, from the end of the warm-up on.
     integral: u128,
 }
 
@@ -59,24 +59,24 @@ impl PoolAccount {
         Self { memory: plan.memory, used: Holding::default(), links: plan.links.iter().map(member).collect() }
     }
 
-    /// Whether a packet of `size` bytes may wait at the link of that place.
+    /// Whether a packet of `size` bytes may wait at the link in that place.
     #[inline]
     pub fn has_room(&self, place: usize, size: u32) -> bool {
         let Member { alpha, held, .. } = &self.links[place];
         self.memory.has_room(size, held.now, self.used.now, *alpha)
     }
 
-    /// Counts a packet dropped at the link of that place for lack of memory.
+    /// Counts a packet that was dropped at the link in that place for lack of memory.
     pub fn count_drop(&mut self, place: usize) {
         self.links[place].dropped += 1;
     }
 
-    /// Occupancy of the link at that place.
+    /// Memory that the link in that place holds.
     pub fn held(&self, place: usize) -> u64 {
         self.links[place].held.now
     }
 
-    /// The link of that place holds `amount` from `now` on.
+    /// Notes that the link in that place holds `amount` from `now` on.
     pub fn set(&mut self, place: usize, amount: u64, now: Time) {
         let held = &mut self.links[place].held;
         let before = held.now;
@@ -86,7 +86,7 @@ impl PoolAccount {
         }
     }
 
-    /// Ends the warm-up, before anything else at this instant.
+    /// Ends the warm-up, before any other event at this instant.
     pub fn warm(&mut self, now: Time) {
         self.used.begin(now);
         for member in &mut self.links {
@@ -95,7 +95,7 @@ impl PoolAccount {
         }
     }
 
-    /// The run is over; `links` are those of the network.
+    /// Ends the run and returns the result; `links` are all links of the network.
     pub fn finish(self, marks: &Marks, links: &mut [LinkOutcome]) -> PoolOutcome {
         for Member { link, held, dropped, .. } in self.links {
             links[link as usize].pool = Some(PoolShare { held_mean: held.mean(marks), held_max: held.most, dropped });
@@ -124,7 +124,7 @@ mod tests {
         account.set(0, 0, Time(150));
         let mut links = [LinkOutcome::default(), LinkOutcome::default()];
         let outcome = account.finish(&marks, &mut links);
-        // 3 for 50 of 100; 5 for 20, then 1 for 60.
+        // One link holds 3 for 50 of 100 units of time; the other holds 5 for 20, then 1 for 60.
         let share = |held_mean, held_max, dropped| Some(PoolShare { held_mean, held_max, dropped });
         assert_eq!(links.map(|link| link.pool), [share(1.6, 5, 1), share(1.5, 3, 0)]);
         assert_eq!((outcome.used_mean, outcome.used_max), (3.1, 8));

@@ -1,8 +1,9 @@
-//! The reference engine: one heap event per packet and hop, everything in its plainest form. The tests compare the window
-//! engine with it, event for event.
+//! The reference engine: one heap event per packet and hop, all in the simplest form. The tests compare the window engine
+//! with it, event for event.
 //!
-//! At one instant: marks, then timers of disciplines, departures, deliveries, delayed-ACK timers, ACKs at senders, timers, starts,
-//! stops, datagrams from their sources, packets entering the sender's own link, and last arrivals at links, those by flow
+//! Order at one instant: marks, timers of disciplines, departures, deliveries, delayed-ACK timers, ACKs at senders, timers,
+//! starts, stops, datagrams from their sources, packets entering the sender's own link, and arrivals at links. Arrivals are
+//! ordered by flow, then by link, then as they were sent.
 //! number, link and then in the order sent.
 
 mod endpoints;
@@ -34,17 +35,17 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use traffic::ArrivalProcess;
 use transport::{Ack, Sender};
 
-/// One link: the queue crate's own, and a running account of it.
+/// One link: the link of the queue crate, and running totals of it.
 struct Node<Q> {
     link: Link<Either<AnyQueue, Q>>,
     ingress: Option<Ingress>,
     handover: Handover,
-    /// Its pool, and its place there.
+    /// The link's pool, and its place in that pool.
     pool: Option<(usize, usize)>,
     totals: LinkTotals,
     warm: LinkTotals,
     touched: Time,
-    /// The wake-up of the discipline that is in the heap.
+    /// Time of the discipline's wake-up that is in the heap.
     armed: Time,
     backlog_max: u32,
     probe: Probe,
@@ -54,7 +55,7 @@ struct Node<Q> {
 }
 
 impl<Q: LinkQueue> Node<Q> {
-    /// Accounts for the time since the last event here.
+    /// Adds the time since the last event here to the totals.
     fn account(&mut self, now: Time) {
         let (span, backlog) = (now - self.touched, self.link.backlog().packets);
         self.totals.waiting += u128::from(span.0) * u128::from(backlog);
@@ -62,13 +63,13 @@ impl<Q: LinkQueue> Node<Q> {
         self.touched = now;
     }
 
-    /// The link as it is at `now`.
+    /// The state of the link at `now`.
     fn snapshot(&self, now: Time) -> LinkSnapshot {
         let serving = self.link.serving().map_or(Span::ZERO, |&(_, until)| until.since(now));
         LinkSnapshot { backlog: self.link.backlog(), serving }
     }
 
-    /// Counts a packet that goes into service at `now`. Returns when that ends.
+    /// Counts a packet that goes into service at `now`. Returns when its service ends.
     fn count_begun(&mut self, packet: &Packet, now: Time) -> Time {
         self.totals.begun += 1;
         self.totals.begun_bytes += u64::from(packet.size);
@@ -99,10 +100,10 @@ struct Engine<C, Q> {
     balance: Balance,
 }
 
-/// Events until the monitor is looked at again.
+/// Number of events between two checks of the monitor.
 const EVENTS_BETWEEN_LOOKS: u64 = 4096;
 
-/// Runs `network` to its end. `None` if `monitor` stops it before.
+/// Runs `network` to its end. Returns `None` if `monitor` stops the run earlier.
 pub fn run<C: FlowControl, Q: LinkQueue>(
     network: Network<C, Q>,
     options: Options,
@@ -188,7 +189,7 @@ pub fn run<C: FlowControl, Q: LinkQueue>(
         && time < marks.end
     {
         events += 1;
-        // A sample is one of every flow and link.
+        // A sample visits every flow and link, so it is always worth a check.
         if events % EVENTS_BETWEEN_LOOKS == 0 || matches!(event, Event::Sample) {
             monitor.report(time.0 as f64 / marks.end.0 as f64);
             if monitor.is_stopped() {
@@ -204,7 +205,7 @@ pub fn run<C: FlowControl, Q: LinkQueue>(
 impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
     fn push(&mut self, time: Time, phase: Phase, flow: u32, event: Event) {
         self.pushed += 1;
-        // Links that share memory: what arrives there at one instant comes by flow, then by link.
+        // For links that share memory: simultaneous arrivals are ordered by flow, then by link.
         let link = if let Event::Arrive(l, _) = event { l } else { 0 };
         let key = Key { time, phase, flow, link, pushed: self.pushed };
         self.heap.push(Reverse(Entry { key, event }));
@@ -216,7 +217,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
             Event::Sample => self.sample(now),
             Event::Wakeup(l) => {
                 let node = &mut self.nodes[l];
-                // A timer that was set anew since is in the heap a second time.
+                // A timer that was reset has a second entry in the heap.
                 if node.link.next_event() == Some(LinkEvent { at: now, kind: LinkEventKind::Timer }) {
                     node.account(now);
                     let mut ledger = Ledger::default();
@@ -297,7 +298,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         self.with_tcp(now, f, |tcp, out| call(&mut tcp.sender, out));
     }
 
-    /// Schedules the start of the flow, or the next action of its application, at `due`, which may be never.
+    /// Schedules the start of the flow, or the next action of its application, at `due`; `due` may be never.
     fn start_at(&mut self, due: Time, f: usize) {
         if due != Time::NEVER {
             self.push(due, Phase::Start, f as u32, Event::Start(f));
@@ -317,7 +318,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         }
     }
 
-    /// A packet on its way to the sender's own link.
+    /// Sends a packet to the sender's own link.
     fn send(&mut self, now: Time, f: usize, seq: u64, flags: Flags, header: Header) {
         self.balance.sent += 1;
         let ends = &mut self.endpoints[f];
@@ -333,7 +334,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         self.push(enter, Phase::EnterAccess, f as u32, Event::EnterAccess(packet));
     }
 
-    /// Puts the datagram that follows one at `now` (or the start) into the heap, if it comes before the stop.
+    /// Schedules the datagram after the one at `now` (or after the start), if it comes before the stop.
     fn emit_after(&mut self, now: Time, f: usize) {
         if let FlowPlan::Datagrams(plan) = &mut self.endpoints[f].plan {
             let (next, stop) = (now + plan.source.next_gap(), plan.party.stop);
@@ -364,7 +365,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         self.acknowledge(now, f, ack);
     }
 
-    /// The receiver of flow `f` sends an `ack` or none, and has its timer set.
+    /// Sends an `ack` from the receiver of flow `f`, if there is one, and sets the receiver's timer.
     fn acknowledge(&mut self, now: Time, f: usize, ack: bool) {
         let deadline = self.endpoints[f].tcp().receiver.deadline();
         if ack {
@@ -540,7 +541,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
             while let Some(packet) = node.link.queue().dequeue(end, &mut fates) {
                 in_flight += is_data(&packet);
             }
-            // What it would drop on the way out waited as well.
+            // Packets that the discipline drops while it is emptied were waiting too.
             in_flight += fates.dropped.iter().map(|(packet, _)| is_data(packet)).sum::<u64>();
             let totals = LinkSpan { from: &node.warm, to: &node.totals };
             let facts = facts.seen(&node.handover);

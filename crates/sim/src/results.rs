@@ -1,4 +1,4 @@
-//! Computation of the results of flows and groups from the final state of the senders, for both engines.
+//! Results of flows and groups, computed from the final state of the senders, for both engines.
 
 use crate::identity::Identity;
 use crate::marks::Marks;
@@ -12,7 +12,7 @@ use crate::{FlowOutcome, TransferOutcome};
 pub struct FinalTally {
     /// Number of its flow in the scenario.
     pub flow: u32,
-    /// The transfer that is still open, if it is a place of a session.
+    /// The open transfer, if the sender is a place of a session.
     pub open: Option<OpenTransfer>,
     /// Data written by its application.
     pub writes: Option<FlowWrites>,
@@ -29,23 +29,23 @@ pub struct FinalResults {
     pub transfers: Vec<Option<TransferOutcome>>,
 }
 
-/// The results of flows and groups, from the tallies of the senders in the order of their flows, each of which has one at least: the
-/// tally of a flow is kept only until the next flow's first comes.
+/// Computes the results of flows and groups from the tallies of the senders, which come in the order of their flows. Each
+/// flow has at least one; its tally is kept only until the first one of the next flow.
 pub struct FlowResults<'a> {
     identities: &'a [Identity],
     /// Size of each group's data packets.
     packets: &'a [u32],
     marks: &'a Marks,
     transfers: Vec<TransferMeter>,
-    /// The first, and the group that it is of.
+    /// The first fault, and its group.
     fault: Option<(u32, String)>,
-    /// The flow whose senders come, and theirs so far.
+    /// The flow whose senders are being added, and its tally so far.
     flow: usize,
     tally: Tally,
 }
 
 impl<'a> FlowResults<'a> {
-    /// `transfers`: what is known of those of each group that have ended.
+    /// `transfers`: the results of each group's transfers that have ended.
     pub fn new(
         (identities, packets): (&'a [Identity], &'a [u32]),
         transfers: Vec<TransferMeter>,
@@ -54,8 +54,8 @@ impl<'a> FlowResults<'a> {
         Self { identities, packets, marks, transfers, fault: None, flow: 0, tally: Tally::default() }
     }
 
-    /// Results for `senders`, whose final state `tally` gives. They reuse the memory of the senders if these are as large: with a
-    /// million flows the end of a run needs more memory than anything else.
+    /// Results for `senders`, whose final state `tally` returns. They reuse the memory of the senders if these are as
+    /// large, because with a million flows the end of a run is what needs most memory.
     pub fn of<S>(mut self, senders: Vec<S>, mut tally: impl FnMut(usize, S) -> FinalTally) -> FinalResults {
         let any = !senders.is_empty();
         let ended = senders.into_iter().enumerate().filter_map(|(f, sender)| self.add(tally(f, sender)));
@@ -74,8 +74,8 @@ impl<'a> FlowResults<'a> {
         FinalResults { fault: self.fault, flows, transfers }
     }
 
-    /// Adds a sender to its flow, which the places of a session share, and to the transfers of its group. Returns the flow before, if
-    /// it is the first of its own.
+    /// Adds a sender to its flow (a session has several) and to the transfers of its group. Returns the result of the
+    /// previous flow if this is the first sender of a new one.
     fn add(&mut self, last: FinalTally) -> Option<FlowOutcome> {
         let before = (self.flow < last.flow as usize).then(|| self.complete());
         let who = &self.identities[self.flow];
@@ -97,7 +97,7 @@ impl<'a> FlowResults<'a> {
         before
     }
 
-    /// The tally is that of the whole flow.
+    /// Returns the flow's result; its tally must be complete.
     fn complete(&mut self) -> FlowOutcome {
         let who = &self.identities[self.flow];
         self.flow += 1;
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!([flows[0].sent, flows[1].sent], [11, 9]);
         let [session, transfer] = transfers.try_into().map(|both: [_; 2]| both.map(Option::unwrap_or_default)).unwrap();
         assert_eq!((session.opened, session.completed, session.open_mean), (1, 0, 0.4));
-        // From 10 to 42 ps; at best 8 ps for the first segment, and 1 more for each of the others.
+        // From 10 to 42 ps; the ideal is 8 ps for the first segment and 1 ps more for each of the others.
         assert_eq!((transfer.opened, transfer.completed, transfer.duration_sum), (1, 1, 32));
         assert_eq!(transfer.slowdown_sum, (32 * 1024_u64).div_ceil(12));
     }

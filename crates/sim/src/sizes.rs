@@ -1,5 +1,5 @@
-//! Memory that the window engine uses for each sender, flow, link and packet, in bytes. Estimates before a run are computed
-//! from the sizes of the types, so they stay right when a type grows.
+//! Memory that the window engine uses for each sender, flow, link and packet, in bytes. Estimates before a run use the
+//! sizes of the types, so they stay right when a type grows.
 
 use crate::datagrams::DatagramDelays;
 use crate::identity::Identity;
@@ -8,17 +8,18 @@ use crate::{LinkOutcome, window};
 use scenario::Scenario;
 use std::hint::black_box;
 
-/// See the [module](self). What is allocated on demand (packets in flight, selective acknowledgements, samples) is not in it.
+/// See the [module](self). Memory allocated on demand (packets in flight, selective acknowledgements, samples) is not
+/// included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemorySizes {
-    /// TCP sender with its receiver, without the recovery: one for each flow, or for each place of a session.
+    /// TCP sender with its receiver, without the recovery; one for each flow or for each place of a session.
     pub tcp: usize,
     /// Source of datagrams.
     pub source: usize,
     /// Ring of a receiver. All receivers have one if any flow's ACKs cross links.
     pub receiver_ring: usize,
-    /// Identity of a flow, apart from its senders. Its results reuse the memory of its sender.
+    /// Identity of a flow, without its senders. Its results reuse the memory of its sender.
     pub flow: usize,
     /// Link, without the memory that its discipline allocates.
     pub link: usize,
@@ -30,7 +31,7 @@ pub struct MemorySizes {
     pub packet: usize,
 }
 
-/// The sizes as this version is compiled.
+/// The sizes in this build.
 #[must_use]
 pub fn memory_sizes() -> MemorySizes {
     MemorySizes {
@@ -45,7 +46,7 @@ pub fn memory_sizes() -> MemorySizes {
     }
 }
 
-/// Least memory that `scenario` needs, whatever happens in it, in bytes.
+/// Least memory that `scenario` needs in any case, in bytes.
 fn least(scenario: &Scenario) -> usize {
     let sizes = memory_sizes();
     let flows = scenario.groups.iter().map(|group| {
@@ -56,13 +57,13 @@ fn least(scenario: &Scenario) -> usize {
     size_of::<Network>() + flows.sum::<usize>() + links.sum::<usize>()
 }
 
-/// Least memory that `scenario` needs, in bytes, if the system refuses it. It is requested once in one piece, because a refused
-/// allocation during a run would end the process.
+/// Least memory that `scenario` needs, in bytes, if the system refuses to allocate it. It is requested in one piece before
+/// the run, because a refused allocation during a run would end the process.
 pub fn refused(scenario: &Scenario) -> Option<usize> {
     let bytes = least(scenario);
     let mut room = Vec::<u8>::new();
     let reserved = room.try_reserve_exact(bytes);
-    // Else the compiler may leave out what nobody uses.
+    // Without this the compiler may remove the unused allocation.
     black_box(&mut room);
     reserved.err().map(|_| bytes)
 }
@@ -89,7 +90,8 @@ mod tests {
         let rack = "recovery = \"rack\"";
         assert_eq!(of(1001, rack) - of(1, rack), flow(Recovery::Rack));
         assert_eq!(of(1001, "traffic = \"cbr\"") - of(1, "traffic = \"cbr\""), 1000 * (sizes.flow + sizes.source));
-        // A sender is above its law, its recovery and a ring, and far below what it took before sizes were counted.
+        // A sender is larger than its law, its recovery and a ring together, and far smaller than before sizes were
+        // counted.
         assert!((500..1600).contains(&sizes.tcp), "{sizes:?}");
     }
 }

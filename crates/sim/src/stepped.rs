@@ -1,7 +1,7 @@
-//! A run that goes on a step at a time. Between steps its flows and links can be read, and the controls of its flows changed.
+//! A run in steps. Between steps its flows and links can be read, and the controls of its flows changed.
 //!
-//! Where nothing is changed it is the run without steps, byte by byte, wherever the steps end. What is changed counts from the next
-//! thing that happens at the sender on, as it would on a machine: a window that has become larger is filled at the next ACK.
+//! Without changes the results equal those of a run without steps, byte for byte, wherever the steps end. A change takes
+//! effect at the sender's next event, as on a real machine: a larger window is filled at the next ACK.
 
 use crate::plan::FlowPlan;
 use crate::window::steps::{self, Steps};
@@ -11,7 +11,7 @@ use law::{CongestionControl, Control};
 use scenario::Scenario;
 use std::fmt;
 
-/// A flow at an instant, as its sender knows it: what happened at that instant is still to come.
+/// State of a flow at an instant as its sender knows it, before the events at that instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FlowReading {
@@ -23,7 +23,7 @@ pub struct FlowReading {
     pub delivered: u64,
     /// Segments in the network, as the sender sees it.
     pub in_flight: u32,
-    /// Window reductions that losses and marks asked for, timeouts included.
+    /// Window reductions caused by losses and marks, timeouts included.
     pub loss_events: u64,
     /// Expired timers.
     pub timeouts: u64,
@@ -33,15 +33,15 @@ pub struct FlowReading {
     pub min_rtt: Span,
     /// Congestion window, in segments.
     pub cwnd: f64,
-    /// Segments per second at which it wants to send; `None` for what the window lets leave.
+    /// Pacing rate, in segments per second; `None` if only the window limits sending.
     pub pacing_rate: Option<f64>,
 }
 
-/// A link, or an array of links together, at an instant: what happened before it since the start.
+/// State of a link, or of an array of links together: what happened since the start and before the instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LinkReading {
-    /// Packets that wait.
+    /// Packets waiting.
     pub waiting: u32,
     /// Packets that arrived.
     pub arrived: u64,
@@ -51,7 +51,7 @@ pub struct LinkReading {
     pub marked: ByCause,
     /// Packets whose service began.
     pub begun: u64,
-    /// Their bytes.
+    /// Bytes whose service began.
     pub begun_bytes: u64,
 }
 
@@ -81,7 +81,7 @@ pub struct LinkReading {
 pub struct SteppedRun<C = Control> {
     steps: Box<dyn Steps<C>>,
     names: Names,
-    /// Sender of each flow, if it is a TCP flow with one sender of its own.
+    /// Sender of each flow, if it is a TCP flow with a single sender.
     senders: Vec<Option<u32>>,
     now: Time,
     end: Time,
@@ -94,20 +94,20 @@ impl<C> fmt::Debug for SteppedRun<C> {
 }
 
 impl SteppedRun {
-    /// A replication of `scenario`, at its start. It always runs in the window engine, on one thread.
+    /// A replication of `scenario` at its start. It always uses the window engine, on one thread.
     ///
     /// # Errors
-    /// As of [`crate::simulate`].
+    /// As for [`crate::simulate`].
     pub fn begin(scenario: &Scenario, replication: u32, options: Options) -> Result<Self, BuildError> {
         Self::with_parts(scenario, replication, options, &mut BuiltIn)
     }
 }
 
 impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
-    /// The same as [`SteppedRun::begin`], with congestion controls and queues supplied by the caller.
+    /// [`SteppedRun::begin`] with congestion controls and queues supplied by the caller.
     ///
     /// # Errors
-    /// As of [`crate::simulate_parts`].
+    /// As for [`crate::simulate_parts`].
     pub fn with_parts<P: Parts<Control = C, Queue: Clone + 'static>>(
         scenario: &Scenario,
         replication: u32,
@@ -129,14 +129,13 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
         Ok(Self { steps, names, senders, now: Time::ZERO, end })
     }
 
-    /// A second run that has come as far as this one: what happens in one of them does not change the other. Controls are copied as
-    /// their `Clone` does it.
+    /// A second run in the same state; the two runs are then independent. Controls are copied with their `Clone`.
     #[must_use]
     pub fn fork(&self) -> Self {
         Self { steps: self.steps.fork(), names: self.names.clone(), senders: self.senders.clone(), ..*self }
     }
 
-    /// Everything before this has happened, nothing at it.
+    /// The present time: all events before it have happened, none at it.
     #[must_use]
     pub fn now(&self) -> Time {
         self.now
@@ -148,7 +147,7 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
         self.end
     }
 
-    /// Goes on to `until`, or to the end if that is earlier. What lies behind it already stays as it is.
+    /// Continues to `until`, or to the end if that is earlier. A time in the past has no effect.
     pub fn advance(&mut self, until: Time) {
         self.now = until.min(self.end).max(self.now);
         self.steps.advance(self.now);
@@ -163,7 +162,7 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
         self.senders.len()
     }
 
-    /// Flow number `flow`, groups in the scenario's order; `None` for sessions, datagrams, and beyond the last.
+    /// The state of flow number `flow`, ordered by group; `None` for sessions, datagrams, and numbers beyond the last.
     #[must_use]
     pub fn flow(&self, flow: usize) -> Option<FlowReading> {
         let f = (*self.senders.get(flow)?)? as usize;
@@ -183,13 +182,13 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
         })
     }
 
-    /// The congestion control of flow number `flow`, as of [`Self::flow`].
+    /// The congestion control of flow number `flow`, for the same flows as [`Self::flow`].
     pub fn control_mut(&mut self, flow: usize) -> Option<&mut C> {
         let f = (*self.senders.get(flow)?)?;
         self.steps.control_mut(f as usize)
     }
 
-    /// Links of table number `table` of the scenario.
+    /// The links of table number `table` of the scenario.
     ///
     /// # Panics
     /// Panics if there is no such table.
@@ -211,19 +210,19 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
         all
     }
 
-    /// Whether it may go on.
+    /// Checks whether the run may continue.
     ///
     /// # Errors
-    /// [`BuildError::Fault`], if the control of a flow has done something wrong.
+    /// [`BuildError::Fault`], if the control of a flow has failed.
     pub fn check(&self) -> Result<(), BuildError> {
         let fault = self.steps.fault();
         fault.map_or(Ok(()), |(group, reason)| Err(BuildError::Fault { group: group as usize, reason }))
     }
 
-    /// Goes on to the end: the outcome of the whole run.
+    /// Continues to the end and returns the outcome of the whole run.
     ///
     /// # Errors
-    /// As of [`Self::check`].
+    /// As for [`Self::check`].
     pub fn finish(self) -> Result<Outcome, BuildError> {
         self.names.put(self.steps.finish())
     }

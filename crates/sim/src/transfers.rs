@@ -1,5 +1,4 @@
-//! Results of a group's transfers, for both engines. The time of opening decides whether a transfer counts: from the end of the
-//! warm-up on.
+//! Results of a group's transfers, for both engines. A transfer counts if it opens at or after the end of the warm-up.
 
 use crate::identity::Identity;
 use crate::marks::Marks;
@@ -14,13 +13,13 @@ pub struct TransferMeter {
     marks: Marks,
     series: bool,
     out: TransferOutcome,
-    /// Picoseconds for which transfers were open in the measured period.
+    /// Sum of the times for which transfers were open in the measured period, in picoseconds.
     open: u128,
     /// Change of the number of open transfers from one sample to the next.
     steps: Vec<i32>,
 }
 
-/// Slowdowns are counted in this part of one.
+/// Unit of slowdowns: they are counted in 1024ths.
 const SLOWDOWN: f64 = 1024.0;
 
 impl TransferMeter {
@@ -28,19 +27,19 @@ impl TransferMeter {
         Self { marks, series, out: TransferOutcome::default(), open: 0, steps: Vec::new() }
     }
 
-    /// One for each group of `identities`, which are in the order of groups.
+    /// One meter for each group of `identities`, which are ordered by group.
     pub fn by_group(identities: &[Identity], marks: Marks, series: bool) -> Vec<Self> {
         let groups = identities.last().map_or(0, |last| last.group + 1);
         (0..groups).map(|_| Self::new(marks, series)).collect()
     }
 
-    /// A transfer that was refused at `now`.
+    /// Counts a transfer that was refused at `now`.
     pub fn refused(&mut self, now: Time) {
         self.out.refused += u64::from(now >= self.marks.warmup);
     }
 
-    /// Records a transfer of `who` that ended at `ended` for its sender (at the end of the run, if it is still open), and was
-    /// complete at the receiver at `done`.
+    /// Records a transfer of `who`. For its sender it ended at `ended` (the end of the run, if it is still open); at the
+    /// receiver it was complete at `done`.
     pub fn transfer(&mut self, who: &Identity, open: OpenTransfer, done: Option<Time>, ended: Time) {
         let Marks { warmup, end, .. } = self.marks;
         self.open += u128::from((ended.min(end).max(warmup) - open.opened.min(end).max(warmup)).0);
@@ -66,7 +65,7 @@ impl TransferMeter {
         }
     }
 
-    /// A page that opened at `opened` was complete at the receiver at `done`.
+    /// Counts a page that opened at `opened` and was complete at the receiver at `done`.
     pub fn page(&mut self, who: &Identity, opened: Time, done: Time) {
         if opened < self.marks.warmup {
             return;
@@ -79,8 +78,8 @@ impl TransferMeter {
         }
     }
 
-    /// Notes that one more or less is open from `at` on: seen by the first sample after it (what happens at a sample
-    /// comes after it).
+    /// Notes that the number of open transfers changes by `by` at `at`. The first sample after `at` sees it: a sample comes
+    /// before other events at its instant.
     fn step(&mut self, at: Time, by: i32) {
         let Some(every) = self.marks.every else { return };
         let sample = (at.0 / every.0 + 1) as usize;
@@ -101,7 +100,7 @@ impl TransferMeter {
         self.out
     }
 
-    /// Counts the open transfers at each sample, including samples before the first transfer opened.
+    /// Counts the open transfers at each sample, including samples before the first opening.
     fn count_open(&mut self) {
         let steps = std::mem::take(&mut self.steps).into_iter().chain(std::iter::repeat(0));
         let mut open = 0;
@@ -120,8 +119,8 @@ impl TransferMeter {
         }
     }
 
-    /// The transfer in sender `f`, one of the places of `session`, has ended: it is counted, and the page that is complete
-    /// with it.
+    /// Counts the transfer that has ended in sender `f`, one of the places of `session`, and the page that it completes, if
+    /// any.
     pub fn close(&mut self, session: &mut SessionPlan, f: u32, transfer: ClosedTransfer, who: &Identity) {
         let ClosedTransfer { open, closed, delivered } = transfer;
         self.transfer(who, open, delivered, closed);
@@ -142,7 +141,7 @@ mod tests {
         Time::ZERO + Span::millis(n)
     }
 
-    /// A packet takes 1 ms on the slowest link, and 10 ms to the receiver.
+    /// A packet takes 1 ms on the slowest link, and 10 ms to reach the receiver.
     fn who() -> Identity {
         let transfers = Transfers {
             one_way_latency: Span::millis(10),
@@ -166,7 +165,7 @@ mod tests {
     #[test]
     fn transfers_count_that_open_in_the_measured_period_and_time_open_that_lies_in_it() {
         let mut meter = meter();
-        // Opened before it, and closed in it: 20 ms; then one of 30 ms, and one still open at the end: 60 ms.
+        // Opened before the period and closed in it: 20 ms; then one of 30 ms, and one still open at the end: 60 ms.
         meter.transfer(&who(), open(90, 5), Some(ms(115)), ms(120));
         meter.transfer(&who(), open(110, 6), Some(ms(130)), ms(140));
         meter.transfer(&who(), open(140, 7), None, ms(200));
@@ -182,7 +181,7 @@ mod tests {
         assert_eq!(out.rows, [row]);
         assert_eq!(out.page_rows, [PageRow { opened: ms(100), done: ms(151), group: 3, flow: 4 }]);
         assert!((out.open_mean - 1.1).abs() < 1e-12, "{}", out.open_mean);
-        // 20 ms, where six segments need 10 and 5 ms at least: 4/3, in 1024ths.
+        // 20 ms, where six segments need at least 10 + 5 ms: 4/3, in 1024ths.
         let mut expected = Histogram::default();
         expected.count(1365);
         assert_eq!((out.slowdowns, out.slowdown_sum), (expected, 1365));
@@ -192,7 +191,7 @@ mod tests {
     #[test]
     fn samples_see_what_was_open_just_before_them() {
         let mut meter = meter();
-        // Opened at a sample: the next sees it. Closed at one: that one still does.
+        // A transfer opened at a sample counts from the next sample on; one closed at a sample still counts there.
         meter.transfer(&who(), open(50, 1), Some(ms(99)), ms(100));
         meter.transfer(&who(), open(120, 1), Some(ms(130)), ms(140));
         meter.transfer(&who(), open(140, 1), None, ms(200));

@@ -1,7 +1,7 @@
-//! Data that the application of a flow has written, and the part of it that has not arrived, for both engines.
+//! Data that the application of a flow has written, and the part of it that has not arrived yet, for both engines.
 //!
-//! A write is a transfer of its own in the results: from when it is written, although older data may stand before it in line, until
-//! its receiver has it. Its last segment is pushed (RFC 9293, Section 3.9.1): the receiver acknowledges it at once.
+//! In the results a write is a transfer of its own: from the time of the write (although older data may be sent first)
+//! until its receiver has it. Its last segment is pushed (RFC 9293, Section 3.9.1): the receiver acknowledges it at once.
 
 use crate::identity::Identity;
 use crate::places::OpenTransfer;
@@ -12,9 +12,9 @@ use std::collections::VecDeque;
 use traffic::{AnyApplication, ApplicationProcess, Write};
 use transport::{Receiver, Sender, Wire};
 
-/// Segments written and not acknowledged from which on a connection takes no more, as a socket whose send buffer is full: 1.5 GB
-/// of 1,448 bytes, more than any path holds. Without a bound an application that writes faster than its path carries would take all
-/// memory.
+/// Number of segments written but not acknowledged at which a connection accepts no more data, like a socket with a full
+/// send buffer: 1.5 GB in segments of 1,448 bytes, more than any path holds. Without this bound, an application that writes
+/// faster than its path would use up all memory.
 pub const MOST_WRITTEN: u64 = 1 << 20;
 
 /// See the [module](self).
@@ -22,13 +22,13 @@ pub const MOST_WRITTEN: u64 = 1 << 20;
 pub struct FlowWrites {
     application: AnyApplication,
     stop: Time,
-    /// One past the last segment of each write that has not arrived, oldest first.
+    /// For each write that has not arrived, oldest first: one past its last segment, and the transfer.
     pending: VecDeque<(u64, OpenTransfer)>,
-    /// Writes that have arrived, and when.
+    /// Writes that have arrived, and their times of arrival.
     arrived: Vec<(OpenTransfer, Time)>,
-    /// Whether the application waits to hear that everything has arrived.
+    /// Whether the application waits until everything has arrived.
     waits: bool,
-    /// Whether the connection takes no more for now.
+    /// Whether the connection accepts no more data for now.
     is_full: bool,
 }
 
@@ -38,7 +38,7 @@ impl FlowWrites {
         Self { application, stop, pending: VecDeque::new(), arrived: Vec::new(), waits: false, is_full: false }
     }
 
-    /// Time at which the application next does something, as far as is known.
+    /// Time of the application's next action, as far as is known.
     pub fn due(&self) -> Time {
         let due = self.application.due();
         if self.is_full || due >= self.stop { Time::NEVER } else { due }
@@ -71,8 +71,8 @@ impl FlowWrites {
         }
     }
 
-    /// An ACK has arrived: the application hears of it if it was the last, or the first after which there is room. Returns whether
-    /// it was.
+    /// Handles an ACK: tells the application if this was the last ACK, or the first after which there is room. Returns
+    /// whether it told it.
     pub fn acknowledged<C: CongestionControl>(&mut self, now: Time, sender: &Sender<C>) -> bool {
         let freed = self.is_full && sender.data_end() - sender.una() < MOST_WRITTEN;
         if freed {
@@ -98,14 +98,14 @@ impl FlowWrites {
         self.announce(receiver);
     }
 
-    /// Tells the receiver the end of the oldest incomplete write, possibly before any of it arrives.
+    /// Tells the receiver the end of the oldest incomplete write; this may happen before any of it arrives.
     fn announce(&self, receiver: &mut Receiver) {
         if let Some(&(end, _)) = self.pending.front() {
             receiver.expect_end(end);
         }
     }
 
-    /// Whether its writes count as transfers: those of a source without end do not.
+    /// Whether the writes count as transfers: those of a source without end do not.
     pub fn has_transfers(&self) -> bool {
         !matches!(self.application, AnyApplication::PausingBulk(_))
     }

@@ -1,6 +1,6 @@
-//! A greedy source: there is always more to send.
+//! A greedy source that always has more data to send.
 //!
-//! Source: the FTP source of ns-2, and of every paper on TCP.
+//! Source: the FTP source of ns-2, used in most papers on TCP.
 
 use crate::Transfer;
 use base::{Card, ParamError, Registered};

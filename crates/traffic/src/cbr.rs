@@ -1,9 +1,8 @@
 //! Constant bit rate: packets of one size at equal gaps, the first at the start of the flow.
 //!
-//! Source: the CBR source of ns-2, which papers put over UDP. The gap is rounded as links round the time of a packet, so
-//! that a link of the same rate is never late.
-//! Flows that start together send together, and flows of one rate keep their phases for ever: spread `start` over a gap
-//! or more, or let `tcp.send_jitter` break them.
+//! Source: the CBR source of ns-2, which papers use over UDP. The gap is rounded in the same way as service times on links,
+//! so that a link with the same rate is never late. Flows that start together send together, and flows with the same rate
+//! keep their phases for ever. To avoid this, spread `start` over a gap or more, or use `tcp.send_jitter`.
 
 use crate::{ArrivalProcess, Source, check_rate};
 use base::{Bytes, Card, ParamError, Rate, Registered, Span, Stream};

@@ -2,8 +2,8 @@
 //!
 //! Source: Augé and Roberts, Buffer sizing for elastic traffic, NGI 2006, Section 2; Ben Fredj, Bonald, Proutière, Régnié
 //! and Roberts, Statistical bandwidth sharing, SIGCOMM 2001. The peak rate of a flow is the `access` of its group. The n
-//! flows of a group are n independent processes, each of 1/n of its load: together one Poisson process.
-//! Differs: when all places are taken, flows that come are refused, which keeps an overload finite.
+//! flows of a group are n independent processes, each with 1/n of its load; together they are one Poisson process.
+//! Differs: flows that arrive when all places are taken are refused, which keeps an overload finite.
 
 use crate::times::check_places;
 use crate::{Session, SessionProcess, Site, SizeLaw, Sizes, Times};
@@ -78,7 +78,7 @@ impl Session for Elastic {
             None => ("load", params.load * site.capacity.0 as f64 / f64::from(site.flows)),
         };
         let gap = sizes.mean_segments() * site.packet.0 as f64 * 8.0 / rate * PS_PER_S as f64;
-        // A hundred picoseconds: whole ones then change the mean by less than 1e-5.
+        // At least a hundred picoseconds, so that rounding to whole picoseconds changes the mean by less than 1e-5.
         if gap < 100.0 {
             let reason = "asks for more than ten transfers a nanosecond; take less, or larger ones";
             return Err(ParamError::new(field, reason));
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn flows_of_a_group_are_together_one_poisson_process_of_the_load() {
         let params = Params { load: 0.8, size: Bytes(9600), law: SizeLaw::Constant, ..Params::default() };
-        // 40 Mbit/s in flows of 10 kB: 500 a second, of which each of four has a quarter.
+        // 40 Mbit/s in flows of 10 kB are 500 flows per second; each of the four processes has a quarter.
         let (cells, n) = (400, 4);
         let mut counts = vec![0u32; 10 * cells];
         for i in 0..n {
@@ -150,7 +150,8 @@ mod tests {
         let m = counts.len() as f64;
         let mean = counts.iter().map(|&x| f64::from(x)).sum::<f64>() / m;
         let variance = counts.iter().map(|&x| (f64::from(x) - mean) * (f64::from(x) - mean)).sum::<f64>() / m;
-        // 50 in a tenth of a second, and as much variance. Four standard errors: sqrt(50/m), sqrt((2 + 1/50) 2500/m).
+        // A mean of 50 in a tenth of a second, and the same variance. Four standard errors: sqrt(50/m), sqrt((2 + 1/50)
+        // 2500/m).
         assert!((mean - 50.0).abs() < 4.0 * (50.0 / m).sqrt(), "{mean}");
         assert!((variance - 50.0).abs() < 4.0 * (2.02 * 2500.0 / m).sqrt(), "{variance}");
     }
@@ -158,13 +159,13 @@ mod tests {
     #[test]
     fn offers_its_load_in_bits_on_the_wire_under_every_law() {
         for law in [SizeLaw::Constant, SizeLaw::Exponential, SizeLaw::Pareto, SizeLaw::Uniform] {
-            // Shape 3: sums of sizes have standard errors. 1500 B are no whole number of segments.
+            // With shape 3, sums of sizes have standard errors. 1500 B are not a whole number of segments.
             let params = Params { load: 0.5, size: Bytes(1500), law, shape: 3.0, ..Params::default() };
             let list = arrivals(&params, (0, 1), 100);
             let (n, sum) = (list.len() as f64, list.iter().map(|x| f64::from(x.1)).sum::<f64>());
             let squares = list.iter().map(|x| f64::from(x.1) * f64::from(x.1)).sum::<f64>();
             let offered = sum * 8000.0 / 100.0;
-            // The sum of a Poisson number of sizes varies as the sum of their squares: four standard errors.
+            // The variance of the sum of a Poisson number of sizes is the sum of their squares; four standard errors.
             let error = squares.sqrt() * 8000.0 / 100.0;
             assert!((offered - 25e6).abs() < 4.0 * error, "{law:?}: {offered} of {n} flows, within {error}");
         }

@@ -1,8 +1,8 @@
-//! A user of a closed population: thinks, fetches a file, thinks again.
+//! A user of a closed population: thinks, fetches a file, and repeats.
 //!
 //! Source: Engset's finite-source model as in Andrew et al., Buffer sizing for nonhomogeneous TCP sources, 2005, Section
-//! III: sessions of 1 to 200 packets, thinking times of 2 s in the mean.
-//! Differs: the time of thinking begins when the sender has the last acknowledgement.
+//! III: sessions of 1 to 200 packets, thinking times of 2 s on average.
+//! Differs: the thinking time begins when the sender gets the last acknowledgement.
 
 use crate::times::check_think;
 use crate::{Session, SessionProcess, Site, SizeLaw, Sizes, TimeLaw, Times};

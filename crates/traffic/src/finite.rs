@@ -1,4 +1,4 @@
-//! One file of given size.
+//! One file of a given size.
 //!
 //! Differs from ns-2: the size is in bytes of payload, and rounded up to whole segments.
 

@@ -1,20 +1,20 @@
-//! A list of flows as text, `"0 s 12 kB; 1.5 s 300 kB"`, in order: when each opens and how much it holds.
+//! A list of flows as text in order of time, `"0 s 12 kB; 1.5 s 300 kB"`: the opening time and the size of each.
 //!
-//! Times are rounded to nanoseconds. Plain decimals in the usual units are read here, exactly and fast, and whatever else a
-//! scenario may write for a quantity by `base::text`. Entries are counted from 1 in messages.
+//! Times are rounded to nanoseconds. Plain decimals in the usual units are read here, exactly and fast; `base::text` reads
+//! all other forms that a scenario allows for quantities. Messages count entries from 1.
 
 use base::param::ParamType;
 use base::{Bytes, Span, Value};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Most entries of a list.
+/// Largest number of entries in a list.
 const MOST: usize = 10_000_000;
 
 /// Picoseconds in a nanosecond.
 const PS_PER_NS: u64 = 1000;
 
-/// Units that are read fast: picoseconds and bytes in them.
+/// Units of the fast reader, in picoseconds and bytes.
 const TIMES: [(&str, u64); 4] = [("s", 1_000_000_000_000), ("ms", 1_000_000_000), ("us", 1_000_000), ("ns", PS_PER_NS)];
 const SIZES: [(&str, u64); 4] = [("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000)];
 
@@ -27,7 +27,7 @@ pub struct ListedFlow {
     pub size: Bytes,
 }
 
-/// Flows in the order of their times, at least one.
+/// Flows in the order of their times; there is at least one.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FlowList {
     flows: Arc<[ListedFlow]>,
@@ -41,7 +41,7 @@ impl FlowList {
         Self { flows: Arc::new([flow]), largest: flow.size }
     }
 
-    /// The `i`-th flow from 0, if there is one.
+    /// Flow number `i`, counted from 0, if there is one.
     #[must_use]
     pub fn get(&self, i: usize) -> Option<ListedFlow> {
         self.flows.get(i).copied()
@@ -53,10 +53,10 @@ impl FlowList {
         self.largest
     }
 
-    /// Reads a list; a semicolon may stand at its end.
+    /// Reads a list; a semicolon is allowed at the end.
     ///
     /// # Errors
-    /// Which entry is wrong, and what would be right.
+    /// The number of the first wrong entry, with a description of valid ones.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let text = text.strip_suffix(';').unwrap_or(text);
@@ -94,13 +94,13 @@ impl ParamType for FlowList {
         }
     }
 
-    /// Decimal seconds and whole bytes.
+    /// Writes decimal seconds and whole bytes.
     fn write(&self) -> Value {
         let mut text = String::with_capacity(20 * self.flows.len());
         for (i, entry) in self.flows.iter().enumerate() {
             let (whole, rest) = (entry.at.0 / PS_PER_NS / 1_000_000_000, entry.at.0 / PS_PER_NS % 1_000_000_000);
             let separator = if i == 0 { "" } else { "; " };
-            // Writing to a text does not fail.
+            // Writing to a string does not fail.
             let _ = write!(text, "{separator}{whole}");
             if rest > 0 {
                 let _ = write!(text, ".{rest:09}");
@@ -132,7 +132,7 @@ fn entry(text: &str) -> Result<ListedFlow, String> {
     Ok(ListedFlow { at: Span((at + PS_PER_NS / 2) / PS_PER_NS * PS_PER_NS), size: Bytes(bytes) })
 }
 
-/// End of the first quantity's unit: a number, spaces perhaps, and what is neither digit nor space.
+/// End of the unit of the first quantity: a number, optional spaces, and characters that are neither digits nor spaces.
 fn end_of_quantity(text: &str) -> usize {
     let unit = |c: char| !c.is_ascii_digit() && !c.is_whitespace();
     let mut rest = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_' | '+' | '-'));
@@ -145,7 +145,8 @@ fn end_of_quantity(text: &str) -> usize {
     text.len() - rest.trim_start().trim_start_matches(unit).len()
 }
 
-/// A quantity up to `most` written as a plain decimal in one of `units`, to the nearest whole; all else is nothing here.
+/// A quantity up to `most` that is a plain decimal with one of `units`, rounded to the nearest integer; `None` for all
+/// other texts.
 fn plain(text: &str, units: &[(&str, u64)], most: u64) -> Option<u64> {
     let (mut digits, mut scale, mut behind) = (0u64, 1u64, false);
     let mut end = 0;
@@ -160,6 +161,6 @@ fn plain(text: &str, units: &[(&str, u64)], most: u64) -> Option<u64> {
     }
     let unit = units.iter().find(|unit| unit.0 == text[end..].trim())?.1;
     let value = (u128::from(digits) * u128::from(unit) + u128::from(scale) / 2) / u128::from(scale);
-    // What is out of range, or no number at all, has its message from the reader of all quantities.
+    // For values out of range and texts without a number, the general reader of quantities has the message.
     (end > usize::from(behind) && value <= u128::from(most)).then_some(value as u64)
 }

@@ -1,9 +1,9 @@
-//! Data that applications offer, and when. TCP internals are not part of this crate.
+//! The data that applications offer, and its times. TCP internals are not part of this crate.
 //!
-//! Four sorts: one amount of data over TCP, which decides when it goes ([`Transfer`]); an application that writes to one TCP
-//! connection now and then ([`Application`]); transfers that open again and again, each a TCP connection of its own
-//! ([`Session`]); datagrams that go at times of their own, whatever the network does to
-//! them ([`Source`]): unresponsive, without acknowledgements or congestion control.
+//! There are four sorts: one amount of data over TCP, which decides when it is sent ([`Transfer`]); an application that
+//! writes to one TCP connection at intervals ([`Application`]); transfers that open repeatedly, each with a TCP connection
+//! of its own ([`Session`]); datagrams that are sent at given times whatever the network does ([`Source`]): unresponsive,
+//! without acknowledgements or congestion control.
 
 use base::{ParamError, Rate};
 
@@ -22,8 +22,7 @@ pub use registry::{AnyApplication, AnySession, AnySource, Application, Session, 
 pub use sizes::{SizeLaw, Sizes};
 pub use times::{TimeLaw, Times};
 
-// Every kind there is, one line each: those that TCP carries once, now and then on one connection, or again and again on new
-// ones, then those that send datagrams.
+// All kinds, one line each: transfers, applications and sessions, which use TCP, and then sources of datagrams.
 base::registry! {
     ($)
     /// A kind of traffic and its parameters, as a scenario file says them.
@@ -52,24 +51,24 @@ base::registry! {
     }
 }
 
-// Below the list, of which it makes what runs.
+// After the list, because it uses the list's macro.
 mod registry;
 
-/// The sorts of traffic, those first that a buffer is sized for.
+/// The sorts of traffic. The order is the priority with which buffers are sized for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sort {
     /// One amount of data over TCP.
     Transfer,
-    /// Application that writes to one TCP connection at intervals.
+    /// An application that writes to one TCP connection at intervals.
     Application,
-    /// Transfers that open again and again.
+    /// Transfers that open repeatedly.
     Session,
     /// Datagrams.
     Datagrams,
 }
 
 impl Sort {
-    /// Its name in results.
+    /// The sort's name in results.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -81,20 +80,20 @@ impl Sort {
     }
 }
 
-/// Traffic that one flow offers.
+/// The traffic that one flow offers.
 #[derive(Clone, Debug)]
 pub enum Offer {
-    /// Number of segments for a TCP sender; `None` for no end.
+    /// Number of segments for a TCP sender; `None` for data without end.
     Segments(Option<u64>),
-    /// Application that writes to one connection.
+    /// An application that writes to one connection.
     Writes(AnyApplication),
-    /// Transfers that open again and again, each a connection of its own.
+    /// Transfers that open repeatedly, each with a connection of its own.
     Session(AnySession),
     /// Datagrams.
     Datagrams(AnySource),
 }
 
-/// Rejects rates whose gaps between packets would not fit the engine's integers.
+/// Rejects rates for which gaps between packets would not fit the engine's integers.
 fn check_rate(rate: Rate) -> Result<(), ParamError> {
     if (1_000..=1_000_000_000_000_000).contains(&rate.0) {
         return Ok(());
@@ -143,16 +142,16 @@ mod tests {
             set.unwrap();
             let Ok(Offer::Datagrams(mut source)) = offer(&spec, 1000) else { panic!("{}", spec.card().name) };
             let expected = 8000.0 / spec.rate(Bytes(1000)).unwrap().0 as f64;
-            // A start of its own, and then a hundred batches long enough to be independent: bursts are of 500 packets.
+            // After the first gap, a hundred batches that are long enough to be independent: bursts have 500 packets.
             source.next_gap();
             let batch = |_| (0..10_000).map(|_| source.next_gap().0).sum::<u64>() as f64 / 1e16 / expected;
             let batches: Vec<f64> = (0..100).map(batch).collect();
             let mean = batches.iter().sum::<f64>() / 100.0;
             let error = (batches.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 9900.0).sqrt();
-            // Four standard errors, and the rounding to picoseconds.
+            // Four standard errors, plus the rounding to picoseconds.
             assert!((mean - 1.0).abs() <= 4.0 * error + 1e-9, "{}: {mean} +- {error}", spec.card().name);
-            // The silences in a million packets are 2000 or so, half of the time: sqrt(2 / 2000) / 2, give or take four
-            // times the 7 % to which a hundred batches determine it.
+            // A million packets have about 2000 silences, half of the time, so the error is sqrt(2 / 2000) / 2. The factor
+            // allows for four times the 7 % uncertainty of an error estimated from a hundred batches.
             assert!(error < 1.28 * 0.0158, "{}: {error}", spec.card().name);
         }
     }
@@ -166,13 +165,13 @@ mod tests {
             assert_eq!(error.to_string(), "rate: must lie between 1 kbit/s and 1000 Tbit/s");
             let _ = spec.set("rate", &base::Value::Text("1 kbit/s".into()));
             let Ok(Offer::Datagrams(mut source)) = offer(&spec, 65_535) else { panic!("{}", spec.card().name) };
-            // The longest exponential draw is 53 ln 2 means of 524 s: a fiftieth of the engine's 11 days.
+            // The longest exponential draw is 53 ln 2 means of 524 s, which is a fiftieth of the engine's 11 days.
             assert!((0..1000).all(|_| source.next_gap() < Span::secs(20_000)));
         }
     }
 }
 
-/// The examples of the crate's page.
+/// Tests the examples of the crate's README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

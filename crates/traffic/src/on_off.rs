@@ -1,9 +1,9 @@
-//! Bursts of packets at equal gaps and silences between them, both of random lengths.
+//! Bursts of packets at equal gaps, separated by silences; both have random lengths.
 //!
-//! While it is on the source makes bits at `rate`, and a packet goes whenever one is complete: every gap = packet / rate of
-//! time on. A burst of length T holds T / gap packets in the mean, exactly, and what it leaves of a packet the next one
-//! completes: no burst is too short, and the mean rate is rate on / (on + off). A flow starts anywhere in its cycle, as one
-//! that has run for ever.
+//! While the source is on it produces bits at `rate`, and sends a packet whenever one is complete, so each gap is packet /
+//! rate of on time. A burst of length T has exactly T / gap packets on average, and an incomplete packet is completed in
+//! the next burst. So no burst is too short, and the mean rate is rate on / (on + off). A flow starts at a random point of
+//! its cycle, in the stationary state.
 //!
 //! Source: `Traffic/Exponential` and `Traffic/Pareto` of ns-2; Pareto: Willinger, Taqqu, Sherman and Wilson 1997.
 //! Differs from ns-2: there a burst is rounded to whole packets, at least one, and the first one comes after a silence.
@@ -17,7 +17,7 @@ base::words! {
     pub enum Law {
         /// Memoryless: two states of a Markov chain.
         Exponential = "exponential",
-        /// A heavy tail; below shape 2 of infinite variance.
+        /// A heavy tail, with infinite variance below shape 2.
         Pareto = "pareto",
     }
 }
@@ -40,7 +40,7 @@ base::params! {
     }
 }
 
-/// No length is drawn longer, and no gap is: 13 days, after the end of any run, and a few of them still fit the clock.
+/// Upper limit of lengths and gaps: 13 days, which is after the end of any run; a few of them still fit the clock.
 const LONGEST: Span = Span(1 << 60);
 
 /// See the [module](self).
@@ -49,11 +49,11 @@ pub struct OnOff {
     lengths: Lengths,
     /// Mean length of a burst and of a silence, in picoseconds.
     mean: [f64; 2],
-    /// Time on that a packet takes.
+    /// On time that a packet takes.
     gap: Span,
-    /// Time on until the next packet is complete.
+    /// On time until the next packet is complete.
     missing: Span,
-    /// Rest of the burst, or of the silence in which the flow starts.
+    /// Rest of the burst, or of the initial silence.
     left: Span,
     on: bool,
     chance: Stream,
@@ -74,12 +74,12 @@ impl Lengths {
         })
     }
 
-    /// Residual length at an instant chosen at random: of density P(length > x) / mean.
+    /// Residual length at a random instant, with density P(length > x) / mean.
     fn rest(self, mean: f64, chance: &mut Stream) -> Span {
         span(match self {
             Self::Exponential => chance.exponential(mean),
             Self::Pareto(shape) => {
-                // Uniform up to the smallest length, and then Pareto again, of shape less one.
+                // Uniform up to the smallest length, then Pareto with the shape reduced by one.
                 let (u, smallest) = (chance.unit(), (shape - 1.0) / shape);
                 if u < smallest {
                     mean * u
@@ -111,7 +111,7 @@ impl Source for OnOff {
         check_rate(params.rate)?;
         params.size.check(packet)?;
         let gap = params.rate.serialize(packet);
-        // A packet must not take so many bursts that drawing them takes long.
+        // A packet must not span so many bursts that drawing them takes a long time.
         let least = Span(gap.0.div_ceil(10_000).max(Span::nanos(1).0));
         for (field, mean) in [("on", params.on), ("off", params.off)] {
             if mean < least {

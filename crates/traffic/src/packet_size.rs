@@ -1,5 +1,5 @@
-//! Sizes of datagrams that are not all alike: exponential, rounded up to whole bytes. That is a geometric law, whose mean is
-//! the group's packet exactly.
+//! Sizes of datagrams with different sizes: exponential, rounded up to whole bytes. That is a geometric law, whose mean is
+//! exactly the group's packet size.
 //!
 //! A size is a pure function of (key of the flow, sequence number), so that packets in flight need not carry it.
 //! Source: the mixing function is the finaliser of `SplitMix64` (Steele, Lea and Flood 2014, with Stafford's constants).
@@ -9,21 +9,21 @@ use base::{Bytes, PacketNumber, ParamError};
 base::words! {
     /// Distribution of a source's packet sizes.
     pub enum PacketSize {
-        /// All alike.
+        /// The same size for all packets.
         Constant = "constant",
         /// Exponential, in whole bytes, headers included.
         Exponential = "exponential",
     }
 }
 
-/// The largest datagram of IPv4.
+/// The largest IPv4 datagram.
 const LARGEST: u32 = 65_535;
 
-/// The largest mean: one packet in 13 million is cut to [`LARGEST`], 8 in 100 million of the bytes.
+/// The largest mean: one packet in 13 million is cut to [`LARGEST`], which removes 8 in 100 million of the bytes.
 const LARGEST_MEAN: u64 = 4_000;
 
 impl PacketSize {
-    /// Refuses a mean packet that cannot be.
+    /// Refuses a mean packet size that is not possible.
     pub(crate) fn check(self, packet: Bytes) -> Result<(), ParamError> {
         if self == Self::Exponential && packet.0 > LARGEST_MEAN {
             let reason = format!("exponential sizes need a packet of at most {LARGEST_MEAN} B in the mean");
@@ -32,7 +32,7 @@ impl PacketSize {
         Ok(())
     }
 
-    /// Sizes of one flow with this mean; `None` if they are all alike. `key` is drawn from a stream of its own.
+    /// Packet sizes of one flow with this mean; `None` if all are the same. `key` is drawn from a stream of its own.
     #[must_use]
     pub fn sizes(self, packet: Bytes, key: impl FnOnce() -> u64) -> Option<PacketSizes> {
         match self {
@@ -46,24 +46,24 @@ impl PacketSize {
     }
 }
 
-/// The sizes of one flow's packets.
+/// The packet sizes of one flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PacketSizes {
     key: u64,
-    /// Mean of the exponential before it is rounded up, in bytes.
+    /// Mean of the exponential law before rounding up, in bytes.
     scale: f64,
     /// The number of the first packet.
     first: PacketNumber,
 }
 
 impl PacketSizes {
-    /// The same of packets that count from `first`.
+    /// The same sizes for packet numbers that start at `first`.
     #[must_use]
     pub fn beginning_at(self, first: PacketNumber) -> Self {
         Self { first, ..self }
     }
 
-    /// Wire bytes of packet `number`: those of 2^32 packets ago again.
+    /// Wire bytes of packet `number`; sizes repeat after 2^32 packets.
     #[must_use]
     pub fn of(&self, number: PacketNumber) -> u32 {
         let at = u64::from(number.after(self.first));
@@ -73,7 +73,7 @@ impl PacketSizes {
     }
 }
 
-/// 2^64 over the golden ratio.
+/// 2^64 divided by the golden ratio.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 fn mix(mut z: u64) -> u64 {
@@ -104,13 +104,14 @@ mod tests {
             let drawn: Vec<f64> = (0..n).map(|seq| f64::from(sizes.of(PacketNumber(seq)))).collect();
             let m = drawn.iter().sum::<f64>() / f64::from(n);
             let square = drawn.iter().map(|x| x * x).sum::<f64>() / f64::from(n);
-            // Four standard errors. Geometric: variance m^2 - m, second moment 2 m^2 - m; the fourth moment of an
-            // exponential is 24 m^4, so that its square has a standard deviation of sqrt(20) m^2.
+            // Four standard errors. For the geometric law the variance is m^2 - m and the second moment 2 m^2 - m. The
+            // fourth moment of an exponential law is 24 m^4, so its square has a standard deviation of sqrt(20) m^2.
             let (expected, root) = (mean as f64, f64::from(n).sqrt());
             assert!((m - expected).abs() < 4.0 * expected / root, "{m} for {mean}");
             let second = 2.0 * expected * expected - expected;
             assert!((square - second).abs() < 4.0 * 4.4722 * expected * expected / root, "{square} for {second}");
-            // The whole law: Kolmogorov's 1 in 1000, sqrt(n) D < 1.95, is stricter for discrete laws.
+            // The whole law: with 1 in 1000 exceeding it, Kolmogorov's bound is sqrt(n) D < 1.95, and less often for
+            // discrete laws.
             let mut counts = vec![0u32; 65_537];
             for &x in &drawn {
                 counts[x as usize] += 1;
@@ -136,7 +137,7 @@ mod tests {
             (0..n).map(product).sum::<f64>() / f64::from(n)
         };
         let (a, b) = (sizes(1000, 1), sizes(1000, 2));
-        // Four standard errors of a product of two independent deviates of variance 1.
+        // Four standard errors of a product of two independent variables with variance 1.
         for (x, y, lag) in [(&a, &a, 1), (&a, &a, 2), (&a, &b, 0), (&a, &b, 1)] {
             assert!(correlation(x, y, lag).abs() < 4.0 / f64::from(n).sqrt(), "lag {lag}");
         }

@@ -1,10 +1,11 @@
-//! A user of the web of today: opens a page, reads it, opens the next. A page is a document and then, when that has
-//! arrived, what it names: a connection to each host in parallel, over which HTTP/2 sends all that the host has as one.
+//! A user of today's web: opens a page, reads it, and opens the next. A page is a document and, after its arrival, the
+//! resources that it names: a connection to each host in parallel, over which HTTP/2 sends all of the host's data as one
+//! transfer.
 //!
-//! Source: HTTP Archive, Web Almanac 2024, "Page Weight": the median page of a desktop has 2,652 kB in 71 requests, of which
-//! the document is 18 kB. How much of it a host has is drawn; hosts and thinking are chosen here.
-//! Differs from browsers: no request, name lookup or TLS is simulated; every page opens new connections; what scripts ask
-//! for later comes with the rest.
+//! Source: HTTP Archive, Web Almanac 2024, "Page Weight": the median page of a desktop has 2,652 kB in 71 requests, of
+//! which the document is 18 kB. The amount of data of each host is drawn; hosts and thinking are chosen here.
+//! Differs from browsers: no request, name lookup or TLS is simulated; every page opens new connections; resources that
+//! scripts request later come with the others.
 
 use crate::times::check_places;
 use crate::web::{self, Web};
@@ -117,7 +118,7 @@ mod tests {
         let steady =
             Params { document: Bytes(961), hosts: 3, size: Bytes(2881), law, think, think_law, ..Params::default() };
         let mut page = page(&steady).unwrap();
-        // Two segments of 960 bytes; nothing else is due until they have arrived.
+        // Two segments of 960 bytes; no transfer is due until they have arrived.
         assert_eq!((page.due(), page.open(ms(1)), page.due()), (ms(1), 2, Time::NEVER));
         assert_eq!((page.ended(ms(50)), page.due()), (None, ms(50)));
         assert_eq!([page.open(ms(50)), page.open(ms(50)), page.open(ms(50))], [4, 4, 4]);

@@ -1,8 +1,8 @@
-//! A greedy source that pauses: there is always more to send for a while, then nothing.
+//! A greedy source with pauses: it has data without end for a while, then none.
 //!
-//! Source: on and off periods as in RFC 7661, Section 1, and in the BBR draft's cases with an application that pauses.
-//! What is sent when a pause begins is the last until it ends. TCP's receiver does not see where it ends: the last ACK may be a
-//! delayed one.
+//! Source: on and off periods as in RFC 7661, Section 1, and in the BBR draft's cases with an application that pauses. The
+//! segment sent when a pause begins is the last one until the pause ends. TCP's receiver does not know that it is the last,
+//! so the last ACK may be delayed.
 
 use crate::{Application, ApplicationProcess, Site, TimeLaw, Times, Write};
 use base::{Card, ParamError, Registered, Span, Stream, Time};

@@ -1,8 +1,8 @@
-//! Echo requests at equal gaps, the first at the start of the flow. The answer is as large as the request; it crosses the links
-//! of `return`, if there are any, as data.
+//! Echo requests at equal gaps, the first at the start of the flow. The answer has the size of the request; it crosses the
+//! links of `return`, if there are any, as data.
 //!
-//! Source: RFC 792, echo and echo reply; 56 bytes of data, as the ping of iputils sends, are 84 bytes on the wire. Every 200 ms
-//! is what the RRUL test of T. Høiland-Jørgensen's Flent asks for.
+//! Source: RFC 792, echo and echo reply. 56 bytes of data, as in the ping of iputils, are 84 bytes on the wire. The RRUL
+//! test of T. Høiland-Jørgensen's Flent uses a gap of 200 ms.
 //! Differs from the source: a request and its answer are one packet that crosses `path`, then `return`.
 
 use crate::{ArrivalProcess, Source};

@@ -1,7 +1,8 @@
-//! A Poisson stream of packets, of one size or of exponential sizes: gaps are exponential and independent, the first one, too.
+//! A Poisson stream of packets with constant or exponential sizes: gaps, including the first one, are exponential and
+//! independent.
 //!
 //! Source: the background of Augé and Roberts, Buffer sizing for elastic traffic, NGI 2006, Section 4. Several such flows
-//! together are one of the sum of their rates.
+//! together are a Poisson stream with the sum of their rates.
 
 use crate::{ArrivalProcess, PacketSize, Source, check_rate};
 use base::time::PS_PER_S;
@@ -68,7 +69,7 @@ mod tests {
     fn counts_in_fixed_times_have_their_mean_as_variance() {
         let params = Params { rate: Rate(8_000_000), ..Params::default() };
         let mut source = Poisson::new(&params, Bytes(1000), Stream::new(3, 0, ("test", 0), "traffic")).unwrap();
-        // A packet a millisecond; 20,000 times of 5 ms.
+        // One packet per millisecond; 20,000 intervals of 5 ms.
         let (cells, width) = (20_000usize, Span::millis(5).0);
         let mut counts = vec![0u32; cells];
         let mut at = source.next_gap().0;
@@ -79,10 +80,10 @@ mod tests {
         let mean = counts.iter().map(|&n| f64::from(n)).sum::<f64>() / cells as f64;
         let variance =
             counts.iter().map(|&n| (f64::from(n) - mean) * (f64::from(n) - mean)).sum::<f64>() / cells as f64;
-        // Four standard errors: sqrt(5/20000), and of the variance sqrt((2 + 1/5) 25 / 20000).
+        // Four standard errors: sqrt(5/20000) for the mean, sqrt((2 + 1/5) 25 / 20000) for the variance.
         assert!((mean - 5.0).abs() < 0.064, "{mean}");
         assert!((variance - 5.0).abs() < 0.21, "{variance}");
-        // P(no packet in 5 ms) = e^-5, and four standard errors.
+        // P(no packet in 5 ms) = e^-5, within four standard errors.
         let empty = counts.iter().filter(|&&n| n == 0).count() as f64 / cells as f64;
         assert!((empty - libm::exp(-5.0)).abs() < 4.0 * (0.0067f64 / cells as f64).sqrt(), "{empty}");
     }

@@ -1,21 +1,21 @@
-//! Interfaces of applications, sources of datagrams and sessions, and the site at which they run.
+//! Interfaces of applications, sources of datagrams and sessions, and the site where they run.
 //!
 //! Each trait is declared together with its dispatch over the kinds of the registry.
 
 use base::{Bytes, Rate, Span, Time};
 
-/// Properties of the site that an application knows.
+/// Properties of the site that traffic may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Site {
     /// Size of a full packet on the wire.
     pub packet: Bytes,
-    /// Its payload, in bytes.
+    /// Payload of a full packet, in bytes.
     pub mss: u32,
     /// The narrowest link that its data crosses.
     pub capacity: Rate,
     /// Index of the flow in its group, from 0.
     pub index: u32,
-    /// Flows of its group.
+    /// Number of flows in the group.
     pub flows: u32,
     /// Start time.
     pub start: Time,
@@ -23,34 +23,33 @@ pub struct Site {
 
 base::dispatched! {
     ($) macro arrival_process;
-    /// Times of datagrams. Sizes are drawn apart.
+    /// Times of datagrams. Their sizes are drawn separately.
     pub trait ArrivalProcess: [Clone + std::fmt::Debug] {
-        /// Time from one packet to the next; at the first call, from the start of the flow to its first packet.
+        /// Time from one packet to the next; in the first call, from the start of the flow to its first packet.
         fn next_gap(&mut self) -> Span;
     }
 }
 
 base::dispatched! {
     ($) macro session_process;
-    /// Times at which transfers over TCP open, again and again: a state machine that is also called when one ends. Each
-    /// is a connection of its own; all of a session take the same path.
+    /// Times at which TCP transfers open repeatedly: a state machine that is also called when a transfer ends. Each
+    /// transfer is a connection of its own; all transfers of a session take the same path.
     pub trait SessionProcess: [Clone + std::fmt::Debug] {
-        /// Whether a transfer that is due while all places are taken waits for the first that ends; otherwise it is refused
-        /// and counted.
+        /// Whether a due transfer waits for a place if all are taken; otherwise it is refused and counted.
         fn waits(&self) -> bool {
             true
         }
 
-        /// Time at which the next transfer opens, as far as is known: `Time::NEVER` if that depends on the end of another. Not
-        /// before the last call of any kind.
+        /// Time at which the next transfer opens, as far as is known; `Time::NEVER` if that depends on the end of another
+        /// one. Not before the time of the last call of any method.
         fn due(&self) -> Time;
 
-        /// The transfer that is due opens (or, if it had to wait, at `now`, which is later; or it is refused): its segments,
-        /// at least 1.
+        /// Opens (or refuses) the due transfer and returns its number of segments, at least 1. `now` is later than the due
+        /// time if the transfer had to wait.
         fn open(&mut self, now: Time) -> u32;
 
-        /// A transfer that was open ends: its sender knows at `now` that everything has arrived. Returns when the page opened
-        /// that is complete with it, if it belongs to one.
+        /// Ends an open transfer: its sender knows at `now` that everything has arrived. Returns the opening time of the
+        /// page that is complete with it, if it completes one.
         fn ended(&mut self, now: Time) -> Option<Time>;
     }
 }
@@ -58,30 +57,32 @@ base::dispatched! {
 /// Action of an application when it is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Write {
-    /// Number of further segments to send, at least 1.
+    /// Send this number of further segments, at least 1.
     Segments(u32),
-    /// It has as many to send as the network takes.
+    /// Send as many segments as the network takes.
     Unlimited,
-    /// The application has nothing to send beyond the segments sent.
+    /// Stop: nothing to send beyond the segments already sent.
     Pause,
 }
 
 base::dispatched! {
     ($) macro application_process;
-    /// Times at which an application writes to its one connection: a state machine that is also called when everything
-    /// has arrived.
+    /// Times at which an application writes to its connection: a state machine that is also called when everything has
+    /// arrived.
     pub trait ApplicationProcess: [Clone + std::fmt::Debug] {
-        /// Time at which it is next to do something, as far as is known: `Time::NEVER` if that depends on the arrival of what
-        /// was written. Not before the last call of any kind.
+        /// Time of the next action, as far as is known; `Time::NEVER` if that depends on the arrival of written data. Not
+        /// before the time of the last call of any method.
         fn due(&self) -> Time;
 
         /// Performs the action due at `now`.
         fn write(&mut self, now: Time) -> Write;
 
-        /// Everything written has arrived, as its sender knows at `now`; once for each time that it had not.
+        /// Notes that all written data has arrived, as its sender knows at `now`; called once each time that this becomes
+        /// true.
         fn ended(&mut self, _now: Time) {}
 
-        /// Its connection, which took no more, takes data again from `now` on: what was due meanwhile is due now.
+        /// Notes that the connection, which accepted no more data, accepts it again from `now` on; overdue actions are due
+        /// now.
         fn resume(&mut self, _now: Time) {}
     }
 }
@@ -115,7 +116,7 @@ mod tests {
         }
     }
 
-    /// The same of the applications' trait.
+    /// Overrides every method of the applications' trait.
     #[derive(Clone, Debug)]
     pub struct FixedWrites;
 
@@ -135,15 +136,15 @@ mod tests {
     }
 
     base::dispatching_enum! {
-        /// Same dispatch as the registry's.
+        /// The same dispatch as the registry's.
         pub enum AnyWrites: application_process { Own(FixedWrites), }
     }
     base::dispatching_enum! {
-        /// Same dispatch as the registry's.
+        /// The same dispatch as the registry's.
         pub enum AnyArrivals: arrival_process { Own(Fixed), }
     }
     base::dispatching_enum! {
-        /// Same dispatch as the registry's.
+        /// The same dispatch as the registry's.
         pub enum AnySessions: session_process { Own(Fixed), }
     }
 
@@ -151,7 +152,7 @@ mod tests {
     fn every_method_arrives_through_the_enum() {
         assert_eq!(AnyArrivals::from(Fixed).next_gap(), Span(1));
         let mut any = AnySessions::from(Fixed);
-        // By default transfers wait.
+        // By default, transfers wait.
         assert!(!any.waits());
         assert_eq!((any.due(), any.open(Time(4)), any.ended(Time(5))), (Time(2), 3, Some(Time(5))));
         let mut any = AnyWrites::from(FixedWrites);

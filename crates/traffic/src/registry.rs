@@ -6,36 +6,36 @@ use base::{Bytes, ParamError, Rate, Registered, Span, Stream, Time};
 
 /// A kind of traffic that TCP carries.
 pub trait Transfer: Registered {
-    /// Segments of `mss` bytes that there are to send; `None` for no end.
+    /// Number of segments of `mss` bytes to send; `None` for data without end.
     ///
     /// # Errors
     /// The first parameter out of range.
     fn segments(params: &Self::Params, mss: u32) -> Result<Option<u64>, ParamError>;
 }
 
-/// A kind of traffic that is datagrams.
+/// A kind of traffic that consists of datagrams.
 pub trait Source: ArrivalProcess + Registered {
-    /// A source of packets of `packet` bytes on the wire; `chance` is its own random stream.
+    /// Creates a source of packets of `packet` bytes on the wire; `chance` is its own random stream.
     ///
     /// # Errors
     /// The first parameter out of range.
     fn new(params: &Self::Params, packet: Bytes, chance: Stream) -> Result<Self, ParamError>;
 
-    /// Size of a packet on the wire where the scenario says none, if not that of every flow.
+    /// Packet size on the wire if the scenario gives none; `None` for the general default.
     const USUAL_PACKET: Option<Bytes> = None;
 
-    /// Whether each packet comes back to its sender.
+    /// Whether each packet returns to its sender.
     const ANSWERED: bool = false;
 
-    /// Wire bits per second that it offers in the mean, in packets of `packet` bytes.
+    /// Mean offered rate, in wire bits per second, with packets of `packet` bytes.
     fn rate(params: &Self::Params, packet: Bytes) -> Rate;
 
-    /// The same while it offers most.
+    /// Highest offered rate, in wire bits per second, with packets of `packet` bytes.
     fn peak(params: &Self::Params, packet: Bytes) -> Rate {
         Self::rate(params, packet)
     }
 
-    /// Time from one packet to the next, if that is always the same.
+    /// Time between packets, if it is constant.
     fn gap(_params: &Self::Params, _packet: Bytes) -> Option<Span> {
         None
     }
@@ -48,27 +48,27 @@ pub trait Source: ArrivalProcess + Registered {
 
 /// A kind of traffic that an application writes to one TCP connection.
 pub trait Application: ApplicationProcess + Registered {
-    /// An application; `chance` is its own random stream.
+    /// Creates an application; `chance` is its own random stream.
     ///
     /// # Errors
     /// The first parameter out of range.
     fn new(params: &Self::Params, site: &Site, chance: Stream) -> Result<Self, ParamError>;
 
-    /// Segments of `mss` bytes that it writes in a second in the mean, if that does not depend on the network.
+    /// Mean number of segments of `mss` bytes that it writes per second, if that does not depend on the network.
     fn segments_per_second(_params: &Self::Params, _mss: u32) -> Option<f64> {
         None
     }
 }
 
-/// A kind of traffic that opens transfers over TCP again and again.
+/// A kind of traffic that opens TCP transfers repeatedly.
 pub trait Session: SessionProcess + Registered {
-    /// A session; `chance` is its own random stream.
+    /// Creates a session; `chance` is its own random stream.
     ///
     /// # Errors
     /// The first parameter out of range.
     fn new(params: &Self::Params, site: &Site, chance: Stream) -> Result<Self, ParamError>;
 
-    /// Transfers that may be open at a time, at least 1.
+    /// Number of transfers that may be open at once, at least 1.
     fn places(params: &Self::Params) -> u32;
 }
 
@@ -88,7 +88,7 @@ each_kind! { sessions:
 }
 
 impl TrafficSpec {
-    /// Whether TCP carries it; otherwise it is datagrams that nothing holds back.
+    /// Whether it uses TCP; otherwise it consists of unresponsive datagrams.
     #[must_use]
     pub fn is_tcp(&self) -> bool {
         self.sort() != Sort::Datagrams
@@ -101,47 +101,47 @@ impl TrafficSpec {
             transfers: Sort::Transfer, applications: Sort::Application, sessions: Sort::Session, sources: Sort::Datagrams)
     }
 
-    /// Connections that one flow of it may have open at a time.
+    /// Number of connections that one flow may have open at once.
     #[must_use]
     pub fn places(&self) -> u32 {
         each_kind!(self, |p, Kind| transfers: 1, applications: 1, sessions: <Kind as Session>::places(p), sources: 1)
     }
 
-    /// Wire bits per second that a flow of datagrams of `packet` bytes offers in the mean; `None` for what TCP carries.
+    /// Mean rate, in wire bits per second, that a flow of datagrams of `packet` bytes offers; `None` for traffic over TCP.
     #[must_use]
     pub fn rate(&self, packet: Bytes) -> Option<Rate> {
         each_kind!(self, |p, Kind|
             transfers: None, applications: None, sessions: None, sources: Some(<Kind as Source>::rate(p, packet)))
     }
 
-    /// The same while it offers most.
+    /// Highest rate, in wire bits per second, that a flow of datagrams of `packet` bytes offers; `None` for traffic over TCP.
     #[must_use]
     pub fn peak(&self, packet: Bytes) -> Option<Rate> {
         each_kind!(self, |p, Kind|
             transfers: None, applications: None, sessions: None, sources: Some(<Kind as Source>::peak(p, packet)))
     }
 
-    /// Time from one datagram of `packet` bytes to the next, if that is always the same: their delays are measured.
+    /// Time between datagrams of `packet` bytes, if it is constant; the delays of such datagrams are measured.
     #[must_use]
     pub fn gap(&self, packet: Bytes) -> Option<Span> {
         each_kind!(self, |p, Kind|
             transfers: None, applications: None, sessions: None, sources: <Kind as Source>::gap(p, packet))
     }
 
-    /// Whether each datagram comes back to its sender.
+    /// Whether each datagram returns to its sender.
     #[must_use]
     pub fn is_answered(&self) -> bool {
         each_kind!(self, |p, Kind| transfers: false, applications: false, sessions: false, sources: <Kind as Source>::ANSWERED)
     }
 
-    /// Size of a packet on the wire where the scenario says none, if not that of every flow.
+    /// Packet size on the wire if the scenario gives none; `None` for the general default.
     #[must_use]
     pub fn usual_packet(&self) -> Option<Bytes> {
         each_kind!(self, |p, Kind|
             transfers: None, applications: None, sessions: None, sources: <Kind as Source>::USUAL_PACKET)
     }
 
-    /// Segments of `mss` bytes that an application writes in a second in the mean; `None` for other sorts, and where that
+    /// Mean number of segments of `mss` bytes that an application writes per second; `None` for other sorts, and if that
     /// depends on the network.
     #[must_use]
     pub fn written_per_second(&self, mss: u32) -> Option<f64> {
@@ -158,7 +158,7 @@ impl TrafficSpec {
             transfers: constant, applications: constant, sessions: constant, sources: <Kind as Source>::size(p))
     }
 
-    /// Traffic that one flow offers at `site`; `chance` gives sessions and sources their own random stream.
+    /// The traffic that one flow offers at `site`; `chance` gives sessions and sources their own random stream.
     ///
     /// # Errors
     /// The first parameter out of range.

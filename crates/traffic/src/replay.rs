@@ -1,8 +1,8 @@
-//! Flows of a list: each opens at its time and holds what the list says.
+//! Flows from a list: each opens at its time and has the size given there.
 //!
-//! Source: a list that the user measured or made. The n flows of a group share the list: the i-th takes every n-th entry from
-//! the i-th on, with times counted from its own start. Python lets files write `file = "flows.csv"` (or Parquet) instead of
-//! `flows`: a table with the columns `start_s` and `size_bytes`.
+//! Source: a list that the user measured or generated. The n flows of a group share the list: flow i takes every n-th
+//! entry, starting with entry i, with times relative to its own start. In Python, files may use `file = "flows.csv"` (or
+//! Parquet) instead of `flows`: a table with the columns `start_s` and `size_bytes`.
 
 use crate::flow_list::{FlowList, ListedFlow};
 use crate::sizes::MOST;
@@ -25,11 +25,11 @@ base::params! {
 pub struct Replay {
     list: FlowList,
     mss: u32,
-    /// The entry that opens next, and how far it is to the one after it.
+    /// Index of the entry that opens next, and the number of entries to the one after it.
     next: usize,
     step: usize,
     start: Time,
-    /// The last call.
+    /// Time of the last call.
     now: Time,
 }
 
@@ -112,7 +112,7 @@ mod tests {
         let at = |ms| Time::ZERO + Span::millis(ms);
         assert_eq!((replay.due(), replay.open(at(1000))), (at(1000), 13));
         assert_eq!((replay.due(), replay.open(at(2500)), replay.due()), (at(2500), 1, at(2500)));
-        // All places were taken until 3 s: the last opens then.
+        // All places were taken until 3 s, so the last flow opens then.
         replay.ended(at(3000));
         assert_eq!((replay.due(), replay.open(at(3000)), replay.due()), (at(3000), 2, Time::NEVER));
     }
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(canonical("0 s 12 kB; 1.5 s 300 kB"), "0 s 12000 B; 1.5 s 300000 B");
         assert_eq!(canonical(" 1ms 2B ;\n 1e-2 s 1.5e3 B; 0.5min 1KiB;"), "0.001 s 2 B; 0.01 s 1500 B; 30 s 1024 B");
         assert_eq!(canonical("3 µs .5 kB; 12345.678901234 s 7 GB"), "0.000003 s 500 B; 12345.678901234 s 7000000000 B");
-        // To the nearest nanosecond.
+        // Rounded to the nearest nanosecond.
         assert_eq!(canonical("0.0000000014 s 1 B; 2500 ps 1 B"), "0.000000001 s 1 B; 0.000000003 s 1 B");
     }
 

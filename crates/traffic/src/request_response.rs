@@ -1,9 +1,10 @@
-//! Requests and responses over one connection that stays open: a response, when it has arrived a pause, then the next.
+//! Requests and responses over one connection that stays open: a response, a pause after its arrival, then the next
+//! response.
 //!
-//! Source: persistent connections of HTTP/1.1 (RFC 9112, Section 9.3) without pipelining; RFC 7661, Section 1, names them as the
-//! traffic whose window is not used all the time.
-//! The pause is the client's: it begins when the sender has the last acknowledgement, with which the next request could come.
-//! Differs: requests take no room on the way back.
+//! Source: persistent connections of HTTP/1.1 (RFC 9112, Section 9.3) without pipelining; RFC 7661, Section 1, names them
+//! as traffic that does not always use its window. The pause is the client's. It begins when the sender gets the last
+//! acknowledgement, which could carry the next request.
+//! Differs: requests use no capacity on the return path.
 
 use crate::times::check_think;
 use crate::{Application, ApplicationProcess, Site, SizeLaw, Sizes, TimeLaw, Times, Write};

@@ -1,8 +1,8 @@
 //! Distributions of the size of a transfer and of the number of objects of a page: integers from 1 on.
 //!
 //! Source: the constant, exponential, Pareto and uniform laws that the papers use (Andrew et al. 2005: uniform on 1..200
-//! packets; ns-2's PagePool/WebTraf: Pareto). Bytes are divided by the payload of a segment, and what comes out is rounded
-//! up, as ns-2 does; the uniform law is one of whole numbers.
+//! packets; ns-2's PagePool/WebTraf: Pareto). Bytes are divided by the payload of a segment, and the result is rounded up,
+//! as in ns-2; the uniform law is one of whole numbers.
 
 use crate::times::check_shape;
 use base::{Bytes, ParamError, Stream};
@@ -14,14 +14,14 @@ base::words! {
         Constant = "constant",
         /// Exponential.
         Exponential = "exponential",
-        /// Pareto with the shape given beside it.
+        /// Pareto, with the shape from another parameter.
         Pareto = "pareto",
         /// Equal probability of every integer from 1 up to twice the mean less one.
         Uniform = "uniform",
     }
 }
 
-/// Most segments that one transfer may hold: far fewer than sequence numbers can count.
+/// Largest number of segments in one transfer, far below the range of sequence numbers.
 pub(crate) const MOST: f64 = 1e9;
 
 /// A sampler of sizes.
@@ -34,7 +34,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Sizes of `mean` payload in segments of `mss` bytes; `shape` is the Pareto law's.
+    /// Sizes with a mean of `mean` payload, in segments of `mss` bytes; `shape` is that of the Pareto law.
     ///
     /// # Errors
     /// `size` or `shape` out of range.
@@ -49,10 +49,10 @@ impl Sizes {
         Ok(Self { law, mean: segments, shape })
     }
 
-    /// Numbers of things, `mean` of them before they are rounded up; the names are those of the two parameters.
+    /// Random numbers of objects with mean `mean` before rounding up; `names` are those of the two parameters for errors.
     ///
     /// # Errors
-    /// The first of them out of range.
+    /// The first of these parameters out of range.
     pub fn counted(law: SizeLaw, mean: f64, shape: f64, names: [&'static str; 2]) -> Result<Self, ParamError> {
         if !(1.0..=MOST / 1e3).contains(&mean) {
             return Err(ParamError::new(names[0], "must lie between 1 and 1000000"));
@@ -63,7 +63,7 @@ impl Sizes {
         Ok(Self { law, mean, shape })
     }
 
-    /// One size, at least one segment.
+    /// Draws a size of at least one segment.
     pub fn draw(&self, chance: &mut Stream) -> u32 {
         let segments = match self.law {
             SizeLaw::Constant => self.mean,
@@ -74,7 +74,7 @@ impl Sizes {
         segments.ceil().clamp(1.0, MOST) as u32
     }
 
-    /// Exact mean of the draws, rounded up to whole segments: the sum over k of the probability of more than k.
+    /// Exact mean of the draws, rounded up to whole segments: the sum over k of P(size > k).
     #[must_use]
     pub fn mean_segments(&self) -> f64 {
         match self.law {
@@ -86,8 +86,8 @@ impl Sizes {
         }
     }
 
-    /// Below the scale more than k is sure, then it has chance (scale/k)^shape. A hundred terms one by one, and the others
-    /// up to the largest size by Euler and Maclaurin.
+    /// P(size > k) is 1 below the scale, and (scale/k)^shape above. A hundred terms are summed one by one, and the rest up
+    /// to the largest size with the Euler-Maclaurin formula.
     fn mean_pareto(&self) -> f64 {
         let (a, scale) = (self.shape, self.mean * (self.shape - 1.0) / self.shape);
         let sure = scale.ceil();
@@ -101,7 +101,7 @@ impl Sizes {
         sure + terms + rest(n) - rest(MOST)
     }
 
-    /// The largest of the uniform law: 2 m - 1 for a mean of m whole segments.
+    /// The largest value of the uniform law: 2 m - 1 for a mean of m whole segments.
     fn most(&self) -> f64 {
         (2.0 * self.mean - 1.0).round().max(1.0)
     }

@@ -13,12 +13,12 @@ base::words! {
         Constant = "constant",
         /// Exponential.
         Exponential = "exponential",
-        /// Pareto with the shape given beside it.
+        /// Pareto, with the shape from another parameter.
         Pareto = "pareto",
     }
 }
 
-/// Eleven days, in picoseconds, longer than any run: what comes later never comes, and sums of times stay in 64 bits.
+/// Eleven days in picoseconds, longer than any run: later events never happen, and sums of times fit 64 bits.
 const LONGEST: f64 = 1e18;
 
 /// A sampler of times.
@@ -31,10 +31,10 @@ pub struct Times {
 }
 
 impl Times {
-    /// Times of that mean; `shape` is the Pareto law's, and the names are those of the two parameters.
+    /// Times with that mean; `shape` is that of the Pareto law, and `names` are those of the two parameters for errors.
     ///
     /// # Errors
-    /// The first of them out of range.
+    /// The first of these parameters out of range.
     pub fn new(law: TimeLaw, mean: Span, shape: f64, names: [&'static str; 2]) -> Result<Self, ParamError> {
         if mean > Span::secs(100_000) {
             return Err(ParamError::new(names[0], "must be at most 100000 s"));
@@ -51,7 +51,7 @@ impl Times {
         Self { law: TimeLaw::Exponential, mean, shape: 0.0 }
     }
 
-    /// One time.
+    /// Draws a time.
     pub fn draw(&self, chance: &mut Stream) -> Span {
         let time = match self.law {
             TimeLaw::Constant => self.mean,
@@ -62,7 +62,7 @@ impl Times {
     }
 }
 
-/// Rejects shapes of the Pareto law without a mean.
+/// Rejects shapes for which the Pareto law has no mean.
 pub(crate) fn check_shape(name: &'static str, shape: f64) -> Result<(), ParamError> {
     if shape > 1.0 && shape <= 100.0 {
         return Ok(());
@@ -70,7 +70,7 @@ pub(crate) fn check_shape(name: &'static str, shape: f64) -> Result<(), ParamErr
     Err(ParamError::new(name, "must lie above 1, or there is no mean, and up to 100"))
 }
 
-/// Rejects pauses so short that a session could repeat without end at one instant.
+/// Rejects pauses so short that a session could repeat endlessly at one instant.
 pub(crate) fn check_think(think: Span) -> Result<(), ParamError> {
     if (Span::micros(1)..=Span::secs(100_000)).contains(&think) {
         return Ok(());
@@ -78,7 +78,7 @@ pub(crate) fn check_think(think: Span) -> Result<(), ParamError> {
     Err(ParamError::new("think", "must lie between 1 us and 100000 s"))
 }
 
-/// Rejects zero connections, and more than there are ports.
+/// Rejects zero connections, and more than a million.
 pub(crate) fn check_places(name: &'static str, places: u32) -> Result<(), ParamError> {
     if (1..=1_000_000).contains(&places) {
         return Ok(());

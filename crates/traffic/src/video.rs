@@ -1,8 +1,9 @@
-//! Source of a given rate over one TCP connection: a fixed amount of data at fixed intervals, as live video sends its segments.
+//! An application that writes a fixed amount of data at fixed intervals over one TCP connection, as live video sends its
+//! segments.
 //!
-//! Source: the segments of HTTP adaptive streaming (ISO/IEC 23009-1) at one bit rate: N kB each T seconds. What is written while
-//! older data still waits stands in line behind it; where its connection takes no more, the next write waits, and those after it
-//! keep their distance from it.
+//! Source: the segments of HTTP adaptive streaming (ISO/IEC 23009-1) at one bit rate: N kB every T seconds. Written data
+//! waits behind older data. If the connection accepts no more data, the next write waits, and the writes after it keep
+//! their distance from it.
 //! Differs from a player: no request is sent, nothing is skipped, and the rate does not adapt.
 
 use crate::sizes::MOST;
@@ -30,7 +31,7 @@ base::params! {
 pub struct Video {
     sizes: Sizes,
     every: Span,
-    /// Segments of the first write, until it is written.
+    /// Segments of the first write; `None` once it is written.
     first: Option<u32>,
     due: Time,
     chance: Stream,
@@ -102,7 +103,7 @@ mod tests {
         let params = Params { first: Bytes(146_001), ..params };
         let mut video = Video::new(&params, &site, Stream::new(1, 0, ("test", 0), "traffic")).unwrap();
         assert_eq!([0, 1].map(|_| video.write(video.due())), [Write::Segments(101), Write::Segments(11)]);
-        // The third would be due 80 ms after the start.
+        // The third write would be due 80 ms after the start.
         video.resume(start + Span::millis(70));
         assert_eq!(video.due(), start + Span::millis(80));
         video.resume(start + Span::millis(90));

@@ -1,11 +1,11 @@
-//! A user of the web: opens a page, whose objects come one after another, looks at it, opens the next.
+//! A user of the web: opens a page, whose objects come one after another, looks at it, and opens the next.
 //!
 //! Source: PagePool/WebTraf of ns-2 (Feldmann, Gilbert, Huang, Willinger 1999), with the laws of the web scenario of
-//! gHSTCP's paper as defaults. Objects open at times that do not wait for those before; their number is rounded up (as in
-//! ns-2: a mean of 3 of shape 1.5 becomes 3.61), and thinking begins with the end of the page (ns-2's `interPageOption_`
+//! gHSTCP's paper as defaults. Objects open at times that do not depend on earlier objects. Their number is rounded up (as
+//! in ns-2: a mean of 3 with shape 1.5 becomes 3.61). Thinking begins with the end of the page (ns-2's `interPageOption_`
 //! 1, its default) or with its start (0).
-//! Differs from ns-2: no request is sent; at most `connections` are open at a time; pages of a session do not overlap, even
-//! if thinking begins with their start; all go one way, where ns-2 draws a server for each page.
+//! Differs from ns-2: no request is sent; at most `connections` are open at once; pages of a session do not overlap, even
+//! if thinking begins with their start; all take one path, where ns-2 draws a server for each page.
 
 use crate::times::{check_places, check_think};
 use crate::{Session, SessionProcess, Site, SizeLaw, Sizes, TimeLaw, Times};
@@ -48,11 +48,11 @@ base::params! {
 }
 
 base::words! {
-    /// Instant from which the time between pages counts.
+    /// Instant from which the time between pages is measured.
     pub enum ThinkFrom {
         /// When all objects have arrived.
         End = "end",
-        /// When the first object is asked for.
+        /// When the first object is requested.
         Start = "start",
     }
 }
@@ -61,22 +61,22 @@ base::words! {
 #[derive(Clone, Debug)]
 pub struct Web {
     sizes: Sizes,
-    /// Segments of a document that comes before the objects, which are asked for when it has arrived.
+    /// Segments of a document that comes before the objects; these are requested when it has arrived.
     pub(crate) document: Option<u32>,
     objects: Sizes,
     gaps: Times,
     thinks: Times,
     think_from: ThinkFrom,
-    /// Pages still to open.
+    /// Number of pages still to open.
     pages: u64,
     /// Time at which the page in progress opened.
     opened: Time,
-    /// Its objects still to open, and those open.
+    /// Number of its objects still to open, and of those that are open.
     left: u32,
     open: u32,
-    /// Time of the next object or page, although it may have to wait.
+    /// Time of the next object or page, which may have to wait.
     next: Time,
-    /// The last call.
+    /// Time of the last call.
     now: Time,
     chance: Stream,
 }
@@ -105,7 +105,7 @@ impl Session for Web {
             sizes: Sizes::new(p.law, p.size, p.shape, site.mss)?,
             document: None,
             think_from: p.think_from,
-            // Without an end there is no last page.
+            // If the number of pages is unlimited, there is no last page.
             pages: if p.pages == 0 { u64::MAX } else { u64::from(p.pages) },
             opened: site.start,
             left: 0,
@@ -150,7 +150,7 @@ impl SessionProcess for Web {
         self.open -= 1;
         if self.left + self.open > 0 {
             if self.open == 0 && self.next == Time::NEVER {
-                // The document: what it names is asked for.
+                // The document has arrived, so its objects are requested.
                 self.next = now;
             }
             return None;
@@ -178,7 +178,7 @@ mod tests {
         Time::ZERO + Span::millis(n)
     }
 
-    /// Three objects of two segments 10 ms apart, and 100 ms of thinking, all constant.
+    /// Three objects of two segments, 10 ms apart, and 100 ms of thinking, all constant.
     fn steady() -> Params {
         Params {
             pages: 2,
@@ -197,7 +197,7 @@ mod tests {
     fn a_page_is_complete_when_its_last_object_has_been_opened_and_all_have_ended() {
         let mut web = web(&steady());
         assert_eq!((web.due(), web.open(ms(1)), web.due()), (ms(1), 2, ms(11)));
-        // The only object that is open ends: there are two to come.
+        // The only open object ends; two are still to come.
         assert_eq!((web.ended(ms(5)), web.due()), (None, ms(11)));
         assert_eq!((web.open(ms(11)), web.due(), web.open(ms(21)), web.due()), (2, ms(21), 2, Time::NEVER));
         assert_eq!(
@@ -216,9 +216,9 @@ mod tests {
     fn an_object_that_had_to_wait_does_not_delay_those_after_it() {
         let mut web = web(&steady());
         web.open(ms(1));
-        // Due at 11 ms, opened at 18: the next is still due at 21.
+        // The object was due at 11 ms and opened at 18 ms; the next one is still due at 21 ms.
         assert_eq!((web.open(ms(18)), web.due()), (2, ms(21)));
-        // And what was due before a call is due at once.
+        // An object that was due before a call is due at once.
         assert_eq!((web.ended(ms(25)), web.due()), (None, ms(25)));
     }
 
@@ -232,7 +232,7 @@ mod tests {
         }
     }
 
-    /// Opening times [0.1 s] of three pages of the objects, whose transfers take 0.8 s each.
+    /// Opening times [0.1 s] of the objects of three pages; each transfer takes 0.8 s.
     fn openings(think_from: ThinkFrom) -> Vec<u64> {
         let constant = Params { objects: 2.5, gap: Span::millis(500), think: Span::secs(10), think_from, ..steady() };
         let mut web = web(&Params { pages: 3, ..constant });
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn objects_open_when_ns_2_opens_them() {
         // ns-2.35's PagePool/WebTraf with constant laws (10 s, 2.5 objects, 0.5 s) and `doneObj` 0.8 s after each
-        // `launch-req`, from the start of the session on: its default, then `set-interPageOption 0`.
+        // `launch-req`, measured from the start of the session: first its default, then `set-interPageOption 0`.
         assert_eq!(openings(ThinkFrom::End), [0, 5, 10, 118, 123, 128, 236, 241, 246]);
         assert_eq!(openings(ThinkFrom::Start), [0, 5, 10, 100, 105, 110, 200, 205, 210]);
     }

@@ -1,4 +1,4 @@
-//! The parameter that is a compiled object: its bytes stand in the scenario, as a data URL.
+//! The parameter that is a compiled object: the scenario contains its bytes as a data URL.
 //!
 //! Source: RFC 2397 (data URLs), RFC 4648 Section 4 (base64).
 
@@ -10,17 +10,17 @@ use base64::engine::general_purpose::STANDARD;
 use ebpf::{Loaded, Object};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-/// The word for the object that elephan brings along.
+/// The word for the object that is part of elephan.
 const SHIPPED: &str = "shipped";
 
 /// Text before the file's name, and text between the name and the bytes.
 const PREFIX: &str = "data:;name=";
 const BASE64: &str = ";base64,";
 
-/// Section with the parameters of elephan's laws.
+/// Section with the parameters of the built-in laws.
 const PARAMS: &str = ".rodata.params";
 
-/// The object of elephan's own laws.
+/// The object of the built-in laws.
 static OWN: LazyLock<ObjectFile> = LazyLock::new(|| {
     let object = Object::read("laws.bpf.o", kernel::OBJECT).expect("it is tested");
     ObjectFile { text: SHIPPED.into(), object: Arc::new(object), last: Arc::default() }
@@ -29,13 +29,13 @@ static OWN: LazyLock<ObjectFile> = LazyLock::new(|| {
 /// A compiled object. Copies share it.
 #[derive(Clone)]
 pub struct ObjectFile {
-    /// Text as in scenarios.
+    /// The text in scenarios.
     text: Arc<str>,
     object: Arc<Object>,
     last: Arc<Mutex<Option<Ready>>>,
 }
 
-/// A control that was made ready, for the flows that follow the first of a group.
+/// A control that is ready to run, kept for the further flows of a group.
 struct Ready {
     name: String,
     params: Option<Vec<u8>>,
@@ -43,16 +43,16 @@ struct Ready {
 }
 
 impl ObjectFile {
-    /// Object read from the file.
+    /// The parsed object.
     #[must_use]
     pub fn object(&self) -> &Arc<Object> {
         &self.object
     }
 
-    /// One of its controls, ready to run; `params` replaces the section `.rodata.params`.
+    /// Loads one of its controls, ready to run; `params` replaces the section `.rodata.params`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A description of the error.
     pub fn load(&self, name: &str, params: Option<Vec<u8>>) -> Result<Arc<Loaded>, String> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(ready) = last.as_ref().filter(|ready| ready.name == name && ready.params == params) {
@@ -66,7 +66,7 @@ impl ObjectFile {
 }
 
 impl Default for ObjectFile {
-    /// Object file of elephan's own laws.
+    /// The object of the built-in laws.
     fn default() -> Self {
         OWN.clone()
     }

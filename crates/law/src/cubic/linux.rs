@@ -1,19 +1,19 @@
-//! CUBIC as Linux computes it: whole segments, ticks of the clock, and a Reno-friendly window that keeps its slope.
+//! CUBIC as Linux computes it: in whole segments and clock ticks, with a Reno-friendly window that keeps its slope.
 //!
 //! Source: Linux 6.12, `net/ipv4/tcp_cubic.c` (`bictcp_update`, `cubictcp_recalc_ssthresh`, `cubictcp_acked`, `cubictcp_state`) and
 //! `tcp_cong_avoid_ai`, for the numbers and rules; `HyStart`, which is part of that file, is [`crate::start::hystart_linux`].
-//! Differs from Linux: the cube root is exact (there a table and one step of Newton's, within 0.2 % in the mean), and ACKs in
-//! recovery give no sample of the smallest round-trip time.
+//! Differs from Linux: the cube root is exact (Linux uses a table and one Newton step, with a mean error of 0.2 %), and
+//! ACKs in recovery give no sample of the smallest round-trip time.
 
 use super::Params;
 use crate::whole::Counter;
 use crate::{AckSample, CongestionEvent, Needs, Signal, WindowLaw};
 use base::{Span, Time};
 
-/// Parts of one: shares are in 1/1024.
+/// The number 1: shares are in units of 1/1024.
 const ONE: u64 = 1024;
 
-/// The time of the cubic function counts in 1/1024 s.
+/// The cubic function counts time in units of 1/1024 s.
 const TIME_BITS: u32 = 10;
 
 /// Microseconds in a second.
@@ -22,10 +22,10 @@ const SECOND: u64 = 1_000_000;
 /// Picoseconds in a microsecond, the clock's tick.
 const MICRO: u64 = 1_000_000;
 
-/// C in 1/1024, as `bic_scale` = 41 times ten gives it: 0.4004 segments/s^3.
+/// C in 1/1024: ten times `bic_scale` = 41, which is 0.4004 segments/s^3.
 const C: u64 = 410;
 
-/// Limit on the count before any loss: the window grows by a segment for 20 ACKs or fewer.
+/// Limit of the count before any loss: the window grows by a segment for at most 20 ACKs.
 const FIRST_COUNT: u32 = 20;
 
 /// Parameters of the law as integers.
@@ -38,7 +38,7 @@ pub struct Whole {
     /// C in 1/1024 segments/s^3.
     c: u64,
     fast_convergence: bool,
-    /// Ticks of the clock in a second.
+    /// Clock ticks per second.
     hz: u64,
 }
 
@@ -55,7 +55,7 @@ impl Whole {
     }
 }
 
-/// Values of an ACK: times in microseconds, 0 for unknown.
+/// Values of an ACK: times in microseconds, 0 if unknown.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ack {
     now: u64,
@@ -101,7 +101,7 @@ impl WindowLaw for LinuxCubic {
     fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
         let kept = self.state.backoff(&self.whole, cwnd as u32);
         if event.signal == Signal::Timeout {
-            // Everything is forgotten, the old maximum and the smallest round-trip time too.
+            // All state is reset, including the old maximum and the smallest round-trip time.
             self.state = State::default();
         }
         f64::from(kept)
@@ -118,30 +118,30 @@ impl WindowLaw for LinuxCubic {
     }
 }
 
-/// State of a socket. Times in ticks; segments.
+/// State of a socket. Times are in ticks, windows in segments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct State {
-    /// Acknowledged segments for one segment of growth.
+    /// Acknowledged segments for which the window grows by one segment.
     count: u32,
-    /// Acknowledged segments that have not yet led to growth.
+    /// Acknowledged segments that have not led to growth yet.
     grown: Counter,
     last_max: u32,
     last_cwnd: u32,
     last_time: u64,
     origin: u32,
-    /// 1/1024 s.
+    /// In units of 1/1024 s.
     k: u64,
     /// Smallest round-trip time, in microseconds; zero before the first.
     min_rtt: u32,
     /// Start of the stage in ticks, plus one; zero before it.
     epoch: u64,
-    /// Acknowledged segments that the Reno-friendly window has not counted.
+    /// Acknowledged segments that the Reno-friendly window has not counted yet.
     acked: u64,
     friendly: u32,
 }
 
 impl Whole {
-    /// The tick of a time in microseconds.
+    /// The clock tick of a time in microseconds.
     fn tick(&self, now: u64) -> u64 {
         now * self.hz / SECOND
     }
@@ -173,11 +173,11 @@ impl State {
         ((u64::from(cwnd) * p.beta / ONE) as u32).max(2)
     }
 
-    /// Computes for how many acknowledged segments the window grows by one.
+    /// Computes the number of acknowledged segments for which the window grows by one.
     fn update(&mut self, p: &Whole, cwnd: u32, ack: Ack) {
         let now = p.tick(ack.now);
         self.acked += u64::from(ack.acked);
-        // Not more often than 32 times a second, as long as the window is the same.
+        // At most 32 times per second while the window stays the same.
         if self.last_cwnd == cwnd && now - self.last_time <= p.hz / 32 {
             return;
         }
@@ -190,7 +190,7 @@ impl State {
         }
         let each = ((u64::from(cwnd) * p.friendly) >> 3).max(1);
         if self.acked > each {
-            // As many as leave at least one ACK behind.
+            // As many steps as leave at least one ACK.
             let steps = (self.acked - 1) / each;
             self.acked -= steps * each;
             self.friendly += steps as u32;
@@ -201,13 +201,13 @@ impl State {
         self.count = self.count.max(2);
     }
 
-    /// A stage of congestion avoidance begins.
+    /// Starts a stage of congestion avoidance.
     fn begin(&mut self, p: &Whole, cwnd: u32, now: u64, acked: u32) {
         (self.epoch, self.acked, self.friendly) = (now + 1, u64::from(acked), cwnd);
         (self.k, self.origin) = if self.last_max <= cwnd {
             (0, cwnd)
         } else {
-            // K^3 = (W_max - cwnd) / C in (1/1024 s)^3, where C has ten bits after the point, too.
+            // K^3 = (W_max - cwnd) / C in (1/1024 s)^3, where C has ten fractional bits, too.
             let below = u128::from(self.last_max - cwnd);
             (cube_root(below << (4 * TIME_BITS), p.c), self.last_max)
         };
@@ -222,14 +222,14 @@ impl State {
         if t < self.k { self.origin.saturating_sub(delta) } else { self.origin.saturating_add(delta) }
     }
 
-    /// Acknowledged segments for one of growth, on the way to `target`.
+    /// Acknowledged segments per segment of growth, on the way to `target`.
     fn of_target(&self, cwnd: u32, target: u32) -> u32 {
         let count = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
         if self.last_max == 0 { count.min(FIRST_COUNT) } else { count }
     }
 }
 
-/// The whole cube root of a / b.
+/// The cube root of a / b, as a whole number.
 fn cube_root(a: u128, b: u64) -> u64 {
     let of = a / u128::from(b);
     let mut root = libm::cbrt(of as f64) as u64;
@@ -272,7 +272,7 @@ mod tests {
         // 717 and 410 of 1024; 8 * 1741 / 3 / 307.
         let p = whole();
         assert_eq!((p.beta, p.c, p.friendly), (717, 410, 15));
-        // A fifth more than 2^40 / 410 below it: the cube root of 2^40 * 300 / 410, in 1/1024 s.
+        // The cube root of 2^40 * 300 / 410, in units of 1/1024 s.
         let mut state = State { last_max: 1000, ..State::default() };
         state.begin(&p, 700, 5, 1);
         assert_eq!(state.k, 9300, "9.08 s, where RFC 9438 has 9.09");
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(law.state, State::default());
     }
 
-    /// The window after `ms` from `from` on, with a full window each 40 ms, an ACK for two.
+    /// The window after `ms` from `from` on, with a full window every 40 ms and an ACK for two segments.
     fn run(state: &mut State, mut cwnd: u32, from: u64, ms: u64) -> u32 {
         let p = whole();
         let mut us = 1000 * from;
@@ -321,7 +321,8 @@ mod tests {
         for s in 0..14 {
             cwnd = run(&mut state, cwnd, 1000 * s, 1000);
             let x = (s + 1) as f64 - 9.084;
-            // Looking a round trip ahead and walking there in one: the function itself, to a segment or two.
+            // The law aims one round trip ahead and gets there in one round trip, so it follows the function to within a
+            // segment or two.
             assert!((f64::from(cwnd) - (1000.0 + 0.4004 * x * x * x)).abs() < 3.0, "{cwnd} after {} s", s + 1);
         }
     }
@@ -329,14 +330,15 @@ mod tests {
     #[test]
     fn the_first_stage_grows_by_five_percent_a_round_trip_at_least() {
         let mut state = State::default();
-        // 20 ACKed segments for one: exp(0.05 * 25) times in 25 round trips.
+        // One segment of growth for 20 acknowledged segments: a factor exp(0.05 * 25) in 25 round trips.
         let grown = f64::from(run(&mut state, 400, 1000, 1000)) / 400.0;
         assert!((grown / libm::exp(1.25) - 1.0).abs() < 0.02, "{grown}");
     }
 
     #[test]
     fn behind_a_short_path_it_grows_as_reno_does() {
-        // 15/8 windows of ACKs for a segment, 8/15 a round trip, also above the old maximum: RFC 9438 has 1 there.
+        // 15/8 windows of ACKs per segment are 8/15 segments per round trip, also above the old maximum, where RFC 9438 has
+        // 1.
         let (p, mut state) = (whole(), State::default());
         let mut cwnd = state.backoff(&p, 20);
         assert_eq!(cwnd, 14);
@@ -347,7 +349,8 @@ mod tests {
             acks += 1;
         }
         let expected: u64 = (14..26).map(|w| w * 15 / 8).sum();
-        // It looks 32 times a second, and keeps what it found for a tick: less than a segment's ACKs at the end.
+        // It computes at most 32 times per second and keeps the result for a tick: the error is less than a segment's ACKs
+        // at the end.
         assert!(acks.abs_diff(expected) < 40, "{acks} ACKs, not {expected}");
     }
 }

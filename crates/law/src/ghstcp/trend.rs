@@ -1,5 +1,5 @@
-//! Pearson's correlation of departure and round-trip times, of which samples may come and go. Sums of integers, in
-//! picoseconds since an origin, so that nothing rounds before the last step.
+//! Pearson's correlation of departure and round-trip times, for a set of samples that changes. Sums are integers, in
+//! picoseconds since an origin, so that only the last step rounds.
 
 /// Offsets from the origin stay below 2^52 ps (75 minutes) and samples below 2^20, so that every product of sums fits
 /// 128 bits.
@@ -10,7 +10,7 @@ const MAX_OFFSET: u64 = 1 << 52;
 pub struct Trend {
     count: u32,
     origin: (u64, u64),
-    /// Sums over the samples of x, y, x^2, y^2 and xy; x and y count from the origin.
+    /// Sums over the samples of x, y, x^2, y^2 and xy; x and y are measured from the origin.
     x: i128,
     y: i128,
     xx: i128,
@@ -25,14 +25,14 @@ impl Trend {
         self.count
     }
 
-    /// Whether a sample is near enough to the others.
+    /// Whether a sample is close enough to the others.
     #[inline]
     pub fn admits(&self, sample: (u64, u64)) -> bool {
         self.count == 0
             || (sample.0.abs_diff(self.origin.0) < MAX_OFFSET && sample.1.abs_diff(self.origin.1) < MAX_OFFSET)
     }
 
-    /// Adds a sample that is admitted. The first is the origin.
+    /// Adds a sample that [`Self::admits`] accepts. The first sample is the origin.
     #[inline]
     pub fn add(&mut self, sample: (u64, u64)) {
         if self.count == 0 {
@@ -42,14 +42,14 @@ impl Trend {
         self.change(sample, 1);
     }
 
-    /// Takes out a sample that was added.
+    /// Removes a sample that was added.
     #[inline]
     pub fn remove(&mut self, sample: (u64, u64)) {
         self.count -= 1;
         self.change(sample, -1);
     }
 
-    /// Keeps the origin within reach of samples that slide, `oldest` the first of them. Seldom does anything.
+    /// Keeps the origin near sliding samples, the first of which is `oldest`. It rarely has to move.
     #[inline]
     pub fn follow(&mut self, oldest: (u64, u64)) {
         if oldest.0.abs_diff(self.origin.0) > MAX_OFFSET / 4 {
@@ -68,7 +68,7 @@ impl Trend {
         self.origin = sample;
     }
 
-    /// r; zero if either time does not vary.
+    /// The correlation r; zero if one of the two times does not vary.
     pub fn correlation(&self) -> f64 {
         let spread_x = self.central(self.xx, self.x, self.x);
         let spread_y = self.central(self.yy, self.y, self.y);
@@ -88,7 +88,7 @@ impl Trend {
         self.xy += sign * (x * y);
     }
 
-    /// Sum of ab less a b / n, with the division split so that it stays within 128 bits and exact up to its fraction.
+    /// Sum of ab minus a b / n; the division is split so that it stays within 128 bits and exact up to its fraction.
     fn central(&self, ab: i128, a: i128, b: i128) -> f64 {
         let n = i128::from(self.count.max(1));
         let rest = (a % n) * b;
@@ -118,10 +118,10 @@ mod tests {
         total + lost
     }
 
-    /// Two passes: means first, then the deviations from them.
+    /// Two-pass formula: first the means, then the deviations from them.
     fn two_pass(samples: &VecDeque<(u64, u64)>) -> f64 {
         let n = samples.len() as f64;
-        // Against a fixed start, so that the deviations themselves are exact to 1e-5 ps and less.
+        // Relative to a fixed start, so that the deviations are exact to 1e-5 ps or better.
         let first = samples[0];
         let d = |s: &(u64, u64)| (s.0 - first.0) as f64;
         let t = |s: &(u64, u64)| s.1 as f64 - first.1 as f64;
@@ -131,7 +131,7 @@ mod tests {
         sum(samples.iter().map(|s| (d(s) - mean_d) * (t(s) - mean_t))) / (dd.sqrt() * tt.sqrt())
     }
 
-    /// Departures every 2 us or so from 10^14 ps on; round-trip times of 100 ms that rise a little under noise of 1 us.
+    /// Departures about every 2 us from 10^14 ps on; round-trip times of 100 ms that slowly increase, with noise of 1 us.
     fn samples(count: u64) -> impl Iterator<Item = (u64, u64)> {
         let mut state = 1u64;
         (0..count).map(move |i| {
@@ -162,7 +162,7 @@ mod tests {
         let exact = two_pass(&ring);
         assert!(exact > 0.2 && exact < 0.3, "a correlation worth the name: {exact}");
         assert!((fresh.correlation() - exact).abs() < 1e-9, "{} instead of {exact}", fresh.correlation());
-        // Integers forget nothing: coming, going and moving leave the same numbers.
+        // Integers are exact: adding, removing and moving the origin give the same numbers.
         slid.move_origin(ring[0]);
         assert_eq!(slid.correlation().to_bits(), fresh.correlation().to_bits());
     }
@@ -174,7 +174,7 @@ mod tests {
             for i in 0..1000i64 {
                 line.add((1u64 << 60 | (i * 1_000_000) as u64, (100_000_000_000 + slope * i) as u64));
             }
-            // Two square roots and a quotient: three roundings.
+            // Two square roots and a quotient, so three roundings.
             assert!((line.correlation() - r).abs() < 1e-15, "{}", line.correlation());
         }
         let mut same = Trend::default();

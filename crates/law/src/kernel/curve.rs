@@ -1,31 +1,31 @@
-//! A function of the window in straight lines, as the laws' C has it (`crates/law/kernel/arithmetic.h`), which reads it.
+//! A piecewise linear function of the window, in the form that the laws' C code (`crates/law/kernel/arithmetic.h`) reads.
 //!
-//! Source: none; numbers of 20 bits after the point for gains and shares, of 12 for windows.
+//! Source: none. Gains and shares have 20 fractional bits, windows 12.
 
-/// One, as gains and shares are counted.
+/// The number 1 in the unit of gains and shares.
 pub const ONE: u64 = 1 << 20;
-/// One segment, as windows are counted.
+/// One segment in the unit of windows.
 pub const SEGMENT: u64 = 1 << 12;
-/// Largest window that grows, in segments.
+/// Largest window that still grows, in segments.
 pub const MAX_CWND: u32 = 1 << 20;
 
 /// Binary logarithms of the smallest and the largest window that a curve covers, in 1/4096 segments.
 const LOWEST: u32 = 10;
 const HIGHEST: u32 = 32;
-/// Knots to the octave.
+/// Knots per octave.
 const PER_OCTAVE: u32 = 16;
-/// Knots of a curve.
+/// Number of knots of a curve.
 pub const KNOTS: usize = (PER_OCTAVE * (HIGHEST - LOWEST) + 1) as usize;
 
-/// A function of the window, in straight lines between knots.
+/// A function of the window, linear between knots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Curve {
-    /// Values, of 2^20.
+    /// Values in units of 2^-20.
     pub at: [u32; KNOTS],
 }
 
 impl Curve {
-    /// The curve of `f`, a function of the window in segments; `None` where a value is beyond its range (4096).
+    /// The curve of `f`, a function of the window in segments; `None` if a value exceeds the range (4096).
     #[must_use]
     pub fn of(f: impl Fn(f64) -> f64) -> Option<Self> {
         let mut at = [0; KNOTS];

@@ -1,8 +1,8 @@
-//! The laws that also run in the Linux kernel: their object, compiled from the C of `crates/law/kernel/`, and the parameters that
-//! lie in it.
+//! The laws that also run in the Linux kernel: their object, compiled from the C code in `crates/law/kernel/`, and the
+//! parameters in it.
 //!
-//! Source: that of each law. What the object does otherwise than the law in floating point: windows are whole segments, a(w)
-//! and b(w) straight lines between knots, times whole microseconds. A scenario chooses by [`Arithmetic`].
+//! Source: that of each law. Differences of the object from the law in floating point: windows are whole segments, a(w) and
+//! b(w) are piecewise linear, times are whole microseconds. A scenario chooses with [`Arithmetic`].
 
 use crate::bpf::{Bpf, ObjectFile};
 use crate::{LawSpec, StartSpec};
@@ -17,7 +17,7 @@ pub use params::Params;
 /// The object that `make bpf` builds.
 pub static OBJECT: &[u8] = include_bytes!("../../kernel/laws.bpf.o");
 
-/// The laws in the order of `crates/law/kernel/params.h`: their names in scenarios, and in the kernel.
+/// The laws in the order of `crates/law/kernel/params.h`: their names in scenarios and in the kernel.
 pub const LAWS: [(&str, &str); 5] = [
     ("highspeed", "el_highspeed"),
     ("ghstcp", "el_ghstcp"),
@@ -26,19 +26,20 @@ pub const LAWS: [(&str, &str); 5] = [
     ("htcp", "el_htcp"),
 ];
 
-/// The law of [`LAWS`] whose program runs `law` in the kernel, if one does: a law from tables is HighSpeed's with other curves.
+/// The law in [`LAWS`] whose program runs `law` in the kernel, if one does. A tabulated law uses HighSpeed's program with
+/// other curves.
 #[must_use]
 pub fn program(law: &LawSpec) -> &'static str {
     if let LawSpec::Tabulated(_) = law { "highspeed" } else { law.card().name }
 }
 
-/// The arithmetic in which a law is computed.
+/// The arithmetic used to compute a law.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arithmetic {
     /// Floating point.
     #[default]
     Exact,
-    /// Fixed point in whole numbers, by the object that runs in the kernel.
+    /// Fixed-point integers, by the object that runs in the kernel.
     Kernel,
 }
 
@@ -61,10 +62,10 @@ impl ParamType for Arithmetic {
 }
 
 impl LawSpec {
-    /// The law as the object has it, if it is to be computed in the kernel's arithmetic.
+    /// The law's program in the object, if the law is to be computed in the kernel's arithmetic.
     ///
     /// # Errors
-    /// The first parameter outside the range of the kernel's numbers; a slow start that is not the kernel's.
+    /// The first parameter outside the range of the kernel's numbers, or a slow start that the kernel does not have.
     pub(crate) fn in_object(
         &self,
         start: &StartSpec,
@@ -96,7 +97,7 @@ impl LawSpec {
     }
 }
 
-/// Bytes of a segment on the wire, for laws that do not use them.
+/// Bytes of a segment on the wire, for laws that do not use this size.
 const ETHERNET: u32 = 1500;
 
 #[cfg(test)]
@@ -130,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_law_from_tables_runs_in_the_object_as_in_floating_point() {
-        // Reno's, a power of the window, and a jump as a policy of rows has it.
+        // Reno's table, a power of the window, and a jump as in a learned policy.
         let learned = tables(
             &[[1.0, 1.0], [100.0, 1.0], [400.0, 4.0], [400.01, 12.0], [4000.0, 120.0]],
             &[[300.0, 0.4], [900.0, 0.2]],
@@ -141,8 +142,8 @@ mod tests {
             let exact = windows(&mut spec.build(&start, 2.0, 300.0).expect("a law"));
             for other in [&learned, &reno] {
                 let whole = in_the_object(other);
-                // A segment for each cut and for the one under way. Where growth jumps it is a slope up to the next knot: a round
-                // trip or two later, in each of which it grows by 3 %.
+                // The tolerance is one segment for each cut and for the one in progress. A jump of the growth becomes a
+                // slope to the next knot: it comes a round trip or two later, and the window grows by 3 % in each.
                 let follows = exact.iter().zip(&whole).all(|(exact, whole)| (whole - exact).abs() < 4.0 + 0.06 * exact);
                 assert_eq!(follows, std::ptr::eq(spec, other), "{exact:?} {whole:?}");
             }

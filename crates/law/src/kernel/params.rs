@@ -1,43 +1,44 @@
-//! The parameters of the laws in whole numbers, as they lie in the object (`struct el_params` of `crates/law/kernel/params.h`).
+//! The parameters of the laws as integers, in the layout of the object (`struct el_params` of
+//! `crates/law/kernel/params.h`).
 //!
-//! Source: that of each law. Fixed point: 20 bits after the point for gains and shares, 12 for windows; times in microseconds.
+//! Source: that of each law. Fixed point: gains and shares have 20 fractional bits, windows 12; times are in microseconds.
 
 use super::curve::{Curve, MAX_CWND};
 use crate::{Law, LawSpec, ghstcp, highspeed, htcp, nr_hstcp, scalable, tabulated};
 use base::{ParamError, Span};
 
-/// Picoseconds in a microsecond, the clock's tick in the kernel.
+/// Picoseconds per microsecond, the kernel's clock tick.
 const MICRO: u64 = 1_000_000;
 
-/// Samples of a test of gHSTCP at most.
+/// Largest number of samples in a test of gHSTCP.
 const MAX_SAMPLES: u32 = 65_535;
 
-/// Segments of NR-HSTCP above these many bytes are refused.
+/// Segments of NR-HSTCP larger than this number of bytes are refused.
 const MAX_BYTES: f64 = 65_536.0;
 
 /// HighSpeed TCP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Highspeed {
-    /// 1/4096 segments.
+    /// In units of 1/4096 segment.
     pub low_window: u64,
     /// Fixed-point number in units of 2^-20.
     pub least_b: u64,
-    /// Curve without its bounds, so that it has no corners.
+    /// The curve without its bounds, which would add corners.
     pub a: Curve,
-    /// Same as for `a`.
+    /// The curve without its bounds, as for `a`.
     pub b: Curve,
 }
 
 /// Gentle HighSpeed TCP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ghstcp {
-    /// Growth and cuts.
+    /// Parameters of growth and cuts.
     pub highspeed: Highspeed,
     /// Fixed-point number in units of 2^-32.
     pub z_squared: u64,
-    /// Samples of a test.
+    /// Smallest number of samples in a test.
     pub least: u32,
-    /// Samples of a test, in 1/256 of the window.
+    /// Number of samples in a test, in units of 1/256 of the window.
     pub factor: u32,
     /// Tick of the clock that measures round-trip times, in microseconds; 0 for an exact one.
     pub tick: u32,
@@ -46,24 +47,24 @@ pub struct Ghstcp {
 /// NR-HSTCP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NrHstcp {
-    /// us.
+    /// In microseconds.
     pub reference_rtt: u32,
-    /// Bytes.
+    /// In bytes.
     pub reference_segment: u32,
     /// Fixed-point number in units of 2^-20.
     pub min_decrease: u64,
     /// Fixed-point number in units of 2^-20.
     pub max_decrease: u64,
-    /// Equations 2 and 3, of 2^20.
+    /// Equations 2 and 3, in units of 2^-20.
     pub a: Curve,
-    /// Equation 1, of 2^20; 0 where it is negative.
+    /// Equation 1, in units of 2^-20; 0 where it is negative.
     pub b: Curve,
 }
 
 /// Scalable TCP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scalable {
-    /// 1/4096 segments.
+    /// In units of 1/4096 segment.
     pub legacy_window: u64,
     /// Fixed-point number in units of 2^-20, for each segment.
     pub increase: u64,
@@ -74,7 +75,7 @@ pub struct Scalable {
 /// H-TCP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Htcp {
-    /// us.
+    /// In microseconds.
     pub low_speed: u64,
     /// Fixed-point number in units of 2^-20.
     pub beta_min: u64,
@@ -82,11 +83,11 @@ pub struct Htcp {
     pub beta_max: u64,
     /// Fixed-point number in units of 2^-20.
     pub throughput_change: u64,
-    /// Whether the share kept follows the round-trip times.
+    /// Whether the share kept depends on the round-trip times.
     pub adaptive_backoff: u32,
     /// Whether alpha is scaled.
     pub rtt_scaling: u32,
-    /// us.
+    /// In microseconds.
     pub reference_rtt: u32,
 }
 
@@ -119,10 +120,10 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Takes over the parameters of a law of a scenario; returns whether the object has that law.
+    /// Takes the parameters of a law of a scenario; returns whether the object has that law.
     ///
     /// # Errors
-    /// The first parameter that the kernel's numbers cannot hold.
+    /// The first parameter that does not fit the kernel's numbers.
     pub fn set(&mut self, law: &LawSpec) -> Result<bool, ParamError> {
         match law {
             LawSpec::Highspeed(p) => self.highspeed = Highspeed::of(p)?,
@@ -136,7 +137,7 @@ impl Params {
         Ok(true)
     }
 
-    /// The bytes of the object's structure, the lowest first.
+    /// The bytes of the object's structure, in little-endian order.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = Bytes(Vec::with_capacity(9000));
@@ -152,7 +153,7 @@ impl Params {
     }
 }
 
-/// A structure of C being written: none of its fields needs padding before it.
+/// A C structure being written; none of its fields needs padding before it.
 struct Bytes(Vec<u8>);
 
 impl Bytes {
@@ -188,11 +189,11 @@ impl Highspeed {
 }
 
 impl Highspeed {
-    /// Program with other curves: a law from tables. Between sixteen knots an octave these are straight lines, so that a jump
-    /// of a table is a slope of at most a sixteenth of its window.
+    /// HighSpeed's program with other curves, for a tabulated law. With sixteen knots per octave the curves are piecewise
+    /// linear, so a jump in a table becomes a slope over at most a sixteenth of the window.
     ///
     /// # Errors
-    /// A table that the program, which never grows less nor cuts more than Reno, cannot hold.
+    /// A table that the program cannot represent: it never grows more slowly nor cuts more than Reno.
     pub fn of_tables(p: &tabulated::Params) -> Result<Self, ParamError> {
         tabulated::Tabulated::new(p)?;
         p.increase.check(
@@ -304,7 +305,7 @@ impl Htcp {
     }
 }
 
-/// Fixed-point number with `bits` bits after the point.
+/// Fixed-point number with `bits` fractional bits.
 fn of(x: f64, bits: i32) -> u64 {
     libm::round(libm::ldexp(x, bits)) as u64
 }

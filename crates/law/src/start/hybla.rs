@@ -1,8 +1,8 @@
-//! Hybla's slow start: 2^rho - 1 segments per acknowledged segment, rho = RTT/`reference_rtt`, so that a flow opens its
-//! rate as fast as one at `reference_rtt` does; up to rho times `ssthresh` segments.
+//! Hybla's slow start: 2^rho - 1 segments per acknowledged segment, where rho = RTT/`reference_rtt`, so that a flow
+//! increases its rate as fast as one at `reference_rtt`; up to rho times `ssthresh` segments.
 //!
-//! Source: C. Caini, R. Firrincieli, TCP Hybla, 2004; the scaled threshold is the paper's rho gamma, with a gamma of
-//! our own. RTT is the smallest one seen.
+//! Source: C. Caini, R. Firrincieli, TCP Hybla, 2004; the scaled threshold is the paper's rho gamma, with our own value of
+//! gamma. RTT is the smallest one seen.
 //! Differs from Linux and ns-3: there the threshold is not scaled; ns-3's reference is 50 ms.
 
 use super::Start;
@@ -21,7 +21,7 @@ base::params! {
     }
 }
 
-/// See the [module](self). On the heap, so that flows with another slow start do not carry it.
+/// See the [module](self). Boxed, so that flows with another slow start do not need memory for it.
 #[derive(Clone, Debug)]
 pub struct Hybla(Box<Growth>);
 
@@ -34,7 +34,7 @@ struct Growth {
     rtt: Span,
     gain: f64,
     limit: f64,
-    /// No loss yet: the threshold is the scaled one.
+    /// Whether there was no loss yet: then the threshold is the scaled one.
     first: bool,
 }
 
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_tenfold_round_trip_time_reaches_ten_times_the_threshold() {
         assert_eq!(opened(25, 63.5), Opening::Exit(64.0));
-        // 2^10 - 1 segments at once reach it with the first ACK.
+        // A growth of 2^10 - 1 segments reaches the limit with the first ACK.
         assert_eq!(opened(250, 2.0), Opening::Exit(640.0));
         // A round trip of a minute gives 2^2400, more than a float holds: the limit applies.
         assert_eq!(opened(60_000, 2.0), Opening::Exit(2400.0 * 64.0));

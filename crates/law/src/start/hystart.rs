@@ -1,5 +1,6 @@
-//! HyStart++: the first slow start ends when the round-trip time rises; it first slows down for `css_rounds` round trips
-//! (conservative slow start) and resumes if the rise was a passing one. Later slow starts are the classic one.
+//! HyStart++: in the first slow start, when the round-trip time rises, growth slows down for `css_rounds` round trips
+//! (conservative slow start). It resumes if the rise does not last; otherwise slow start ends. Later slow starts are the
+//! classic one.
 //!
 //! Source: RFC 9406, Section 4 (parameters in 4.3).
 //! Differs from Linux, which has the older algorithm: [`super::hystart_linux`].
@@ -28,10 +29,10 @@ base::params! {
     }
 }
 
-/// No round-trip time yet: the infinity of the RFC.
+/// No round-trip time yet; stands for the RFC's infinity.
 const NONE: Span = Span(u64::MAX);
 
-/// See the [module](self). The state of the first slow start lies on the heap until it is over.
+/// See the [module](self). The state of the first slow start is boxed, and freed when it is over.
 #[derive(Clone, Debug)]
 pub struct Hystart(Option<Box<First>>);
 
@@ -39,9 +40,9 @@ pub struct Hystart(Option<Box<First>>);
 #[derive(Clone, Debug)]
 struct First {
     p: Params,
-    /// Samples in this round.
+    /// Number of samples in this round.
     samples: u32,
-    /// Round trips of conservative slow start completed.
+    /// Completed round trips of conservative slow start.
     rounds: u32,
     /// lastRoundMinRTT, currentRoundMinRTT, cssBaselineMinRtt (`NONE` outside conservative slow start).
     last: Span,
@@ -90,7 +91,7 @@ impl SlowStart for Hystart {
     }
 
     fn gain(&self, _w: f64) -> Option<f64> {
-        // Known threshold, nothing to find out: RFC 9406 leaves later slow starts to RFC 5681.
+        // The threshold is known by then, so there is nothing to search: RFC 9406 leaves later slow starts to RFC 5681.
         self.0.is_none().then_some(1.0)
     }
 
@@ -113,7 +114,7 @@ impl SlowStart for Hystart {
 }
 
 impl First {
-    /// A round ends and another begins; whether slow start is over.
+    /// Ends a round and begins the next one. Returns whether slow start is over.
     fn begin_round(&mut self) -> bool {
         (self.last, self.current, self.samples) = (self.current, NONE, 0);
         if self.baseline == NONE {
@@ -123,7 +124,8 @@ impl First {
         self.rounds >= self.p.css_rounds
     }
 
-    /// Whether the delay has risen since the last round, or was found not to have risen after all.
+    /// Takes a round-trip time: enters conservative slow start if the delay has risen since the last round, or leaves it if
+    /// the rise is gone.
     fn update(&mut self, rtt: Span) {
         self.current = self.current.min(rtt);
         self.samples += 1;
@@ -157,7 +159,7 @@ mod tests {
         start.0.as_ref().unwrap().baseline != NONE
     }
 
-    /// A round of `acks` ACKs at `rtt`; the window after it and whether slow start ended.
+    /// Runs a round of `acks` ACKs at `rtt`; returns the window after it, and whether slow start ended.
     fn round(start: &mut Hystart, mut w: f64, acks: u32, rtt: Span) -> (f64, bool) {
         for i in 0..acks {
             match start.open(w, &AckSample { round_start: i == 0, ..AckSample::plain(Time(0), rtt) }) {
@@ -193,7 +195,7 @@ mod tests {
         // The eighth sample shows the rise: seven ACKs grow by one, thirteen by a quarter.
         let (mut w, _) = round(&mut start, w, 20, Span::millis(90));
         assert_eq!(w, 20.0 + 7.0 + 13.0 / 4.0);
-        // That round was the first of five; the fifth ends with the ACK that begins the one after it.
+        // That round was the first of five. The fifth ends with the ACK that begins the next round.
         for _ in 0..4 {
             let (next, over) = round(&mut start, w, 20, Span::millis(95));
             assert_eq!((next, over), (w + 5.0, false));
@@ -208,10 +210,10 @@ mod tests {
         round(&mut start, 10.0, 10, Span::millis(80));
         round(&mut start, 20.0, 20, Span::millis(90));
         assert!(in_css(&start));
-        // Below the baseline of 90 ms: after eight samples the pace is the old one.
+        // The delay is below the baseline of 90 ms: after eight samples the growth is normal again.
         let (w, _) = round(&mut start, 40.0, 20, Span::millis(89));
         assert_eq!(w, 40.0 + 7.0 / 4.0 + 13.0);
-        // And from here the next rise counts anew: 89 + 89/8 = 100.125 ms.
+        // The next rise is measured from here: 89 + 89/8 = 100.125 ms.
         round(&mut start, 60.0, 20, Span::millis(101));
         assert!(in_css(&start) && start.0.unwrap().rounds == 0);
     }

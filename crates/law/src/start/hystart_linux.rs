@@ -1,10 +1,10 @@
-//! `HyStart` as Linux has it under CUBIC: slow start ends at once when ACKs arrive in a row for half of the smallest round-trip
-//! time, or when a round's round-trip times have risen.
+//! `HyStart` as Linux uses it with CUBIC. Slow start ends at once when closely spaced ACKs (an ACK train) have arrived for
+//! half of the smallest round-trip time, or when the round-trip times of a round have risen.
 //!
 //! Source: Ha and Rhee 2011, "Taming the elephants: new TCP slow start"; Linux 6.12, `hystart_update`, `cubictcp_acked` and
 //! `hystart_ack_delay` of `net/ipv4/tcp_cubic.c`, for the numbers and rules.
-//! Differs from Linux: samples are not dropped in the first second of a stage of congestion avoidance, in which there is no slow start,
-//! and what an ACK acknowledges beyond the threshold does not grow the window.
+//! Differs from Linux: samples are not dropped in the first second of a stage of congestion avoidance, because there is no
+//! slow start then; segments acknowledged beyond the threshold do not increase the window.
 
 use super::Start;
 use crate::{AckSample, Needs, Opening, SlowStart};
@@ -30,13 +30,14 @@ base::params! {
     }
 }
 
-/// Four bursts of 64 KiB, in segments of 1,448 bytes: what may gather on the way while a row of ACKs is measured.
+/// Four bursts of 64 KiB, in segments of 1,448 bytes: the data that may accumulate on the path while an ACK train is
+/// measured.
 const FOUR_BURSTS: f64 = 181.0;
 
-/// The longest time that counts for them.
+/// Upper limit of the time allowed for these bursts.
 const MOST_FOR_BURSTS: Span = Span::millis(1);
 
-/// See the [module](self). Its state lies on the heap: few senders have it.
+/// See the [module](self). Its state is boxed, because few senders have it.
 #[derive(Clone, Debug)]
 pub struct HystartLinux(Box<Search>);
 
@@ -44,14 +45,14 @@ pub struct HystartLinux(Box<Search>);
 #[derive(Clone, Debug)]
 struct Search {
     p: Params,
-    /// Whether slow start was found to be over since the last timeout.
+    /// Whether the end of slow start was found since the last timeout.
     found: bool,
     /// Whether the next ACK begins a round in any case.
     fresh: bool,
     round_began: Time,
-    /// The last ACK of the row.
+    /// Time of the last ACK of the train.
     last_ack: Time,
-    /// Smallest round-trip time of all, and of this round; zero before the first.
+    /// Smallest round-trip time of all samples, and that of this round; zero or `None` before the first sample.
     min_rtt: Span,
     round_rtt: Option<Span>,
     samples: u32,
@@ -107,7 +108,7 @@ impl SlowStart for HystartLinux {
 }
 
 impl Search {
-    /// Takes a round-trip time; whether it ends slow start.
+    /// Takes a round-trip time. Returns whether it ends slow start.
     fn on_rtt(&mut self, cwnd: f64, rtt: Span, ack: &AckSample) -> bool {
         let least = if self.min_rtt == Span::ZERO { rtt } else { self.min_rtt.min(rtt) };
         self.min_rtt = least.max(Span::micros(1));
@@ -115,7 +116,7 @@ impl Search {
         if searches {
             self.found = self.search(cwnd, rtt, ack);
         } else {
-            // Where the search has not begun, it begins with a round of its own.
+            // The search, when it begins, starts with a round of its own.
             self.fresh = true;
         }
         searches && self.found
@@ -127,7 +128,7 @@ impl Search {
             (self.round_began, self.last_ack) = (ack.now, ack.now);
             (self.round_rtt, self.samples, self.fresh) = (None, 0, false);
         }
-        // Both are looked at: the row of ACKs goes on also where the delay says enough.
+        // Both are always evaluated, because the ACK train must be followed even if the delay alone ends slow start.
         let train = self.p.ack_train && self.is_train(cwnd, ack);
         let risen = self.p.delay && self.has_risen(rtt);
         train || risen
@@ -138,10 +139,10 @@ impl Search {
             return false;
         }
         self.last_ack = ack.now;
-        // The pace of slow start is two windows per round-trip time.
+        // The sending rate in slow start is two windows per round-trip time.
         let bursts = Span((FOUR_BURSTS * ack.srtt.0 as f64 / (2.0 * cwnd)) as u64).min(MOST_FOR_BURSTS);
         let threshold = self.min_rtt + bursts;
-        // A pace may have held segments back for up to half of a round-trip time.
+        // Pacing may have delayed segments by up to half a round-trip time.
         let threshold = if ack.paced { threshold } else { Span(threshold.0 / 2) };
         ack.now.since(self.round_began) > threshold
     }
@@ -166,7 +167,8 @@ mod tests {
         HystartLinux::new(p).unwrap()
     }
 
-    /// A round of ACKs `gap` apart from `began` on, each with this round-trip time; the window at which it ended, if it did.
+    /// Runs a round of ACKs, `gap` apart from `began` on, with this round-trip time; returns the number of the ACK that
+    /// ended slow start.
     fn round(start: &mut HystartLinux, cwnd: f64, acks: u32, (began, gap, rtt): (Time, Span, Span), paced: bool) -> Option<u32> {
         (0..acks).find(|&i| {
             let now = began + Span(gap.0 * u64::from(i));
@@ -179,12 +181,13 @@ mod tests {
 
     #[test]
     fn a_row_of_acks_for_half_of_the_round_trip_ends_it() {
-        // (40 ms + 1 ms) / 2, more than that: the 22nd ACK where they are 1 ms apart. With a pace: all of 41 ms.
+        // The train must last more than (40 ms + 1 ms) / 2: the 22nd ACK, if they are 1 ms apart. With pacing, more than 41
+        // ms.
         for (paced, at) in [(false, 21), (true, 42)] {
             let mut start = start(&Params { delay: false, ..Params::default() });
             assert_eq!(round(&mut start, 50.0, 50, (Time::ZERO, Span::millis(1), RTT), paced), Some(at));
         }
-        // More than 2 ms apart they are no row.
+        // ACKs more than 2 ms apart do not form a train.
         let mut start = start(&Params { delay: false, ..Params::default() });
         assert_eq!(round(&mut start, 50.0, 50, (Time::ZERO, Span::micros(2001), RTT), false), None);
     }

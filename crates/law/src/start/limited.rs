@@ -61,7 +61,8 @@ mod tests {
         assert_eq!(gain(100.0), 1.0);
         assert_eq!(gain(149.0), 0.5);
         assert_eq!(gain(150.0), 1.0 / 3.0);
-        // RFC 3742: between max_ssthresh/2 and max_ssthresh per round trip while K truncates, towards the former.
+        // RFC 3742: the growth per round trip lies between max_ssthresh/2 and max_ssthresh because K is truncated; it tends
+        // to the former.
         for w in [100.5, 1000.0, 12_345.0, 83_000.0] {
             assert!((50.0..=75.1).contains(&(gain(w) * w)), "{w}: {}", gain(w) * w);
         }

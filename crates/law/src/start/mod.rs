@@ -1,12 +1,12 @@
-//! Slow starts: how a flow opens its window before the first loss and after a timeout. One line each, as in the
-//! registry of laws.
+//! Slow starts: how a flow opens its window before the first loss and after a timeout. The registry has one line for each,
+//! like that of the laws.
 
 use crate::{AckSample, Needs, Opening, SlowStart};
 use base::{ParamError, Registered};
 
 /// A slow start that scenarios can name.
 pub trait Start: SlowStart + Registered {
-    /// A slow start with these parameters.
+    /// Creates the slow start from its parameters.
     ///
     /// # Errors
     /// The first parameter out of range.
@@ -33,7 +33,7 @@ each_start! { starts:
 }
 
 impl StartSpec {
-    /// The slow start, ready to run.
+    /// Builds the slow start, ready to run.
     ///
     /// # Errors
     /// The first parameter out of range.

@@ -1,8 +1,8 @@
-//! The slow start of Vegas: the window doubles every other round trip; between, it rests, so that the rate expected and
-//! the actual one can be compared. Over as soon as more than `gamma` own segments wait in the queue.
+//! The slow start of Vegas: the window doubles every other round trip. In between it does not change, so that the expected
+//! and the actual rate can be compared. It ends as soon as more than `gamma` own segments wait in the queue.
 //!
 //! Source: L. Brakmo, L. Peterson, TCP Vegas, IEEE JSAC 13(8), 1995, Section III-C.
-//! Differs from the source: the round-trip time compared is the smallest of the resting round, not one segment's.
+//! Differs from the source: the round-trip time compared is the smallest of the round without growth, not one segment's.
 //! Differs from ns-2: there the window loses one eighth on leaving. Linux doubles every round trip.
 
 use super::Start;
@@ -21,7 +21,7 @@ base::params! {
 #[derive(Clone, Debug)]
 pub struct Vegas(Box<Resting>);
 
-/// State on the heap, so that flows under other slow starts do not carry it.
+/// State; boxed, so that flows with other slow starts do not need memory for it.
 #[derive(Clone, Debug)]
 struct Resting {
     gamma: f64,
@@ -89,7 +89,8 @@ mod tests {
         let mut control = LawSpec::named("reno").unwrap().build(&start, 2.0, f64::INFINITY).unwrap();
         let list = rounds(&mut control, Path { base_rtt: Span::millis(100), bdp: 100.0 }, &[], 16);
         let windows: Vec<f64> = list.iter().map(|round| round.cwnd.floor()).collect();
-        // 128 segments on a path of 100: 28 wait, which the round without growth measures; congestion avoidance takes over.
+        // 128 segments on a path of 100: 28 wait, which the round without growth measures. Then congestion avoidance
+        // begins.
         let expected = [2.0, 4.0, 4.0, 8.0, 8.0, 16.0, 16.0, 32.0, 32.0, 64.0, 64.0, 128.0, 128.0, 128.0, 129.0, 130.0];
         assert_eq!(windows, expected);
     }

@@ -1,9 +1,9 @@
-//! CoDel's estimator and control law for one queue: may the packet that leaves go on, or must it be dropped or marked?
+//! CoDel's estimator and control law for one queue: they decide whether a departing packet passes, or is dropped or marked.
 //!
 //! Source: RFC 8289, Sections 5.5 (the two routines) and 5.6 (`control_law`); marks: RFC 8290, Section 5.2.
 //! Differs from the source: a mark takes the place of a drop and its packet goes on, as in Linux; RFC 8289 only drops.
 //!
-//! Times are picoseconds. A packet that stays below target costs two comparisons; divisions and roots come with drops.
+//! Times are in picoseconds. A packet below target costs two comparisons; divisions and roots are needed only for drops.
 
 use crate::{Fates, Packet, Port};
 use base::{Amount, Cause, Flags, ParamError, Span, Time};
@@ -11,7 +11,7 @@ use base::{Amount, Cause, Flags, ParamError, Span, Time};
 /// The largest Ethernet frame, in bytes.
 const ETHERNET: f64 = 1514.0;
 
-/// Parameters that all queues of a discipline share.
+/// Parameters shared by all queues of a discipline.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     target: u64,
@@ -19,24 +19,25 @@ pub(crate) struct Setting {
     mtu: u64,
     ecn: bool,
     ce_threshold: u64,
-    /// Flags that a packet must have to be marked above `ce_threshold`.
+    /// Flags that a packet needs to be marked above `ce_threshold`.
     ce_flags: Flags,
 }
 
 /// CoDel state of a queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Control {
-    /// Time at which the sojourn time will have been above target for an interval; 0 while it is below.
+    /// Time at which the sojourn time will have been above target for an interval; 0 while it is below target.
     first_above: u64,
     drop_next: u64,
-    /// Drops that the present rate stands for: those since the dropping state was entered, and what it resumed at.
+    /// Number of drops that sets the drop rate: the drops since the dropping state was entered, plus the count at which it
+    /// resumed.
     pub count: u32,
     last_count: u32,
     pub dropping: bool,
 }
 
 impl Setting {
-    /// `ce_threshold` zero is none.
+    /// A `ce_threshold` of zero disables it.
     pub fn new(target: Span, interval: Span, mtu: u64, ecn: bool, ce_threshold: Span) -> Result<Self, ParamError> {
         if interval.0 == 0 || interval > Span::secs(86_400) {
             return Err(ParamError::new("interval", "must be above 0, and a day at most"));
@@ -45,13 +46,13 @@ impl Setting {
         Ok(Self { target: target.0, interval: interval.0, mtu, ecn, ce_threshold, ce_flags: Flags::ECT })
     }
 
-    /// The same with a `ce_threshold` for ECT(1) alone, if `alone`.
+    /// The same setting; with `alone`, the `ce_threshold` applies to ECT(1) only.
     #[must_use]
     pub fn for_ect1(self, alone: bool) -> Self {
         Self { ce_flags: if alone { Flags::ECT.with(Flags::L4S) } else { Flags::ECT }, ..self }
     }
 
-    /// The control law: the drop after that at `t`, `count` drops into the dropping state.
+    /// The control law: the time of the drop after the one at `t`, the `count`-th of the dropping state.
     fn after(&self, t: u64, count: u32) -> u64 {
         t.saturating_add((self.interval as f64 / f64::from(count).sqrt()).round() as u64)
     }
@@ -59,9 +60,9 @@ impl Setting {
 
 /// A queue as CoDel sees it.
 pub(crate) trait Source {
-    /// The oldest packet, as far as CoDel needs it.
+    /// The fields of the oldest packet that CoDel needs.
     fn head(&self) -> Option<Head>;
-    /// Marks the oldest packet, of which there must be one, and shows it.
+    /// Marks the oldest packet and returns it; the queue must not be empty.
     fn mark(&mut self) -> Packet;
     /// Removes the oldest packet.
     fn take(&mut self) -> Option<Packet>;
@@ -81,7 +82,7 @@ impl Head {
         self.flags.has(Flags::ECT)
     }
 
-    /// Head `packet` of a queue of `bytes`, which includes the packet.
+    /// The head `packet` of a queue of `bytes`, which include the packet.
     #[inline]
     pub fn of(packet: &Packet, bytes: u64) -> Self {
         Self { arrived: packet.arrived, flags: packet.flags, left: bytes - u64::from(packet.size) }
@@ -89,10 +90,10 @@ impl Head {
 }
 
 impl Control {
-    /// State of a queue that never was above target.
+    /// State of a queue that was never above target.
     pub const NEW: Self = Self { first_above: 0, drop_next: 0, count: 0, last_count: 0, dropping: false };
 
-    /// The next packet to go on: RFC 8289's `dequeue`.
+    /// Returns the next packet to send: RFC 8289's `dequeue`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every packet")]
     pub fn next(
@@ -110,11 +111,11 @@ impl Control {
         if self.dropping || ok_to_drop || now.0 - head.arrived.0 > setting.ce_threshold {
             self.act(setting, now, (head, ok_to_drop), queue, fates)?;
         }
-        // Taken in one place, where it need not pass through memory.
+        // Taken in one place, so that the packet need not pass through memory.
         queue.take()
     }
 
-    /// A packet left that had not waited.
+    /// Notes that a packet left without waiting.
     #[inline]
     pub fn not_above(&mut self) {
         self.first_above = 0;
@@ -140,7 +141,7 @@ impl Control {
         now.0 >= self.first_above
     }
 
-    /// The packet behind one that was dropped, and whether it may be, too.
+    /// The packet behind one that was dropped, and whether it may be dropped too.
     fn inspect(&mut self, setting: &Setting, now: Time, queue: &impl Source) -> Option<(Head, bool)> {
         let Some(head) = queue.head() else {
             self.emptied();
@@ -149,8 +150,8 @@ impl Control {
         Some((head, self.is_above(setting, now, head)))
     }
 
-    /// Acts in the dropping state, on entering it, or above the threshold of marks: drops packets as CoDel requires and
-    /// marks the one that is sent; `None` if the queue is empty afterwards.
+    /// Acts in the dropping state, on entering it, or above `ce_threshold`: drops packets as CoDel requires and marks the
+    /// one that is sent. Returns `None` if the queue is empty afterwards.
     #[inline(never)]
     fn act(
         &mut self,
@@ -196,7 +197,7 @@ impl Control {
         Some(())
     }
 
-    /// Enters the dropping state, at the rate it was left with if that was a short while ago.
+    /// Enters the dropping state; if it was left only a short while ago, at the drop rate of that time.
     fn enter(&mut self, setting: &Setting, now: Time) {
         let delta = self.count - self.last_count;
         let recent = now.0 < self.drop_next.saturating_add(16 * setting.interval);
@@ -207,20 +208,21 @@ impl Control {
     }
 }
 
-/// Bytes of an amount that stands for one frame (a quantum, an MTU); left open, it is that of Ethernet or what the link
-/// carries on average, whichever is larger.
+/// Bytes of an amount that means one frame (a quantum, an MTU). The automatic value is the larger of an Ethernet frame and
+/// the link's mean packet size.
 pub(crate) fn frame(amount: Amount, port: &Port) -> Amount {
     Amount::Packets(amount.or(|| (ETHERNET / port.packet).max(1.0)))
 }
 
-/// A span in words of `tc`, which counts microseconds in 32 bits; `None` if that cannot express it.
+/// A span as a word of `tc`, which counts microseconds in 32 bits; `None` if the span does not fit.
 pub(crate) fn us(span: Span) -> Option<String> {
     let micros = u32::try_from(span.0 / 1_000_000).ok().filter(|n| Span::micros(u64::from(*n)) == span);
     micros.map(|n| format!("{n}us"))
 }
 
-/// The target for a device: on a slow link at least what one packet takes there, in whole microseconds; less drops from a queue of one
-/// packet. Source: RFC 8290, Section 5.2 (the target). The queue of a scenario keeps the target that it was given: `mtu` guards it.
+/// The target for a device: at least the service time of a packet, in whole microseconds; a smaller one would drop from a
+/// queue of one packet. Source: RFC 8290, Section 5.2 (the target). A queue in a scenario keeps its given target, because
+/// `mtu` protects it.
 pub(crate) fn at_least_a_packet(target: Span, port: &Port) -> Span {
     let micros = (8e6 * port.packet / port.rate.0 as f64).ceil();
     target.max(Span::micros(micros as u64))
@@ -277,7 +279,7 @@ mod tests {
         }
     }
 
-    /// A control and a standing queue of 10 packets that is asked for one every millisecond.
+    /// A control, and a standing queue of 10 packets from which one packet is requested every millisecond.
     struct Trial {
         setting: Setting,
         control: Control,
@@ -293,7 +295,7 @@ mod tests {
             Self { setting, control: Control::NEW, queue, fates: Ledger::default() }
         }
 
-        /// Serves from `from` to before `to` ms, sojourn times being `sojourn` ms; returns when packets were dropped.
+        /// Serves from `from` to before `to` ms with a sojourn time of `sojourn` ms. Returns the times of the drops.
         fn serve(&mut self, from: u64, to: u64, sojourn: u64) -> Vec<u64> {
             self.queue.sojourn = sojourn;
             for ms in from..to {
@@ -308,11 +310,11 @@ mod tests {
     #[test]
     fn drops_first_an_interval_after_going_above_target_then_by_the_inverse_root() {
         let mut trial = Trial::new(false, 0);
-        // Above target since 1000: dropping begins at 1100, and then 100 ms / sqrt(count) after the last time that was
-        // due: 1200, 1270.71, 1328.45, 1378.45, 1423.17, 1463.99, 1501.79, the next ask after each.
+        // Above target since 1000, so dropping begins at 1100. Each next drop is due 100 ms / sqrt(count) after the last
+        // due time: 1200, 1270.71, 1328.45, 1378.45, 1423.17, 1463.99, 1501.79. It happens at the next request.
         assert_eq!(trial.serve(900, 1000, 4), []);
         assert_eq!(trial.serve(1000, 1502, 5), [1100, 1200, 1271, 1329, 1379, 1424, 1464]);
-        // 1501.79 is due. One packet below target ends the dropping, whatever is due.
+        // The drop at 1501.79 is due, but one packet below target ends the dropping.
         assert_eq!(trial.serve(1502, 1503, 4), []);
         assert!(!trial.control.dropping);
         assert_eq!(trial.serve(1503, 1603, 100), []);
@@ -324,7 +326,7 @@ mod tests {
         let times = trial.serve(1000, 21_000, 6);
         let mut due = 1100.0;
         for (i, time) in times.iter().enumerate() {
-            // Asked once a millisecond; the law's own times are rounded to the picosecond.
+            // There is one request per millisecond; the control law rounds its own times to the picosecond.
             assert_eq!(*time, f64::ceil(due - 1e-6) as u64, "drop {i}");
             due += 100.0 / f64::from(i as u32 + 1).sqrt();
         }
@@ -346,13 +348,14 @@ mod tests {
         let mut trial = Trial::new(false, 0);
         assert_eq!(trial.serve(1000, 1450, 50).len(), 6);
         assert_eq!(trial.serve(1450, 1500, 0), []);
-        // Six drops, one of them on entering: count 6, 5 more than then. 100 / sqrt(5) = 44.72, 100 / sqrt(6) = 40.82.
+        // Six drops, one of them on entering: count 6, which is 5 more than on entering. 100 / sqrt(5) = 44.72, 100 /
+        // sqrt(6) = 40.82.
         assert_eq!(trial.serve(1500, 1690, 50), [1600, 1645, 1686]);
         assert_eq!((trial.control.count, trial.control.last_count), (7, 5));
-        // Two more than on entering: resumed at 2, 70.71 ms.
+        // Count is 2 more than on entering: dropping resumes at 2, so the next drop comes after 70.71 ms.
         assert_eq!(trial.serve(1690, 1700, 0), []);
         assert_eq!(trial.serve(1700, 1875, 50), [1800, 1871]);
-        // One more: from 1 again.
+        // Count is 1 more: dropping starts from 1 again.
         assert_eq!(trial.serve(1875, 1900, 0), []);
         assert_eq!(trial.serve(1900, 2101, 50), [2000, 2100]);
     }
@@ -362,7 +365,8 @@ mod tests {
         for (pause, second) in [(1565, 45), (1566, 100)] {
             let mut trial = Trial::new(false, 0);
             assert_eq!(trial.serve(1000, 1450, 50).len(), 6);
-            // The next was due at 1463.99 and counts until 3063.99: the delay is above target for 100 ms then, or not.
+            // The next drop was due at 1463.99, and the old rate is kept until 3063.99. In one case dropping starts before
+            // that, in the other after.
             let from = 1398 + pause;
             assert_eq!(trial.serve(1450, from, 0), []);
             let entered = from + 100;
@@ -413,7 +417,7 @@ mod tests {
             trial.serve(1000, 1002, 2);
             assert_eq!(trial.fates.marked.len(), marks);
         }
-        // CoDel's own marks are for all.
+        // CoDel's own marks apply to all ECT packets.
         trial.queue.flags = Flags::ECT;
         trial.serve(1002, 1110, 6);
         assert_eq!(trial.fates.marked[2..], [(1102, Cause::Sojourn)]);

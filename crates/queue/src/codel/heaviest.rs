@@ -1,7 +1,7 @@
-//! Index of the largest of many weights, cheap where weights change at every packet and the largest is rarely asked for.
+//! Index of the largest of many weights; cheap if weights change at every packet and the largest is rarely requested.
 //!
-//! Weights are grouped in blocks, each with a bound that only rises; a block that lost its largest is searched when the
-//! largest is asked for.
+//! Weights are grouped in blocks, and each block has an upper bound that only rises. A block whose largest weight fell is
+//! searched when the largest weight is requested.
 
 const BLOCK: usize = 32;
 
@@ -9,7 +9,7 @@ const BLOCK: usize = 32;
 #[derive(Clone, Debug)]
 pub(crate) struct Heaviest {
     weights: Vec<u64>,
-    /// Upper bound of the weights of each block, and exact unless the block is stale.
+    /// Upper bound of the weights of each block; it is exact unless the block is stale.
     tops: Vec<u64>,
     stale: Vec<bool>,
 }
@@ -36,7 +36,7 @@ impl Heaviest {
         *weight -= x;
     }
 
-    /// The largest, the first of equals.
+    /// The index of the largest weight; the first one if several are equal.
     pub fn find(&mut self) -> u32 {
         let (mut best, mut largest) = (0, 0);
         base::steps::count_steps(self.tops.len());

@@ -1,4 +1,4 @@
-//! One of the two queues: a FIFO, and what its decisions have added up.
+//! One of the two queues: a FIFO, and the accumulated probabilities of its decisions.
 
 use crate::{Backlog, Packet};
 use base::{Span, Stream, Time};
@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 base::words! {
     /// Method that turns a probability into a decision.
     pub enum Decide {
-        /// Sums of probabilities: evenly spaced.
+        /// Accumulated probabilities: evenly spaced decisions.
         Recur = "recur",
         /// Random numbers.
         Random = "random",
@@ -34,7 +34,7 @@ impl Lane {
         Some(packet)
     }
 
-    /// Time that its oldest packet has waited.
+    /// Waiting time of its oldest packet.
     pub fn delay(&self, now: Time) -> Span {
         self.waiting.front().map_or(Span::ZERO, |packet| now - packet.arrived)
     }

@@ -1,4 +1,4 @@
-//! The controller of both queues: a base probability p', and what follows from it for each.
+//! The controller of both queues: a base probability p', and the probabilities of each queue computed from it.
 //!
 //! Source: RFC 9332, Appendix A.1, `dualpi2_update`, with p' kept between 0 and 1.
 
@@ -11,7 +11,7 @@ pub(super) struct Pi2 {
     pub alpha: f64,
     pub beta: f64,
     pub coupling: f64,
-    /// p'.
+    /// The base probability p'.
     pub base: f64,
     /// Probability of marks in the L4S queue, `p_CL`; 1 or more is overload.
     pub l4s: f64,
@@ -22,7 +22,7 @@ pub(super) struct Pi2 {
 }
 
 impl Pi2 {
-    /// Every Tupdate, with the longer delay of the two queues.
+    /// Updates the probabilities; called every Tupdate with the longer delay of the two queues.
     pub fn update(&mut self, delay: Span) {
         let delay = delay.as_secs();
         let change = self.alpha * (delay - self.target) + self.beta * (delay - self.previous);
@@ -32,7 +32,7 @@ impl Pi2 {
         self.previous = delay;
     }
 
-    /// `p_Cmax`: what the classic probability is when the L4S one reaches 1.
+    /// `p_Cmax`: the classic probability at which the L4S probability reaches 1.
     pub fn classic_max(&self) -> f64 {
         (1.0 / (self.coupling * self.coupling)).min(1.0)
     }

@@ -1,4 +1,4 @@
-//! The parameters that all kinds of RED share: their values on a link, what is rejected, and their form for `tc`.
+//! Parameters common to all kinds of RED: their values on a link, their checks, and their form for `tc`.
 //!
 //! Source: thresholds and weight: Floyd, Gummadi and Shenker 2001 (FGS), Section 5; weight for a burst: Floyd and
 //! Jacobson 1993, Section 6.
@@ -93,7 +93,7 @@ macro_rules! red_params {
 }
 pub(crate) use red_params;
 
-/// Parameter names of `tc`.
+/// Names that `tc` uses for parameters.
 pub(crate) const SPELLINGS: &[(&str, &str)] = &[("min", "min_th"), ("max", "max_th"), ("probability", "max_p")];
 
 /// Parameters whose automatic value depends on the link.
@@ -106,20 +106,20 @@ pub(crate) struct Open<'a> {
 }
 
 impl Open<'_> {
-    /// Fills it in; `automatic` gives the weight from the packets per second.
+    /// Sets the automatic values; `automatic` computes the weight from the packets per second.
     pub fn resolve(self, port: &Port, automatic: impl FnOnce(f64) -> f64) -> Result<(), ParamError> {
         if matches!(*self.burst, Auto::Is(burst) if burst < 0.0) {
             return Err(ParamError::new("burst", "must be 0 or more packets"));
         }
         let avpkt = self.avpkt.or(|| 1.0);
         let bytes = avpkt * port.packet;
-        // 1000 without a unit, bytes to tc, are packets here: no packet is that large.
+        // A number without a unit, such as 1000, means bytes in tc but packets here; no packet is that large.
         if !(bytes >= 1.0 && bytes <= port.packet.max(65_535.0)) {
             return Err(ParamError::new("avpkt", "must be the size of a packet, such as \"1000 B\""));
         }
         let min_th = match (*self.min_th, *self.max_th) {
             (Amount::Auto, Amount::Auto) => {
-                // FGS, Section 5: a target delay of 5 ms is the middle of the range, and max_th is 3 min_th.
+                // FGS, Section 5: the middle of the range is at a delay of 5 ms, and max_th is 3 min_th.
                 let wanted = (0.005 * port.capacity() / 2.0).max(5.0);
                 // A buffer of less than a packet still needs thresholds.
                 port.buffer().map_or(wanted, |buffer| wanted.min(buffer.max(1.0) / 4.0))
@@ -128,7 +128,7 @@ impl Open<'_> {
             (min_th, _) => min_th.packets(),
         };
         let max_th = self.max_th.or(|| 3.0 * min_th);
-        // Of tc/q_red.c, in whole packets.
+        // As in tc/q_red.c, in whole packets.
         let burst = self.burst.or(|| ((2.0 * min_th + max_th) / (3.0 * avpkt)).floor());
         if *self.w_q == Auto::Auto {
             *self.w_q = Auto::Is(if burst > 0.0 {
@@ -146,20 +146,20 @@ impl Open<'_> {
     }
 }
 
-/// FGS, Section 5: the average forgets with a time constant of a second.
+/// FGS, Section 5: the average decays with a time constant of one second.
 pub(crate) fn weight_of_a_second(packets_per_s: f64) -> f64 {
     -libm::expm1(-1.0 / packets_per_s)
 }
 
-/// The largest power of two W up to 1/2 with burst + 1 - min <= (1 - (1-W)^burst) / W: that many mean packets at once
-/// lift the average from 0 to `min` of them. Source: Floyd and Jacobson 1993, Section 6, as `tc` has it.
+/// The largest power of two W, at most 1/2, with burst + 1 - min <= (1 - (1-W)^burst) / W: `burst` mean packets at once
+/// raise the average from 0 to `min` packets. Source: Floyd and Jacobson 1993, Section 6, in the form that `tc` uses.
 fn weight_for(min: f64, burst: f64) -> Option<f64> {
     let room = burst + 1.0 - min;
     let fits = |w: &f64| room <= -libm::expm1(burst * libm::log1p(-w)) / w;
     if room < 1.0 { None } else { std::iter::successors(Some(0.5), |w| Some(w / 2.0)).take(31).find(fits) }
 }
 
-/// The smallest whole burst from which [`weight_for`] finds `w`.
+/// The smallest whole burst for which [`weight_for`] returns `w`.
 fn burst_for(min: f64, w: f64) -> Option<f64> {
     let (mut short, mut enough) = (min.ceil() as u64, 1 << 31);
     while short < enough {
@@ -169,7 +169,7 @@ fn burst_for(min: f64, w: f64) -> Option<f64> {
     (weight_for(min, enough as f64) == Some(w)).then_some(enough as f64)
 }
 
-/// The shared parameters, resolved: amounts in packets of the link's mean size.
+/// The common parameters, resolved: amounts are in packets of the link's mean size.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub min_th: f64,
@@ -186,7 +186,7 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub fn check(&self) -> Result<(), ParamError> {
-        // Closer than that, the slope between them is no number.
+        // With a smaller difference the slope between the thresholds is not finite.
         if self.max_th.is_nan() || self.max_th - self.min_th < 1e-9 {
             return Err(ParamError::new(
                 "max_th",
@@ -205,12 +205,12 @@ impl Settings {
         Ok(())
     }
 
-    /// Probability that an arrival is dropped or marked, drops spaced evenly.
+    /// Probability that an arrival is dropped or marked, if drops are spaced evenly.
     pub fn curve(&self, average: f64) -> f64 {
         Curve::new(self).at(average)
     }
 
-    /// The words for `tc`, if Linux can express this.
+    /// The words for `tc`, if Linux can express these settings.
     pub fn tc(&self, port: &Port, adaptive: bool) -> Option<String> {
         if self.gentle || self.count == Count::Wait || self.least_backlog > 0.0 {
             return None;
@@ -219,7 +219,7 @@ impl Settings {
         if log == 0 {
             return None;
         }
-        // Linux keeps the average in 32 bits, of which `log` are behind the point.
+        // Linux stores the average in 32 bits, `log` of them for the fraction.
         let whole = |packets: f64| {
             let bytes = (packets * port.packet).round();
             let fits = |bytes: &u32| u32::BITS - bytes.leading_zeros() + log < 32;
@@ -240,12 +240,12 @@ impl Settings {
     }
 }
 
-/// The drop probability against the average.
+/// The drop probability as a function of the average.
 #[derive(Clone, Debug)]
 pub(super) struct Curve {
     pub(super) min_th: f64,
     pub(super) max_th: f64,
-    /// Average queue from which every packet is dropped.
+    /// Average above which every packet is dropped.
     pub(super) end: f64,
     pub(super) max_p: f64,
     pub(super) slope: f64,
@@ -291,7 +291,7 @@ mod tests {
         // At W = 1/32: (1 - (31/32)^55) / W = 26.42 >= 26 = 55 + 1 - 30; at 1/16 it is 15.54.
         assert_eq!(burst_for(30.0, 1.0 / 32.0).and_then(|burst| weight_for(30.0, burst)), Some(1.0 / 32.0));
         assert_eq!(burst_for(30.0, 1.0 / 32.0).and_then(|burst| weight_for(30.0, burst - 1.0)), Some(1.0 / 16.0));
-        // A burst shorter than min never lifts the average there; a packet's min is below what any burst gives.
+        // A burst shorter than min never raises the average to min; a min of one packet lies below the result of any burst.
         assert_eq!((weight_for(30.0, 29.0), weight_for(1.0, 100.0)), (None, None));
     }
 }

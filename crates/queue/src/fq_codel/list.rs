@@ -1,4 +1,4 @@
-//! The queues of FQ-CoDel and the lists, new and old, that those in turn stand in.
+//! The queues of FQ-CoDel, and the two lists (new and old) in which they wait for their turn.
 
 use crate::codel::control::Control;
 use crate::flows::NONE;
@@ -6,11 +6,11 @@ use crate::flows::NONE;
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     pub codel: Control,
-    /// Bytes that it may still send in its turn.
+    /// Bytes that the queue may still send in its turn.
     pub deficit: i64,
-    /// The queue behind it in its list.
+    /// The queue behind this one in its list.
     next: u32,
-    /// Whether it is in a list.
+    /// Whether the queue is in a list.
     pub listed: bool,
 }
 
@@ -19,7 +19,7 @@ impl Queue {
     pub const IDLE: Self = Self { codel: Control::NEW, deficit: 0, next: NONE, listed: false };
 }
 
-/// Queues one behind the other.
+/// A list of queues.
 #[derive(Clone, Debug)]
 pub(super) struct List {
     pub head: u32,

@@ -1,7 +1,8 @@
-//! Schedule of a link whose rate changes: rates that hold for a while each, or opportunities at instants.
+//! Schedule of a link whose rate changes: rates that each hold for some time, or transmission opportunities at given
+//! instants.
 //!
-//! Packets are served one after the other, each from the end of the one before it or from its arrival, so a schedule only ever
-//! goes forward. Like all that a link does, a service takes a picosecond at least.
+//! Packets are served one after the other, each from its arrival or from the end of the previous service, so a schedule
+//! only moves forward. As on every link, a service takes at least a picosecond.
 
 mod opportunities;
 mod rates;
@@ -19,15 +20,15 @@ use base::{Bytes, RunMonitor, Span, Time};
 pub enum Schedule {
     /// A rate at every instant.
     Rates(Rates),
-    /// Instants.
+    /// Transmission opportunities at given instants.
     Opportunities(Opportunities),
-    /// Another, behind a bucket whose tokens each packet waits for.
+    /// Another schedule behind a token bucket; each packet waits for its tokens.
     Shaped(TokenBucket, Box<Schedule>),
 }
 
 impl Schedule {
-    /// End of the service of a packet of `size` bytes that begins at `start`. It `follows` the one before it without a pause,
-    /// or found the link idle.
+    /// End of the service of a packet of `size` bytes that begins at `start`. `follows`: it follows the previous packet
+    /// without a pause; otherwise the link was idle.
     pub fn finish(&mut self, start: Time, follows: bool, size: u32) -> Time {
         let size = Bytes(u64::from(size));
         match self {
@@ -40,7 +41,7 @@ impl Schedule {
         }
     }
 
-    /// Time that `packets` with `bytes` in total take from `start` on, as if the link were idle before. Later calls
+    /// Time that `packets` with `bytes` in total take from `start` on, as if the link had been idle before. Later calls
     /// must have later starts.
     pub fn drain(&mut self, start: Time, packets: u32, bytes: Bytes) -> Span {
         if start >= FAR {
@@ -55,7 +56,7 @@ impl Schedule {
                 list.forward(start);
                 list.clone().finish(start, false, Bytes(bytes.0 + u64::from(packets) * DEVICE_BYTES))
             }
-            // Where anything waits the bucket is empty.
+            // While packets wait, the bucket is empty.
             Self::Shaped(bucket, wire) => {
                 let tokens = bucket.rate().serialize(bytes);
                 return wire.drain(start, packets, bytes).max(tokens);
@@ -64,7 +65,8 @@ impl Schedule {
         end - start
     }
 
-    /// No packet of `size` bytes takes less from its arrival, or from the end of the one before.
+    /// Lower bound of the time that a packet of `size` bytes takes from its arrival or from the end of the previous
+    /// service.
     #[must_use]
     pub fn shortest(&self, size: Bytes) -> Span {
         match self {
@@ -75,7 +77,8 @@ impl Schedule {
         }
     }
 
-    /// Bits that could be sent from `from` until before `to`, of a schedule that has served nothing yet; any number if `monitor` stops it.
+    /// Bits that could be sent from `from` until before `to` by a schedule that has not served anything yet; arbitrary if
+    /// `monitor` stops it.
     #[must_use]
     pub fn offered_bits(&self, from: Time, to: Time, monitor: &RunMonitor) -> f64 {
         match self {

@@ -1,9 +1,9 @@
-//! Instants at which a number of bytes may be sent. Packets share an opportunity, or take several; unused opportunities
-//! are lost. Packets sent at one instant leave a picosecond apart. A packet that arrives at an instant is too late for
-//! it.
+//! Instants at which a number of bytes may be sent (opportunities). Packets share an opportunity or take several; unused
+//! opportunities are lost. Packets sent at one instant leave a picosecond apart. A packet that arrives exactly at an
+//! opportunity is too late for it.
 //!
-//! Source: the traces of mahimahi (Netravali et al., USENIX ATC 2015): each time is one at which 1504 bytes may leave, a packet of
-//! 1500 and the 4 bytes that its device puts in front; after the last of them they begin anew.
+//! Source: the traces of mahimahi (Netravali et al., USENIX ATC 2015): at each time 1504 bytes may leave, a packet of 1500
+//! bytes and the 4 bytes that mahimahi's device puts in front; after the last time the trace starts again.
 
 use super::rates::FAR;
 use base::time::PS_PER_S;
@@ -24,16 +24,16 @@ pub struct Opportunities {
     /// Instants of the opportunities, in milliseconds.
     list: Arc<[u32]>,
     period: u64,
-    /// The next one.
+    /// Index of the next opportunity.
     at: usize,
     /// Time at which the list last began.
     origin: u64,
-    /// Remainder of the opportunity before it, in bytes.
+    /// Unused bytes of the previous opportunity.
     left: u64,
 }
 
 impl Opportunities {
-    /// Opportunities at these milliseconds, in order. The list repeats from its last element, which is above 0, on.
+    /// Opportunities at these milliseconds, in order. The list repeats from its last element on, which is above 0.
     ///
     /// # Panics
     /// Panics if `list` is empty.
@@ -55,11 +55,11 @@ impl Opportunities {
         }
     }
 
-    /// Lets those at `now` and before go by.
+    /// Skips the opportunities at and before `now`.
     pub fn forward(&mut self, now: Time) {
         let whole = now.0.saturating_sub(self.origin) / self.period;
         if whole > 0 {
-            // All of them are at `now` or before.
+            // All opportunities of the list are at or before `now`.
             (self.origin, self.at) = (self.origin + whole * self.period, 0);
         }
         while self.next() <= now {
@@ -71,12 +71,14 @@ impl Opportunities {
     #[must_use]
     pub fn before(&self, time: Time) -> u64 {
         let earlier = |ps: u64| self.list.partition_point(|&ms| u64::from(ms) * PS_PER_MS < ps) as u64;
-        // Where one list ends and another begins the last of the former are at the instant itself.
+        // At the instant where one list ends and the next begins, the last opportunities of the first list are not before
+        // it.
         let whole = time.0.saturating_sub(1) / self.period;
         whole * self.list.len() as u64 + earlier(time.0 - whole * self.period)
     }
 
-    /// End of a service of `size`, the device's bytes included, that begins at `start`. See [`super::Schedule::finish`].
+    /// End of the service of `size` bytes, the device's overhead included, that begins at `start`. See
+    /// [`super::Schedule::finish`].
     pub fn finish(&mut self, start: Time, follows: bool, size: Bytes) -> Time {
         if start >= FAR {
             return FAR;
@@ -114,12 +116,12 @@ mod tests {
         Opportunities::new(list.into())
     }
 
-    /// Times at which packets of these sizes leave that all arrive at `ms`, in milliseconds.
+    /// Times, in milliseconds, at which packets of these sizes leave if all arrive at `ms`.
     fn leave(list: &[u32], ms: u64, sizes: &[u64]) -> Vec<f64> {
         let (mut list, mut free) = (of(list), Time(ms * PS_PER_MS));
         let each = sizes.iter().enumerate().map(|(i, size)| {
             free = list.finish(free, i > 0, Bytes(size + DEVICE_BYTES));
-            // Picoseconds, by which packets of one instant lie apart, are left away.
+            // Removes the picoseconds by which packets of one instant are apart.
             free.0 as f64 / 1e9
         });
         each.map(|ms| (ms * 1e6).floor() / 1e6).collect()
@@ -128,17 +130,17 @@ mod tests {
     #[test]
     fn full_packets_leave_one_at_each_opportunity_and_after_the_last_from_the_beginning() {
         assert_eq!(leave(&[1, 3, 3, 7], 0, &[1500; 9]), [1.0, 3.0, 3.0, 7.0, 8.0, 10.0, 10.0, 14.0, 15.0]);
-        // One that arrives at an instant is too late for it.
+        // A packet that arrives exactly at an opportunity is too late for it.
         assert_eq!(leave(&[1, 3, 3, 7], 3, &[1500; 2]), [7.0, 8.0]);
         assert_eq!(leave(&[1, 3, 3, 7], 7, &[1500; 2]), [8.0, 10.0]);
         assert_eq!(leave(&[1, 3, 3, 7], 700_003, &[1500; 2]), [700_007.0, 700_008.0]);
-        // Where a list ends and begins at one instant, two leave.
+        // Two packets leave at an instant where one list ends and the next begins.
         assert_eq!(leave(&[0, 5], 0, &[1500; 4]), [5.0, 5.0, 10.0, 10.0]);
     }
 
     #[test]
     fn small_packets_share_one_and_large_ones_take_several() {
-        // 748 + 4 bytes are half of what leaves.
+        // 748 + 4 bytes are half an opportunity.
         assert_eq!(leave(&[2, 5, 9], 0, &[748, 748, 748, 1500, 748]), [2.0, 2.0, 5.0, 9.0, 9.0]);
         assert_eq!(leave(&[2, 5, 9], 0, &[1501, 1499]), [5.0, 5.0]);
         assert_eq!(leave(&[2, 5, 9], 0, &[3004]), [5.0]);
@@ -150,7 +152,7 @@ mod tests {
         let mut list = of(&[2, 5, 9]);
         let half = Bytes(752);
         assert_eq!(list.finish(Time(0), false, half), Time(2 * PS_PER_MS));
-        // An idle link, though at the instant itself.
+        // The link is idle, so the opportunity at the instant itself is missed.
         assert_eq!(list.finish(Time(2 * PS_PER_MS), false, half), Time(5 * PS_PER_MS));
         assert_eq!(list.finish(Time(5 * PS_PER_MS), true, half), Time(5 * PS_PER_MS + 1));
     }

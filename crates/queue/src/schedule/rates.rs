@@ -1,25 +1,25 @@
-//! Rates, each of which holds until the next: from a list, or in two states in turn.
+//! Rates, each of which holds until the next one: from a list, or alternating between two states.
 //!
-//! A service takes as long as the rates need for its bits, rounded at its end to the nearest picosecond and nowhere else: where
-//! the rate does not change that is what a link of one rate does.
+//! The end of a service is rounded to the nearest picosecond, and nothing else is: while the rate does not change, the
+//! result equals that of a link with a constant rate.
 
 use base::time::PS_PER_S;
 use base::{Bytes, Quantity, Rate, RunMonitor, Span, Stream, Time};
 use std::sync::Arc;
 
-/// Time after every run: services that cannot end before it count as ended then.
+/// Time after the end of every run: services that would end later count as ended then.
 pub(super) const FAR: Time = Time(1 << 62);
 
-/// Changes of the rate until the monitor is looked at again.
+/// Number of rate changes between two checks of the monitor.
 const TURNS_BETWEEN_LOOKS: u32 = 65_536;
 
-/// Steps of a wave.
+/// Number of steps of a sine wave.
 const SINE_STEPS: u32 = 360;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Rates {
-    /// The present one, and until when it holds.
+    /// The present rate, and the time until which it holds.
     rate: Rate,
     until: Time,
     source: Source,
@@ -28,9 +28,9 @@ pub struct Rates {
 /// Source of the rates.
 #[derive(Clone, Debug)]
 enum Source {
-    /// The `at`-th of a list is the present one; the list began at `origin`.
+    /// A list that began at `origin`; its element `at` holds now.
     Steps { list: Arc<[(Span, Rate)]>, at: usize, origin: Time, period: Option<Period> },
-    /// Two rates in turn, each for an exponential time.
+    /// Two alternating rates, each of which holds for an exponential time.
     Markov { rates: [Rate; 2], means: [Span; 2], state: usize, chance: Stream },
 }
 
@@ -42,11 +42,11 @@ struct Period {
 }
 
 impl Rates {
-    /// A list of times, the first of which is 0, and the rates that hold from then on; from the beginning again after `period`,
-    /// which ends after the last of them.
+    /// A list of times, the first of which is 0, and the rates from these times on. The list starts again after `period`,
+    /// which must be after the last time.
     ///
     /// # Panics
-    /// If the list is empty.
+    /// Panics if the list is empty.
     #[must_use]
     pub fn steps(list: Arc<[(Span, Rate)]>, period: Option<Span>) -> Self {
         let period = period.map(|span| Period { span, work: integral(&list, span) });
@@ -57,8 +57,8 @@ impl Rates {
         rates
     }
 
-    /// A wave that begins at its `mean`, rising, in [`SINE_STEPS`] steps, each of its mean over the step. What the first half lies
-    /// above the mean, the second lies below it.
+    /// A sine wave in [`SINE_STEPS`] steps that begins at its `mean` and rises; each step has the wave's mean over the
+    /// step. Positive and negative deviations from the mean are equal.
     #[must_use]
     pub fn sine(mean: Rate, amplitude: Rate, period: Span) -> Self {
         let turn = |i: u32| f64::from(i) / f64::from(SINE_STEPS) * std::f64::consts::TAU;
@@ -73,8 +73,8 @@ impl Rates {
         Self::steps((0..SINE_STEPS).map(step).collect(), Some(period))
     }
 
-    /// Two states with these rates, which hold for exponential times of these means. It begins in either with the probability
-    /// that it would be found in it.
+    /// Two states with these rates, which hold for exponential times with these means. The first state is drawn from the
+    /// stationary distribution.
     #[must_use]
     pub fn markov(rates: [Rate; 2], means: [Span; 2], mut chance: Stream) -> Self {
         let first = means[0].as_secs() / (means[0].as_secs() + means[1].as_secs());
@@ -129,7 +129,7 @@ impl Rates {
         }
     }
 
-    /// The list begins at `time`.
+    /// Starts the list at `time`.
     fn begin_at(&mut self, time: Time) {
         if let Source::Steps { list, at, origin, period } = &mut self.source {
             (*at, *origin) = (0, time);
@@ -137,7 +137,7 @@ impl Rates {
         }
     }
 
-    /// The period of the list if it is just at its beginning.
+    /// The period of the list, if the list is at its beginning.
     fn begun(&self) -> Option<Period> {
         if let Source::Steps { at: 0, period, .. } = self.source { period } else { None }
     }
@@ -170,10 +170,11 @@ impl Rates {
         }
     }
 
-    /// Bits that pass from `from` until before `to`; any number if `monitor` stops it: rates may change a billion times.
+    /// Bits that pass from `from` until before `to`; arbitrary if `monitor` stops it, because rates may change a billion
+    /// times.
     #[must_use]
     pub fn offered_bits(mut self, from: Time, to: Time, monitor: &RunMonitor) -> f64 {
-        // Two states are followed from the start, with looks at the monitor on the way.
+        // Two states are followed from the start, with checks of the monitor in between.
         if matches!(self.source, Source::Steps { .. }) {
             self.forward(from);
         }
@@ -203,7 +204,7 @@ fn end_of_step(list: &[(Span, Rate)], at: usize, origin: Time, period: Option<Pe
     ends.map_or(Time::NEVER, |span| origin.saturating_add(span))
 }
 
-/// End of a state that begins at `from`: it lasts a picosecond at least.
+/// End of a state that begins at `from`; it lasts at least a picosecond.
 fn sojourn(mean: Span, from: Time, chance: &mut Stream) -> Time {
     from.saturating_add(Span::from_secs(chance.exponential(mean.as_secs())).max(Span(1)))
 }
@@ -236,7 +237,7 @@ mod tests {
 
     const MBIT: u64 = 1_000_000;
 
-    /// A monitor that stops at look number `last`, and the looks so far.
+    /// A monitor that stops at check number `last`, and the number of checks so far.
     fn counted(last: u64) -> (Arc<AtomicU64>, RunMonitor) {
         let looks = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&looks);
@@ -254,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_service_takes_what_each_rate_does_of_it() {
-        // 1250 bytes are 10 ms at 1 Mbit/s: 2 ms of it, then 4/5 of it at twice the rate.
+        // 1250 bytes take 10 ms at 1 Mbit/s: here 2 ms at 1 Mbit/s, then the remaining 4/5 at twice the rate.
         let mut rates = steps(&[(0, 1), (5, 2)], None);
         assert_eq!(rates.finish(ms(3.0), Bytes(1250)), ms(5.0 + 4.0));
         assert_eq!(rates.finish(ms(9.0), Bytes(1250)), ms(14.0));
@@ -283,11 +284,11 @@ mod tests {
         let square = || steps(&[(0, 1), (1, 0)], Some(2));
         let mut rates = square();
         assert_eq!(rates.finish(ms(0.0), Bytes(125)), ms(1.0));
-        // What ends a period ends in it.
+        // A service that ends with a period ends in that period.
         assert_eq!(rates.finish(ms(1.0), Bytes(125 * 1_000_000)), ms(2_000_001.0 - 1.0 + 1.0));
         assert_eq!(square().finish(ms(0.5), Bytes(125)), ms(2.5));
         assert_eq!(square().finish(ms(7_000_001.5), Bytes(125)), ms(7_000_003.0));
-        // The mean of a square wave is half of what it is at the top, over whole periods.
+        // Over whole periods the mean of a square wave is half its maximum.
         assert_eq!(square().offered_bits(ms(0.0), ms(1000.0), &RunMonitor::default()), 500_000.0);
         assert_eq!(square().offered_bits(ms(300.0), ms(1300.0), &RunMonitor::default()), 500_000.0);
         assert_eq!(square().offered_bits(ms(2.5), ms(3.0), &RunMonitor::default()), 500.0);
@@ -303,7 +304,7 @@ mod tests {
             let angle = to / 10.0 * std::f64::consts::TAU;
             let integral = 50e6 * to + 20e6 * (1.0 - libm::cos(angle)) * 10.0 / std::f64::consts::TAU;
             let bits = wave().offered_bits(Time::ZERO, ms(1000.0 * to), &RunMonitor::default());
-            // These are ends of steps: only rates of 360 steps are rounded, to half a bit/s.
+            // The times are ends of steps, so the only error is that the 360 rates are rounded to half a bit/s.
             assert!((bits - integral).abs() < 5.0, "{to}: {bits}, not {integral}");
         }
     }
@@ -334,8 +335,8 @@ mod tests {
             stays[usize::from(rate == Rate(3))].push((rates.until - from).as_secs());
         }
         for (stays, mean) in stays.iter().zip([0.03, 0.01]) {
-            // Ten classes that are equally likely under the law; 9 degrees of freedom, 1 in 1000 lies above 27.9. (The stays of a
-            // law with the other mean, or of constant ones, are all in a few classes.)
+            // Ten classes that are equally likely under the law; with 9 degrees of freedom, one test in 1000 exceeds 27.9.
+            // (Constant stays, or stays with the other mean, would lie in a few classes.)
             let chi = |mean: f64| {
                 let mut counts = [0.0f64; 10];
                 for stay in stays {
@@ -347,7 +348,7 @@ mod tests {
             assert!(chi(mean) < 27.9, "{}", chi(mean));
             assert!(chi(1.2 * mean) > 27.9, "the test is strong enough");
         }
-        // 3/4 of the time at 3 bit/s, the rest at 1.
+        // 3/4 of the time at 3 bit/s, the rest at 1 bit/s.
         let mean = Rates::markov(
             [Rate(3), Rate(1)],
             [Span::millis(30), Span::millis(10)],

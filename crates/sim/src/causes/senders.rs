@@ -1,7 +1,7 @@
-//! Limits of the senders of a link while it was idle, sampled at the ends of short steps.
+//! Limits of a link's senders while the link was idle, sampled at the ends of short steps.
 //!
-//! The idle time of a step is divided equally among the senders. That a sender waited for its retransmission timer is known when the
-//! timer has expired: what it was charged with since its last progress is then moved.
+//! The idle time of a step is divided equally among the senders. Only the expiry of a retransmission timer shows that a
+//! sender was waiting for it; the charges of this sender since its last progress are then moved to the timeout.
 
 use base::{Span, Time};
 use law::CongestionControl;
@@ -11,9 +11,9 @@ use transport::{Phase, SendLimit, Sender};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum IdleLimit {
-    /// It waits for its retransmission timer.
+    /// The sender waits for its retransmission timer.
     Timeout,
-    /// It repairs losses.
+    /// The sender repairs losses.
     Recovery,
     /// Slow start.
     SlowStart,
@@ -21,7 +21,7 @@ pub enum IdleLimit {
     Window,
     /// Receive window.
     ReceiveWindow,
-    /// Its application offers nothing.
+    /// The application offers no data.
     Application,
 }
 
@@ -30,7 +30,7 @@ impl IdleLimit {
     pub const ALL: [Self; 6] =
         [Self::Timeout, Self::Recovery, Self::SlowStart, Self::Window, Self::ReceiveWindow, Self::Application];
 
-    /// Limit of a sender now. A control that rules its own window (BBR) is never in slow start.
+    /// The present limit of a sender. A control that sets its own window (BBR) is never in slow start.
     fn of<C: CongestionControl>(sender: &Sender<C>) -> Self {
         let (limit, control) = (sender.limit(), sender.control());
         let (cwnd, ssthresh) = (control.cwnd(), control.ssthresh());
@@ -49,7 +49,7 @@ impl IdleLimit {
         }
     }
 
-    /// Its name in results.
+    /// The limit's name in results.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -73,7 +73,7 @@ pub struct IdleStep {
 }
 
 impl IdleStep {
-    /// Adds the idle time to `sums`, which so grow by exactly as much.
+    /// Adds the idle time to `sums`; their total grows by exactly that time.
     pub fn add_to(&self, sums: &mut [Span; IdleLimit::ALL.len()]) {
         let total = u64::from(self.senders.iter().sum::<u32>()).max(1);
         let mut left = self.idle;
@@ -82,7 +82,7 @@ impl IdleStep {
             *sum = *sum + share;
             left = left - share;
         }
-        // What the division leaves goes to the most frequent; without senders the application offers nothing.
+        // The remainder of the division goes to the most frequent limit; without senders it goes to the application.
         let most = (0..sums.len()).rev().max_by_key(|&limit| self.senders[limit]);
         let most = most.filter(|&limit| self.senders[limit] > 0).unwrap_or(IdleLimit::Application as usize);
         sums[most] = sums[most] + left;
@@ -95,7 +95,7 @@ struct Progress {
     sent: u64,
     delivered: u64,
     timeouts: u32,
-    /// Steps since then, and the limit under which it was counted in each.
+    /// Steps since the last progress, and the limit that was counted in each.
     since: Vec<(usize, IdleLimit)>,
 }
 
@@ -109,8 +109,8 @@ pub struct SenderLimits {
 }
 
 impl SenderLimits {
-    /// Takes the state of `senders` at the end of a step with `idle` time: for each a number from 0 on, whether it is a place of a
-    /// session, and the sender.
+    /// Samples `senders` at the end of a step that had `idle` time. For each: a number, counted from 0, whether it is a
+    /// place of a session, and the sender.
     pub fn take<'a, C: CongestionControl + 'a>(
         &mut self,
         end: Time,
@@ -150,27 +150,27 @@ impl SenderLimits {
         }
     }
 
-    /// The limit of sender `i` at the last step.
+    /// The limit of sender `i` in the last step.
     pub fn of(&self, i: usize) -> IdleLimit {
         self.limits.get(i).copied().flatten().unwrap_or(IdleLimit::Application)
     }
 }
 
-/// Idle time of the run by what limited the senders, in the order of time.
+/// Idle time of the run by the limits of its senders, in the order of time.
 #[derive(Debug)]
 pub struct IdleLedger<'a> {
     steps: std::slice::Iter<'a, IdleStep>,
-    /// Rest of the last step that was taken.
+    /// Remainder of the last step.
     left: Option<IdleStep>,
 }
 
 impl<'a> IdleLedger<'a> {
-    /// Ledger of these steps.
+    /// A ledger of these steps.
     pub fn new(steps: &'a [IdleStep]) -> Self {
         Self { steps: steps.iter(), left: None }
     }
 
-    /// The next `idle` time.
+    /// Takes the next `idle` time, divided by limit.
     pub fn take(&mut self, mut idle: Span) -> [Span; IdleLimit::ALL.len()] {
         let mut sums = [Span::ZERO; IdleLimit::ALL.len()];
         while idle > Span::ZERO
@@ -199,7 +199,7 @@ mod tests {
         IdleStep { end: Time(9), idle: Span(100), senders }.add_to(&mut sums);
         assert_eq!((sums[IdleLimit::Timeout as usize], sums[IdleLimit::SlowStart as usize]), (Span(33), Span(67)));
         assert_eq!(sums.iter().fold(Span::ZERO, |sum, span| sum + *span), Span(100));
-        // Nothing sends there.
+        // There are no senders.
         IdleStep { end: Time(9), idle: Span(5), senders: [0; IdleLimit::ALL.len()] }.add_to(&mut sums);
         assert_eq!(sums[IdleLimit::Application as usize], Span(5));
     }

@@ -1,32 +1,32 @@
-//! Loss events at a link, and how many flows each of them hits: the synchronisation of losses.
+//! Loss events at a link, and the number of flows that each one hits: the synchronisation of losses.
 //!
-//! Data packets dropped with less than one mean base RTT between one and the next are one event. A flow is hit once by it,
-//! however many packets it loses.
+//! Consecutive drops of data packets less than one mean base RTT apart belong to the same event. A flow counts once per
+//! event, however many packets it loses.
 
 use base::{Span, Time};
 
-/// See the [module](self). Drops must be reported in the order of time. A flow is named by its place among those of its
-/// link: by its number in the scenario each link would have to remember as many as there are.
+/// See the [module](self). Drops must be reported in the order of time. A flow is identified by its place among the flows
+/// of the link; with scenario-wide numbers, each link would need a list as long as all flows.
 #[derive(Clone, Debug, Default)]
 pub struct LossEvents {
     gap: Span,
     last: Time,
-    /// Events, and the flows that each hit, summed.
+    /// Number of events, and the sum of the flows that they hit.
     pub events: u64,
     pub hit: u64,
-    /// The number of the last event, from 1 on.
+    /// Number of the last event, counted from 1.
     number: u32,
     /// For each place, the number of the last event that hit it.
     hit_in: Vec<u32>,
 }
 
 impl LossEvents {
-    /// None yet.
+    /// No losses yet.
     pub fn new(gap: Span) -> Self {
         Self { gap, ..Self::default() }
     }
 
-    /// A data packet of the flow at `place` is dropped at `now`.
+    /// Notes that a data packet of the flow at `place` is dropped at `now`.
     #[inline]
     pub fn on_drop(&mut self, now: Time, place: usize) {
         if self.events == 0 || now - self.last >= self.gap {
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn drops_within_a_round_trip_are_one_event_that_hits_each_flow_once() {
         let mut losses = LossEvents::new(Span(100));
-        // The third drop is 99 after the second, the fourth 100 after the third.
+        // The third drop comes 99 after the second, the fourth 100 after the third.
         for (at, flow) in [(0, 3), (50, 1), (149, 3), (249, 1), (249, 1), (1000, 2)] {
             losses.on_drop(Time(at), flow);
         }

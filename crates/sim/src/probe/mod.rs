@@ -1,5 +1,5 @@
-//! Measurements at a link beside its totals: samples of its backlog, its loss events, and, where the scenario asks
-//! for it, single packets and every waiting time. Both engines use this code.
+//! Measurements at a link in addition to its totals: samples of its backlog, its loss events and, if the scenario asks for
+//! them, single packets and all waiting times. Both engines use this code.
 
 mod losses;
 mod samples;

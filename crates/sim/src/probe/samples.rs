@@ -1,4 +1,4 @@
-//! Samples of a link: what waits, how long that takes to serve, and what began service until then.
+//! Samples of a link: the waiting packets, the time to serve them, and the bytes that began service before the sample.
 
 use crate::Gauge;
 use crate::histogram::Histogram;
@@ -7,7 +7,7 @@ use crate::plan::LinkPlan;
 use base::{Bytes, Rate, Span, Time};
 use queue::{Backlog, Schedule};
 
-/// State of a link at an instant, before anything happens at it.
+/// State of a link at an instant, before any event at it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkSnapshot {
     pub backlog: Backlog,
@@ -16,7 +16,7 @@ pub struct LinkSnapshot {
 }
 
 impl LinkSnapshot {
-    /// Time that a FIFO link would need for this backlog at `at`, which is the wait of a packet arriving then.
+    /// Time that a FIFO link would need for this backlog at `at`; it is the wait of a packet that arrives then.
     fn drain(&self, at: Time, server: &mut ServerModel) -> Span {
         match (self.backlog.bytes, server) {
             (Bytes(0), _) => self.serving,
@@ -28,7 +28,8 @@ impl LinkSnapshot {
     }
 }
 
-/// Model of the service time of a backlog, for samples: the link itself may be ahead of them.
+/// Model of the service time of a backlog, for samples. A model is needed because the link itself may be ahead of the
+/// sample.
 #[derive(Clone, Debug)]
 pub enum ServerModel {
     Rate(Rate),
@@ -63,7 +64,7 @@ pub struct LinkSamples {
     pub backlog: Histogram,
     /// Histogram of the time to serve the backlog, in picoseconds.
     pub drain: Histogram,
-    /// The discipline's own numbers; with the series.
+    /// The discipline's own values, if the series are kept.
     pub gauges: Vec<Gauge>,
 }
 
@@ -73,14 +74,14 @@ impl LinkSamples {
         Self { server, series: series.then(LinkSeries::default), backlog, drain, gauges: Vec::new() }
     }
 
-    /// Adds the discipline's own numbers to the sample just taken.
+    /// Adds the discipline's own values to the sample just taken.
     pub fn gauges(&mut self, show: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
         if let Some(series) = &self.series {
             Gauge::put_row(&mut self.gauges, series.backlog.len(), show);
         }
     }
 
-    /// Takes the sample at `at`, before which services of `begun_bytes` had begun.
+    /// Takes the sample at `at`; `begun_bytes` bytes had begun service before it.
     pub fn take(&mut self, at: Time, marks: &Marks, snapshot: &LinkSnapshot, begun_bytes: u64) {
         let waiting = snapshot.backlog.packets;
         if let Some(series) = &mut self.series {

@@ -1,5 +1,5 @@
-//! Single packets at a link: a row for every data packet that arrives in the intervals asked for, and every waiting time in
-//! a histogram. Off unless asked for: the window engine must look at every packet then.
+//! Single packets at a link: a row for every data packet that arrives in the given intervals, and a histogram of all
+//! waiting times. Off unless asked for, because then the window engine must look at every packet.
 
 use crate::histogram::Histogram;
 use crate::marks::Marks;
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A packet that is still at the link: what names it, and its row.
+/// A packet that is still at the link: its identity and its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Present {
     flow: u32,
@@ -30,7 +30,7 @@ pub struct DelayHistograms {
 
 #[derive(Clone, Debug)]
 struct GroupDelays {
-    /// The first sender of each group but the first.
+    /// Number of the first sender of each group except the first group.
     first_senders: Arc<[u32]>,
     counted: DelayHistograms,
 }
@@ -55,7 +55,7 @@ impl GroupDelays {
 pub struct PacketTracer {
     /// Time spans in which arrivals are recorded.
     recorded: Vec<Range<Time>>,
-    /// The number of the first segment of every flow, and by flow that of the last that arrived.
+    /// The number of the first segment of every flow; and for each flow, the number of its last arrival.
     first: u64,
     last: Vec<u64>,
     rows: Vec<PacketRow>,
@@ -80,13 +80,13 @@ impl PacketTracer {
         }
     }
 
-    /// `packet` arrives and finds `backlog` packets waiting.
+    /// Notes that `packet` arrives and finds `backlog` packets waiting.
     pub fn on_arrival(&mut self, packet: &Packet, backlog: u32) {
         let now = packet.arrived;
         if packet.flags.has(Flags::ACK) || self.recorded.is_empty() {
             return;
         }
-        // Also between the intervals: what the next packet's 32 bits stand for is near the one before.
+        // Also between the intervals: a 32-bit number is extended to the full number that is nearest to the packet before.
         let seq = self.count(packet) - self.first;
         if !self.recorded.iter().any(|interval| interval.contains(&now)) {
             return;
@@ -106,7 +106,7 @@ impl PacketTracer {
         });
     }
 
-    /// The whole number of a packet of data that arrives.
+    /// The full number of an arriving data packet.
     fn count(&mut self, packet: &Packet) -> u64 {
         let flow = packet.flow as usize;
         if self.last.len() <= flow {
@@ -116,7 +116,7 @@ impl PacketTracer {
         self.last[flow]
     }
 
-    /// Service of `packet` begins at `now`. After the end of the run nothing happens any more.
+    /// Notes that service of `packet` begins at `now`. Nothing is recorded at or after the end of the run.
     pub fn on_service(&mut self, packet: &Packet, now: Time) {
         if now >= self.measured.end {
             return;
@@ -129,7 +129,7 @@ impl PacketTracer {
         }
     }
 
-    /// `packet` is dropped at `now`.
+    /// Notes that `packet` is dropped at `now`.
     pub fn on_drop(&mut self, packet: &Packet, now: Time) {
         self.left(packet, now, true);
     }
@@ -137,7 +137,8 @@ impl PacketTracer {
     fn left(&mut self, packet: &Packet, now: Time, dropped: bool) {
         let key = |row| Present { flow: packet.flow, number: packet.token, arrived: packet.arrived, row };
         let mut same = self.present.range(key(0)..=key(usize::MAX));
-        // A segment may arrive twice at one instant: what is dropped as it arrives is the later, what goes on the earlier.
+        // A segment may arrive twice at one instant: a packet dropped on arrival is the later one, a packet that leaves the
+        // earlier one.
         let found = if dropped && now == packet.arrived { same.next_back() } else { same.next() };
         if let Some(&found) = found {
             self.present.remove(&found);
@@ -147,7 +148,7 @@ impl PacketTracer {
         }
     }
 
-    /// The packets recorded, and the histograms of waiting times in picoseconds, empty unless asked for.
+    /// The recorded packets, and the histograms of waiting times in picoseconds; both are empty unless asked for.
     pub fn finish(self, link: u32) -> (Option<PacketTrace>, DelayHistograms) {
         let trace = (!self.recorded.is_empty()).then_some(PacketTrace { link, member: 0, rows: self.rows });
         (trace, self.delays.map(|delays| delays.counted).unwrap_or_default())
@@ -158,7 +159,7 @@ impl PacketTracer {
 mod tests {
     use super::*;
 
-    /// Departure time of each segment, and whether it was dropped, where all arrived at time 5.
+    /// Departure time of each segment and whether it was dropped; all arrive at time 5.
     fn fates(happens: impl FnOnce(&mut PacketTracer, &Packet)) -> Vec<(u64, bool)> {
         let plan = ProbePlan { packets: vec![Time(0)..Time(10)], ..ProbePlan::default() };
         let marks = Marks { warmup: Time::ZERO, end: Time(20), every: None };
@@ -170,7 +171,8 @@ mod tests {
 
     #[test]
     fn a_segment_that_arrives_twice_at_one_instant_has_two_rows_in_the_order_of_service() {
-        // In the order of the reference engine, and in that of the window engine: each with its end at once.
+        // First in the order of the reference engine, then in that of the window engine, which reports each packet's end at
+        // once.
         let in_time = fates(|tracer, packet| {
             tracer.on_arrival(packet, 3);
             tracer.on_arrival(packet, 4);

@@ -1,4 +1,5 @@
-//! Idle time of one link, the drops and marks there, and the waiting times of each sender's packets, for the study of their causes.
+//! Idle time of one link, its drops and marks, and the waiting times of each sender's packets, for the study of their
+//! causes.
 
 use base::{Bytes, Flags, Rate, Span, Time};
 use queue::{Limit, Packet};
@@ -8,16 +9,16 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal {
     pub time: Time,
-    /// Its sender.
+    /// The sender of the packet.
     pub flow: u32,
     /// Whether it was marked; if not, it was dropped.
     pub marked: bool,
-    /// Idle time of the link before.
+    /// Idle time of the link before the drop or mark.
     pub idle: Span,
 }
 
-/// Rate and buffer of a link that drops nothing: its idle time is that of a link which serves the packets that find room in this buffer, and
-/// no others. An unlimited queue would keep the link busy while nothing is sent.
+/// Rate and buffer for the idle time of a link that drops nothing: the idle time is that of a link which serves only the
+/// packets that find room in this buffer. An unlimited queue would keep the link busy while nothing is sent.
 #[derive(Clone, Copy, Debug)]
 pub struct FiniteBuffer {
     pub rate: Rate,
@@ -29,7 +30,7 @@ impl FiniteBuffer {
         self.rate.serialize(Bytes(u64::from(packet.size)))
     }
 
-    /// The longest that `packet` may wait.
+    /// The longest allowed wait of `packet`.
     fn longest_wait(&self, packet: &Packet) -> Span {
         let packets = match self.limit {
             Limit::Packets(n) => u64::from(n),
@@ -45,40 +46,40 @@ impl FiniteBuffer {
 pub struct LinkWatch {
     /// Whether the link drops and marks nothing.
     pub spares: bool,
-    /// Time until which the link is known to be busy, and time without a packet in service before that.
+    /// Time until which the link is known to be busy, and the idle time before that.
     busy_until: Time,
     idle: Span,
-    /// Buffer by which the idle time of a link that drops nothing is counted, if it is not its own.
+    /// Buffer for the idle time of a link that drops nothing, if it is not the link's own.
     finite: Option<FiniteBuffer>,
     /// Time span in which waits are counted; `None` if single drops and waits are not recorded.
     recorded: Option<Range<Time>>,
     /// Drops and marks, in the order of time.
     pub signals: Vec<Signal>,
-    /// Waiting times of data packets by sender, in picoseconds, since [`Self::take_waits`].
+    /// Waiting times of data packets by sender, in picoseconds, since the last [`Self::take_waits`].
     waits: Vec<u64>,
     /// Waiting times of ACKs.
     ack_waits: u64,
 }
 
 impl LinkWatch {
-    /// Watch that records drops and marks, and waiting times in `measured`.
+    /// A watch that records drops and marks, and waiting times in `measured`.
     pub fn recording(measured: Range<Time>) -> Self {
         Self { recorded: Some(measured), ..Self::default() }
     }
 
-    /// Watch that goes on from this one and records nothing, on a link that drops and marks nothing.
+    /// A watch that continues this one without recording, on a link that drops and marks nothing.
     pub fn sparing(&mut self, finite: Option<FiniteBuffer>) -> Self {
         Self { spares: true, busy_until: self.busy_until, idle: self.idle, finite, ..Self::default() }
     }
 
-    /// `packet` waits in a queue whose services have no known beginning.
+    /// Notes that `packet` waits in a queue whose start of service is not known.
     pub fn on_waiting(&mut self, packet: &Packet) {
         if let Some(finite) = &self.finite {
             self.busy_until += finite.time_of(packet);
         }
     }
 
-    /// The link accepts `packet`.
+    /// Notes that the link accepts `packet`.
     pub fn on_accept(&mut self, packet: &Packet) {
         if let Some(finite) = &self.finite
             && self.busy_until.since(packet.arrived) <= finite.longest_wait(packet)
@@ -88,7 +89,7 @@ impl LinkWatch {
         }
     }
 
-    /// Service of `packet` begins at `start` and ends at `end`.
+    /// Notes that service of `packet` begins at `start` and ends at `end`.
     pub fn on_service(&mut self, packet: &Packet, start: Time, end: Time) {
         if self.finite.is_none() {
             self.idle = self.idle + start.since(self.busy_until);
@@ -97,7 +98,7 @@ impl LinkWatch {
         self.on_wait(packet, start);
     }
 
-    /// `packet` has waited until `end`.
+    /// Notes that `packet` has waited until `end`.
     pub fn on_wait(&mut self, packet: &Packet, end: Time) {
         let Some(measured) = &self.recorded else { return };
         let wait = end.min(measured.end).since(packet.arrived.max(measured.start)).0;
@@ -112,10 +113,10 @@ impl LinkWatch {
         }
     }
 
-    /// `packet` is dropped or marked at `now`.
+    /// Notes that `packet` is dropped or marked at `now`.
     pub fn on_signal(&mut self, packet: &Packet, now: Time, marked: bool) {
         if !marked {
-            // It may be dropped after some time.
+            // The packet may have waited before it is dropped.
             self.on_wait(packet, now);
         }
         if self.recorded.is_some() && !packet.flags.has(Flags::ACK) {
@@ -124,18 +125,18 @@ impl LinkWatch {
         }
     }
 
-    /// Time without a packet in service before `at`, before which everything has been served.
+    /// Time without a packet in service before `at`; everything before `at` has been served.
     pub fn idle_before(&self, at: Time) -> Span {
         self.idle + at.since(self.busy_until)
     }
 
-    /// Whether the link is busy until `at` whatever happens.
+    /// Whether the link is busy until `at` whatever arrives.
     pub fn is_busy_until(&self, at: Time) -> bool {
         self.busy_until >= at
     }
 
-    /// Waiting times of data packets by sender, up to the last that has any, and of ACKs, in picoseconds, since the last call: those of
-    /// packets whose service is known to begin, counted until it begins.
+    /// Calls `each` with the waiting times of data packets by sender since the last call, in picoseconds, and returns those
+    /// of ACKs. Only packets whose start of service is known count, up to that start.
     pub fn take_waits(&mut self, mut each: impl FnMut(usize, u64)) -> u64 {
         for (flow, wait) in self.waits.iter_mut().enumerate().filter(|(_, wait)| **wait > 0) {
             each(flow, std::mem::take(wait));
@@ -164,13 +165,13 @@ mod tests {
 
     #[test]
     fn a_link_that_drops_nothing_is_idle_when_its_buffer_would_be_empty() {
-        // A packet of 1000 bytes takes 1000 ps; two may wait.
+        // A packet of 1000 bytes takes 1000 ps; two packets may wait.
         let rate = Rate(8_000_000_000_000);
         let mut watch = LinkWatch::default().sparing(Some(FiniteBuffer { rate, limit: Limit::Packets(2) }));
         for _ in 0..9 {
             watch.on_accept(&packet(0, 500));
         }
-        // One is served and two wait; the unlimited queue is busy for 9000.
+        // One packet is served and two wait; the unlimited queue is busy until 9000.
         watch.on_service(&packet(0, 500), Time(500), Time(1500));
         assert_eq!((watch.idle_before(Time(3500)), watch.idle_before(Time(4500))), (Span(500), Span(1500)));
         watch.on_waiting(&packet(0, 500));

@@ -1,4 +1,4 @@
-//! Sender of the reference engine with its receiver, and the packets that it sends.
+//! A sender of the reference engine with its receiver, and the packets that it sends.
 
 use crate::Trace;
 use crate::hash::Rolling;
@@ -24,24 +24,25 @@ pub struct Endpoints<C> {
     pub datagrams_delivered: u64,
     pub access: AccessLink,
     pub meter: FlowMeter,
-    /// Wire bytes delivered since the warm-up, where packets are not all alike.
+    /// Wire bytes delivered since the end of the warm-up, if packet sizes differ.
     pub bytes: Option<u64>,
     pub last_enter: Time,
     pub hash: Rolling,
-    /// The ACK that its receiver made last.
+    /// The last ACK that the receiver made.
     pub ack: Ack,
-    /// ACKs on their way through return links, oldest first, and the number of the oldest. Those that arrived are gone.
+    /// ACKs on their way through return links, oldest first (`None` if it has arrived), and the number of the oldest.
     pub acks: VecDeque<Option<Ack>>,
     pub first_ack: PacketNumber,
     pub dropped: u64,
     pub trace: Option<Trace>,
-    /// The session that it is a place of, and the transfer that is open there.
+    /// The session of which this is a place, and the transfer that is open there.
     pub session: Option<usize>,
     pub open: Option<OpenTransfer>,
 }
 
 impl<C: FlowControl> Endpoints<C> {
-    /// Counters of the sender, and of the receiver's in-order data; for datagrams, the numbers sent and delivered.
+    /// Counters of the sender, and of the receiver's in-order data; for datagrams, the numbers of packets sent and
+    /// delivered.
     pub fn counters(&self) -> (Counters, Option<Spurious>, u64) {
         match &self.plan {
             FlowPlan::Tcp(_, tcp) => (tcp.sender.counters(), tcp.sender.spurious(), tcp.receiver.delivered()),
@@ -51,7 +52,7 @@ impl<C: FlowControl> Endpoints<C> {
         }
     }
 
-    /// The ACK that arrived through the return links. Those before it were lost there, or come later.
+    /// Takes the ACK that arrived through the return links. ACKs before it were lost there, or come later.
     pub fn ack_numbered(&mut self, number: PacketNumber) -> Ack {
         if !self.plan.party().reorders {
             self.acks.drain(..number.after(self.first_ack) as usize);
@@ -66,7 +67,7 @@ impl<C: FlowControl> Endpoints<C> {
         ack
     }
 
-    /// The endpoints of a flow that must be TCP: ACKs and timers are its.
+    /// The TCP endpoints of a flow that must be TCP, because only TCP has ACKs and timers.
     pub fn tcp(&mut self) -> &mut TcpPlan<C> {
         match &mut self.plan {
             FlowPlan::Tcp(_, tcp) => tcp,
@@ -75,7 +76,7 @@ impl<C: FlowControl> Endpoints<C> {
     }
 }
 
-/// Segments that TCP hands over during one call, and the trace of its flow, if it has one.
+/// Segments that TCP hands over during one call, and the flow's trace if it has one.
 pub struct Outbox {
     pub sent: Vec<(u64, Flags, Header)>,
     pub trace: Option<Trace>,

@@ -1,4 +1,5 @@
-//! The events of the reference engine and their order in its heap: by time, then by phase, by flow, by link, and as they were put there.
+//! The events of the reference engine and their order in its heap: by time, then by phase, flow, link and order of
+//! insertion.
 
 use base::Time;
 use queue::Packet;
@@ -40,7 +41,7 @@ pub enum Event {
     Arrive(usize, Packet),
 }
 
-/// Time of an event, and its place among those of the same instant.
+/// Time of an event, and its rank among the events of the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     pub time: Time,

@@ -24,7 +24,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         }
     }
 
-    /// The warm-up is over: what counts begins now.
+    /// Ends the warm-up: results are counted from now on.
     pub(super) fn warm(&mut self, now: Time) {
         for pool in &mut self.pools {
             pool.warm(now);

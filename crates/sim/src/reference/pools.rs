@@ -1,4 +1,4 @@
-//! Memory that links share, in the reference engine: asked before each arrival, looked at after each event.
+//! Memory that links share, in the reference engine: checked before each arrival and updated after each event.
 
 use super::Engine;
 use crate::plan::{FlowControl, LinkQueue, PoolPlan};
@@ -15,7 +15,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         }
     }
 
-    /// Says to the queue of link `l` whether its pool has room for a packet of `size` bytes.
+    /// Tells the queue of link `l` whether its pool has room for a packet of `size` bytes.
     pub fn ask_pool(&mut self, l: usize, size: u32) {
         let node = &mut self.nodes[l];
         if let Some((p, place)) = node.pool

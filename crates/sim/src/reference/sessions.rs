@@ -1,4 +1,4 @@
-//! Sessions of the reference engine: openings are events, ends are found after ACKs.
+//! Sessions of the reference engine: openings are events, ends are detected after ACKs.
 
 use super::{Engine, Event, Phase};
 use crate::places::ClosedTransfer;
@@ -6,7 +6,7 @@ use crate::plan::{FlowControl, LinkQueue};
 use base::Time;
 
 impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
-    /// Puts the opening that session `s` has due next into the heap.
+    /// Schedules the next opening of session `s`.
     pub(super) fn open_next(&mut self, now: Time, s: usize) {
         let session = &self.sessions[s];
         let due = session.places.due().max(now);
@@ -15,7 +15,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         }
     }
 
-    /// Session `s` opens a transfer, if one is due: it may have opened already since this was put into the heap.
+    /// Opens a transfer of session `s` if one is due; it may have opened already since the event was scheduled.
     pub(super) fn open(&mut self, now: Time, s: usize) {
         let session = &mut self.sessions[s];
         if session.places.due() > now {
@@ -35,7 +35,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         self.open_next(now, s);
     }
 
-    /// Closes the transfer in place `f`, if its sender has just learned that everything arrived.
+    /// Closes the transfer in place `f` if its sender has just learnt that everything arrived.
     pub(super) fn close(&mut self, now: Time, f: usize) {
         let ends = &mut self.endpoints[f];
         let Some(s) = ends.session else { return };

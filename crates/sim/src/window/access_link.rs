@@ -1,8 +1,8 @@
-//! The sender's own link in closed form: a clock that says when it is free again.
+//! The sender's own link in closed form: a clock that says when the link becomes free.
 //!
-//! First-in first-out with one size of packet needs no queue: a packet that comes at t leaves at max(t, free) + service, and
-//! b packets wait just when the link is free no sooner than b services from now. Most own links delay and drop nothing else:
-//! what the others keep is a box.
+//! A first-in first-out link with one packet size needs no queue: a packet that comes at t leaves at max(t, free) +
+//! service, and b packets wait exactly if the link stays busy for b services or more. Most own links have no further delays
+//! or drops; the state of those that do is boxed.
 
 use super::bucket::Bucket;
 use super::headers::HeaderLanes;
@@ -11,7 +11,7 @@ use crate::marks::Marks;
 use crate::plan::SendJitter;
 use base::{Span, Time};
 
-/// No wait is longer than this.
+/// A longest wait that no packet exceeds.
 const UNLIMITED: Span = Span(u64::MAX);
 
 /// See the [module](self).
@@ -20,11 +20,11 @@ pub struct AccessLink {
     service: Span,
     free: Time,
     first_link_delay: Span,
-    /// Unless packets enter when they are handed over, all of them, and none carries a header.
+    /// State of links with jitter, a finite queue or headers; `None` for all others.
     limits: Option<Box<AccessLimits>>,
 }
 
-/// Packets dropped by the sender's own full queue.
+/// Packets that the sender's own full queue dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessDrops {
     pub since_start: u64,
@@ -35,7 +35,7 @@ pub struct AccessDrops {
 #[derive(Clone, Debug)]
 pub struct HeaderPath {
     pub lanes: HeaderLanes,
-    /// Size of a packet: senders count segments, routers bytes.
+    /// Packet size: senders count in segments, routers in bytes.
     pub packet: f32,
 }
 
@@ -45,17 +45,17 @@ struct AccessLimits {
     headers: Option<HeaderPath>,
     jitter: Option<SendJitter>,
     last_enter: Time,
-    /// Longest wait that a packet may find.
+    /// Longest wait of an accepted packet.
     longest_wait: Span,
     drops: AccessDrops,
-    /// Packets that would have entered only after the end of the run, and found no room.
+    /// Packets that found no room, but would have entered only after the end of the run.
     late: u64,
     warmup: Time,
     end: Time,
 }
 
 impl AccessLimits {
-    /// Whether a packet that enters at `now` finds no room when the link is free at `free`; it is counted.
+    /// Whether a packet that enters at `now` finds no room when the link is free at `free`. If so, counts the drop.
     fn drops(&mut self, now: Time, free: Time) -> bool {
         if free.since(now) <= self.longest_wait {
             return false;
@@ -79,8 +79,8 @@ impl AccessLink {
         headers: Option<HeaderPath>,
         marks: &Marks,
     ) -> Self {
-        // A packet that finds the link busy for w ahead of it finds ceil(w / service) packets, one of them in service: b
-        // or fewer wait with it as long as w is at most b services.
+        // A packet that finds the link busy for w finds ceil(w / service) packets ahead, one of them in service. So at most
+        // b packets wait, itself included, as long as w is at most b services.
         let longest_wait = match buffer {
             Some(packets) if service > Span::ZERO => Span(service.0 * u64::from(packets)),
             _ => UNLIMITED,
@@ -106,12 +106,12 @@ impl AccessLink {
         self.limits.as_deref()?.headers.as_ref()
     }
 
-    /// Time that a packet takes.
+    /// Service time of a packet.
     pub fn service(&self) -> Span {
         self.service
     }
 
-    /// Delay from here to the first link.
+    /// Delay from this link to the first link of the path.
     #[inline]
     pub fn first_link_delay(&self) -> Span {
         self.first_link_delay
@@ -122,16 +122,16 @@ impl AccessLink {
         self.limits.as_ref().map_or_else(AccessDrops::default, |limits| limits.drops)
     }
 
-    /// Packets that found no room, but only after the end of the run.
+    /// Packets that found no room after the end of the run.
     pub fn late(&self) -> u64 {
         self.limits.as_ref().map_or(0, |limits| limits.late)
     }
 
-    /// Number of the `n` packets sent from `now` on that certainly pass without a drop, however close together they are.
+    /// How many of `n` packets sent from `now` on certainly pass without a drop, however close together they are.
     #[inline]
     pub fn room(&self, now: Time, n: usize) -> usize {
         let Some(limits) = self.limits.as_deref().filter(|limits| limits.longest_wait < UNLIMITED) else { return n };
-        // Each one lengthens the wait of the next by a service at most.
+        // Each packet adds at most one service to the wait of the next.
         let spare = limits.longest_wait.0.checked_sub(self.free.since(now).0);
         spare.map_or(0, |spare| n.min((spare / self.service.0) as usize + 1))
     }
@@ -147,8 +147,8 @@ impl AccessLink {
         self.free.max(enters).saturating_add(Span(busy))
     }
 
-    /// Sends one packet at each of `times`, when there is [`Self::room`]; tags count from `tag`. The arrivals at the
-    /// first link go into `bucket`, which reaches as far as [`Self::latest`].
+    /// Sends one packet at each of `times`, given that there is [`Self::room`]; tags count from `tag`. The arrivals at the
+    /// first link go into `bucket`, which must reach as far as [`Self::latest`].
     #[inline(never)]
     pub fn pass_all(&mut self, times: impl ExactSizeIterator<Item = Time>, mut tag: u64, bucket: &mut Bucket) {
         if self.limits.is_some() {
@@ -169,20 +169,21 @@ impl AccessLink {
         self.free = free;
     }
 
-    /// A packet handed over at `now`, when there is [`Self::room`]: its arrival at the first link.
+    /// Passes a packet handed over at `now`, given that there is [`Self::room`]. Returns its arrival time at the first
+    /// link.
     #[inline]
     pub fn pass(&mut self, now: Time) -> Time {
         let enter = self.enter(now);
         self.serve(enter)
     }
 
-    /// Time at which a packet enters, where every packet enters when it is handed over; `None` elsewhere.
+    /// Passes a packet that enters when it is handed over; `None` on links where packets may be late or dropped.
     #[inline]
     pub fn pass_plainly(&mut self, now: Time) -> Option<Time> {
         self.limits.is_none().then(|| self.serve(now))
     }
 
-    /// A packet handed over at `now`: its arrival at the first link, if it is not dropped.
+    /// Passes a packet handed over at `now`. Returns its arrival time at the first link, or `None` if it is dropped.
     #[inline]
     pub fn admit(&mut self, now: Time) -> Option<Time> {
         let enter = self.enter(now);
@@ -223,7 +224,7 @@ mod tests {
     #[test]
     fn a_buffer_of_two_drops_the_fourth_of_a_burst() {
         let mut link = AccessLink::new(Span(10), Some(2), Span(5), None, None, &MARKS);
-        // At 0 one is served and two wait; at 10 one has left, and at 11 still only one place is free.
+        // At 0 one packet is served and two wait; at 10 one has left, and at 11 the one free place is taken again.
         let fates = [0, 0, 0, 0, 10, 10, 11].map(|at| link.admit(Time(at)));
         let arrives = |at| Some(Time(at));
         assert_eq!(fates, [arrives(15), arrives(25), arrives(35), None, arrives(45), None, None]);

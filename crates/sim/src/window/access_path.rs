@@ -1,4 +1,4 @@
-//! Path from a sender to its first link: the sender's own link, and packets that arrive after the current window.
+//! Path from a sender to its first link: the sender's own link, and the packets that arrive after the current window.
 
 use super::access_link::{AccessDrops, AccessLink, HeaderPath};
 use super::bucket::Bucket;
@@ -14,7 +14,8 @@ pub struct AccessPath {
     /// Number of the sender.
     pub id: u32,
     pub link: AccessLink,
-    /// Emitted, but arriving no sooner than at the end of the window: while there is anything, as few flows have any at a time.
+    /// Packets that were sent but arrive at or after the end of the window. Allocated only while there are any, as few
+    /// flows have some at a time.
     spill: Option<Box<Ring>>,
 }
 
@@ -35,7 +36,8 @@ impl AccessPath {
         }
     }
 
-    /// Packet `number`, handed over at `now`, in the window that ends at `until`. Returns whether it got into the network.
+    /// Sends packet `number`, handed over at `now`, in the window that ends at `until`. Returns whether it entered the
+    /// network.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for every packet of TCP, where most own links drop and delay none")]
     pub fn send(&mut self, now: Time, number: PacketNumber, flags: Flags, bucket: &mut Bucket, until: Time) -> bool {
@@ -46,7 +48,7 @@ impl AccessPath {
         self.admit(now, number, flags, bucket, until)
     }
 
-    /// The same as [`Self::send`], where packets may be late or dropped.
+    /// [`Self::send`] for links where packets may be late or dropped.
     #[inline(never)]
     fn admit(&mut self, now: Time, number: PacketNumber, flags: Flags, bucket: &mut Bucket, until: Time) -> bool {
         let arrives = self.link.admit(now);
@@ -56,7 +58,7 @@ impl AccessPath {
         arrives.is_some()
     }
 
-    /// [`Self::send`] for packets numbered from `number` on, `each` of them sent at each of `times`, without headers.
+    /// [`Self::send`] for packets numbered from `number` on, `each` of them at each of `times`, without headers.
     pub fn send_row(
         &mut self,
         times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
@@ -86,33 +88,34 @@ impl AccessPath {
         }
     }
 
-    /// Whether `n` packets sent until `last` all arrive in the window that ends at `until`, after those sent before.
+    /// Whether `n` packets sent until `last` all arrive in the window that ends at `until`, and none sent earlier is still
+    /// held.
     #[inline]
     fn all_arrive(&self, last: Time, n: u32, until: Time) -> bool {
         self.spill.is_none() && self.link.latest(last, n) < until
     }
 
-    /// The header of the packet just sent.
+    /// Stores the header of the packet just sent.
     pub fn put_header(&self, header: Header, headers: &mut Headers) {
         if let Some(path) = self.link.headers() {
             headers.put(path.lanes.first, header.times(path.packet));
         }
     }
 
-    /// Whether its packets carry headers.
+    /// Whether the flow's packets carry headers.
     #[inline]
     pub fn carries_headers(&self) -> bool {
         self.link.headers().is_some()
     }
 
-    /// The header of the packet that reaches the receiver, if its packets carry any.
+    /// Takes the header of the packet that reaches the receiver, if the flow's packets carry headers.
     #[inline]
     pub fn take_header(&self, headers: &mut Headers) -> Option<Header> {
         let path = self.link.headers()?;
         Some(headers.take(path.lanes.last).times(1.0 / path.packet))
     }
 
-    /// An arrival at the first link, in the window that ends at `until` or later.
+    /// Adds an arrival at the first link, in the window that ends at `until` or later.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for every packet of TCP")]
     fn emit(&mut self, rec: Rec, bucket: &mut Bucket, until: Time) {
@@ -130,7 +133,7 @@ impl AccessPath {
         self.spill.get_or_insert_default().push(rec);
     }
 
-    /// Releases packets sent earlier that arrive before `until`.
+    /// Releases packets sent earlier whose arrival is before `until`.
     #[inline]
     pub fn release(&mut self, bucket: &mut Bucket, until: Time) {
         if self.spill.is_some() {
@@ -150,7 +153,7 @@ impl AccessPath {
         }
     }
 
-    /// Time at which the first packet that is still here arrives.
+    /// Arrival time of the first packet that is still held here.
     #[inline]
     pub fn due(&self) -> Time {
         self.spill.as_deref().and_then(Ring::peek).map_or(Time::NEVER, |rec| rec.time)
@@ -161,7 +164,7 @@ impl AccessPath {
         self.link.drops()
     }
 
-    /// Packets that are still here at the end, or would enter the sender's own link only after it.
+    /// Packets that are still held here at the end, or that would enter the sender's own link only after it.
     pub fn in_flight(&self) -> u64 {
         self.spill.as_deref().map_or(0, Ring::len) as u64 + self.link.late()
     }
@@ -172,8 +175,8 @@ mod tests {
     use super::*;
     use base::Span;
 
-    /// Sender 3 behind a link on which a packet takes 10 ps and one may wait; 5 ps to the first link. Measured from 20 to
-    /// 100 ps.
+    /// Sender 3 behind a link on which a packet takes 10 ps and one packet may wait; 5 ps to the first link. Measured from
+    /// 20 to 100 ps.
     fn path() -> AccessPath {
         let mut party = Party {
             flow: 0,
@@ -213,7 +216,7 @@ mod tests {
 
     #[test]
     fn packets_in_a_row_arrive_as_one_by_one() {
-        // Nothing in the way, the end of the window among them, the queue full, the numbers at their end.
+        // The cases: no obstacle; the end of the window in between; a full queue; packet numbers that wrap.
         for (until, apart, first) in [(1000, 12, 7), (60, 12, 7), (1000, 3, 7), (1000, 12, u32::MAX - 1)] {
             let times: Vec<Time> = (0..6).map(|k| Time(apart * k)).collect();
             let sent = |in_a_row: bool| {
@@ -244,7 +247,7 @@ mod tests {
         let mut sent = |at: u64| {
             (0..3).filter(|&i| path.send(Time(at), PacketNumber(i), Flags::NONE, &mut bucket, Time(1000))).count()
         };
-        // Of three at once one is served, one waits and one has no room.
+        // Of three simultaneous packets one is served, one waits and one finds no room.
         assert_eq!([0, 50, 100].map(&mut sent), [2, 2, 2]);
         assert_eq!(path.drops(), AccessDrops { since_start: 2, since_warmup: 1 });
         assert_eq!(path.in_flight(), 1);

@@ -1,45 +1,45 @@
-//! ACKs of a flow that are on their way through return links, oldest first: 8 bytes each while they only acknowledge.
+//! ACKs of a flow on their way through return links, oldest first. An ACK with only a cumulative number takes 8 bytes.
 
 use base::PacketNumber;
 use std::collections::{BTreeMap, VecDeque};
 use transport::Ack;
 
-/// The ACK says more than its number, which is in `full`.
+/// Bit that says that the ACK carries more than its cumulative number, and is stored in `full`.
 const FULL: u64 = 1 << 63;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct AckQueue {
-    /// Number of the oldest.
+    /// Packet number of the oldest ACK.
     first: PacketNumber,
-    /// Cumulative number of each ACK; with the bit [`FULL`], the ACK is in `full`.
+    /// Cumulative number of each ACK; with the bit [`FULL`], the ACK itself is in `full`.
     numbers: VecDeque<u64>,
     full: VecDeque<Ack>,
-    /// ACKs that others have overtaken, or that were lost, by number; none where no link reorders.
+    /// By number, the ACKs that others have overtaken or that were lost; `None` if no link reorders.
     #[expect(clippy::box_collection, reason = "few flows have any, and all have the field")]
     late: Option<Box<BTreeMap<u32, Ack>>>,
 }
 
 impl AckQueue {
-    /// Empty; the next one has this number. ACKs may overtake each other where the path `reorders`.
+    /// An empty queue whose next ACK gets the number `first`. ACKs may overtake each other if the path `reorders`.
     pub fn new(first: PacketNumber, reorders: bool) -> Self {
         let late = reorders.then(Box::default);
         Self { first, numbers: VecDeque::new(), full: VecDeque::new(), late }
     }
 
-    /// The number of the next one.
+    /// The number of the next ACK.
     #[inline]
     pub fn next(&self) -> PacketNumber {
         self.first.plus(self.numbers.len() as u32)
     }
 
-    /// Adds an ACK of everything below `cum` that says nothing else.
+    /// Adds an ACK that only acknowledges everything below `cum`.
     #[inline]
     pub fn push_plain(&mut self, cum: u64) {
         self.numbers.push_back(cum);
     }
 
-    /// Any other.
+    /// Adds any ACK.
     pub fn push(&mut self, ack: &Ack) {
         let is_plain = ack.blocks().is_empty() && !ack.ece && !ack.echoes_resent;
         if is_plain && ack.feedback == 0.0 && ack.tuning == 0 {
@@ -50,13 +50,13 @@ impl AckQueue {
         }
     }
 
-    /// The one with this number; those before it were lost, or were overtaken by it.
+    /// Takes the ACK with this number. The ACKs before it were lost, or it has overtaken them.
     #[inline]
     pub fn take(&mut self, number: PacketNumber) -> Option<Ack> {
         if number == self.first { self.pop() } else { self.take_other(number) }
     }
 
-    /// [`Self::take`] of one that is not the oldest.
+    /// [`Self::take`] for an ACK that is not the oldest.
     #[inline(never)]
     fn take_other(&mut self, number: PacketNumber) -> Option<Ack> {
         let ahead = number.after(self.first);
@@ -73,7 +73,7 @@ impl AckQueue {
         self.pop()
     }
 
-    /// Puts the oldest `n` aside: they may still come.
+    /// Sets the oldest `n` ACKs aside, because they may still arrive.
     fn put_aside(&mut self, n: u32) {
         for _ in 0..n {
             let number = self.first.0;
@@ -90,22 +90,23 @@ impl AckQueue {
         if cum & FULL == 0 { Some(Ack::new(cum, &[], false)) } else { self.full.pop_front() }
     }
 
-    /// Number of the oldest `most` ACKs that do nothing but acknowledge `each` segments more than the one before (the first of
-    /// them, more than `una`).
+    /// Number of leading ACKs, at most `most`, that only acknowledge, each `each` segments more than the one before (the
+    /// first one, `each` more than `una`).
     #[inline]
     pub fn alike(&self, most: usize, una: u64, each: u64) -> usize {
         let expected = std::iter::successors(Some(una + each), |cum| Some(cum + each));
         self.numbers.iter().take(most).zip(expected).take_while(|(cum, expected)| **cum == *expected).count()
     }
 
-    /// The number of the oldest, and how many segments above `una` it acknowledges: if it says nothing else, and any at all.
+    /// The number of the oldest ACK and the segments above `una` that it acknowledges. `None` if it carries more, or
+    /// acknowledges none.
     #[inline]
     pub fn oldest(&self, una: u64) -> Option<(PacketNumber, u32)> {
         let cum = *self.numbers.front()?;
         (una < cum && cum & FULL == 0).then(|| (self.first, (cum - una) as u32))
     }
 
-    /// The oldest `n` arrived; they are plain ones.
+    /// Removes the oldest `n` ACKs, which have arrived; all must be plain.
     #[inline]
     pub fn forget(&mut self, n: u32) {
         self.first = self.first.plus(n);

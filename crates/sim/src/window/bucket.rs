@@ -1,29 +1,30 @@
-//! The arrivals at one link in one window, put in order.
+//! The arrivals at one link in one window, sorted.
 //!
-//! A counting sort by slots of time about one arrival wide, then one pass that mends the order inside the slots, without
-//! branches where flows push in their order: no comparison tree, and the memory stays in the first two caches. What several
-//! threads have put in order is merged.
+//! A counting sort into time slots that hold about one arrival each is followed by one pass that corrects the order between
+//! neighbours, without branches if flows push in their order. There is no comparison tree, and the memory stays in the
+//! first two caches. Buckets that several threads have sorted are merged.
 
 use super::ring::Rec;
 use base::Time;
 use base::steps::count_steps;
 use std::hint::select_unpredictable;
 
-/// Below this many records a comparison sort is quicker than counting.
+/// Below this number of records a comparison sort is faster than counting.
 const FEW: usize = 48;
 
-/// Number of records in one slot from which a comparison sort is faster, because insertion inside a slot is quadratic: a burst
-/// after silence, when slots are too wide. A power of two, so that the OR of all counts shows whether any slot reached it.
+/// Number of records in one slot from which a comparison sort is faster, because insertion within a slot is quadratic. It
+/// occurs with a burst after silence, when slots are too wide. A power of two: then the OR of all counts shows whether any
+/// slot reached it.
 const CROWD: u32 = 64;
 
-/// One window, as it is for the senders of one link.
+/// One window as the senders of one link see it.
 #[derive(Clone, Copy)]
 pub struct Window<'a> {
-    /// They run everything before this.
+    /// The senders run everything before this time.
     pub horizon: Time,
-    /// End of the window: later arrivals at the link belong to another window.
+    /// End of the window; arrivals at the link at this time or later belong to another window.
     pub until: Time,
-    /// Whether the run has been stopped, so that they may leave off.
+    /// Whether the run has been stopped, in which case the senders may stop early.
     pub is_stopped: &'a dyn Fn() -> bool,
 }
 
@@ -32,16 +33,16 @@ pub struct Window<'a> {
 pub struct Bucket {
     recs: Vec<Rec>,
     sorted: Vec<Rec>,
-    /// Records in each slot.
+    /// Number of records in each slot.
     counts: Vec<u32>,
     start: Time,
     shift: u32,
-    /// Records in the window before this one, the best guess at how many there will be.
+    /// Number of records in the previous window: the best guess for this one.
     guess: u64,
 }
 
 impl Bucket {
-    /// A window [start, end) begins.
+    /// Begins a window [start, end).
     pub fn begin(&mut self, start: Time, end: Time) {
         let width = end.since(start).0.max(1);
         self.start = start;
@@ -61,7 +62,7 @@ impl Bucket {
         self.recs.push(rec);
     }
 
-    /// Adds many at once.
+    /// Adds several records at once.
     #[inline]
     #[expect(
         clippy::manual_inspect,
@@ -75,13 +76,13 @@ impl Bucket {
         }));
     }
 
-    /// Records that the last sort put in order.
+    /// The records that the last sort put in order.
     pub fn in_order(&self) -> &[Rec] {
         &self.sorted[..self.guess as usize]
     }
 
-    /// Puts the records in order of arrival and returns them; the bucket is empty afterwards. `by_flow`: records were
-    /// pushed in the order of flow numbers, so that what came first goes first among simultaneous ones.
+    /// Sorts the records by arrival and returns them; the bucket is empty afterwards. `by_flow`: records were pushed in the
+    /// order of flow numbers, so simultaneous records keep the order in which they were pushed.
     #[inline(never)]
     pub fn sort(&mut self, by_flow: bool) -> &[Rec] {
         let n = self.recs.len();
@@ -90,7 +91,7 @@ impl Bucket {
             self.sorted.resize(n, Rec::default());
         }
         if n <= FEW || self.counts.iter().fold(0, |bits, count| bits | count) >= CROWD {
-            // Stable, and quick on the sorted stretches that flows push.
+            // A stable sort that is fast on the sorted stretches that flows push.
             count_steps(n);
             self.recs.sort_by_key(|rec| (rec.time, rec.flow()));
             self.sorted[..n].copy_from_slice(&self.recs);
@@ -117,7 +118,8 @@ impl Bucket {
     }
 }
 
-/// Merges the sorted records of several buckets ([`Bucket::sort`]); simultaneous arrivals of one flow are all in one bucket.
+/// Merges the sorted records of several buckets ([`Bucket::sort`]). All simultaneous arrivals of one flow are in one
+/// bucket.
 pub fn merge<'a>(mut lists: Vec<&'a [Rec]>, [now, before]: &'a mut [Vec<Rec>; 2]) -> &'a [Rec] {
     if lists.len() < 2 {
         return lists.pop().unwrap_or_default();
@@ -132,7 +134,7 @@ pub fn merge<'a>(mut lists: Vec<&'a [Rec]>, [now, before]: &'a mut [Vec<Rec>; 2]
     now
 }
 
-/// Merges the first list with the second, the third with the fourth and so on into `merged`. Returns where each pair ends.
+/// Merges the first list with the second, the third with the fourth and so on into `merged`. Returns the end of each pair.
 fn merge_pairs(lists: &[&[Rec]], merged: &mut Vec<Rec>) -> Vec<usize> {
     merged.resize(lists.iter().map(|list| list.len()).sum(), Rec::default());
     let (mut ends, mut rest) = (Vec::new(), &mut merged[..]);
@@ -159,8 +161,9 @@ fn merge_two(a: &[Rec], b: &[Rec], out: &mut [Rec]) {
     out[a.len() + j..].copy_from_slice(&b[j..]);
 }
 
-/// Sorts nearly sorted records by time; simultaneous ones keep their order. Holds back the later of the last two records,
-/// so that one that is one place late needs no branch; a later one is inserted in its place.
+/// Sorts nearly sorted records by time; simultaneous records keep their order. The loop holds back the later of the last
+/// two records, so that a record one position late needs no branch. Records that are later still are inserted with
+/// [`put_back`].
 fn bubble(recs: &mut [Rec]) {
     let Some(&(mut held)) = recs.first() else { return };
     let (n, mut last) = (recs.len(), Time::ZERO);
@@ -180,13 +183,13 @@ fn bubble(recs: &mut [Rec]) {
     put_back(recs, n - 1);
 }
 
-/// One of two records, without a branch: which one is as good as random.
+/// Selects one of two records without a branch, because the choice is unpredictable.
 #[inline]
 fn select(first: bool, a: Rec, b: Rec) -> Rec {
     Rec { time: Time(select_unpredictable(first, a.time.0, b.time.0)), tag: select_unpredictable(first, a.tag, b.tag) }
 }
 
-/// Moves the record at `at` down to its place by time among those before it, which are in order.
+/// Moves the record at `at` back to its position by time; the records before it are in order.
 #[cold]
 fn put_back(recs: &mut [Rec], at: usize) {
     let mut at = at;
@@ -249,7 +252,7 @@ mod tests {
             times in prop::collection::vec((0u64..60, 0u32..9), 0..200),
             threads in 1u32..9,
         ) {
-            // Each flow's records are in one bucket.
+            // All records of a flow are in one bucket.
             let mut buckets: Vec<Bucket> = (0..threads).map(|_| Bucket::default()).collect();
             let mut all = Vec::new();
             for bucket in &mut buckets {

@@ -1,4 +1,4 @@
-//! Common part of links of the window engine, whichever way packets are served: clock, totals, routes, measurements.
+//! Common part of the links of the window engine, however they serve packets: clock, totals, routes, measurements.
 
 use super::flow_table::FlowTable;
 use super::headers::NONE;
@@ -23,7 +23,7 @@ pub struct LinkCore<O> {
     /// Time at which the packet in service, or the last one, leaves.
     pub free: Time,
     pub ingress: Option<Ingress>,
-    /// Hand-over behind the server; only with a schedule.
+    /// Hand-over of packets behind the server; used only with a schedule.
     pub handover: Handover,
     /// Schedule, if the service time of packets varies.
     pub schedule: Option<Box<Schedule>>,
@@ -40,7 +40,7 @@ pub struct LinkCore<O> {
 }
 
 impl<O: Observer> LinkCore<O> {
-    /// `timer`: that of a rule, which expires between marks.
+    /// `timer`: expiry time of the rule's timer, which may lie between marks.
     pub fn new(
         index: u32,
         flows: FlowTable,
@@ -68,7 +68,7 @@ impl<O: Observer> LinkCore<O> {
         }
     }
 
-    /// Packet `number` that `flow` sends here.
+    /// Size and service time of packet `number` of `flow` here.
     #[inline]
     pub fn tx_of(&self, flow: u32, number: PacketNumber) -> Tx {
         match &self.flows.service {
@@ -77,25 +77,26 @@ impl<O: Observer> LinkCore<O> {
         }
     }
 
-    /// Time on the wire of `packet`, which is here already.
+    /// Transmission time of `packet`, which has arrived here already.
     #[inline]
     pub fn time_of(&self, packet: &Packet) -> Span {
         self.flows.service.time_of(|| self.flows.places.of(packet.flow), packet)
     }
 
-    /// The ring that packets of `flow` go to next.
+    /// The next ring for packets of `flow`.
     #[inline]
     pub fn route(&self, flow: u32) -> u32 {
         self.flows.route(flow)
     }
 
-    /// Whether nothing but the queue drops packets here, none carries a header, and each always takes as long.
+    /// Whether only the queue drops packets here, no packet carries a header, and each flow's packets have a constant
+    /// service time.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.ingress.is_none() && self.flows.lanes.is_empty() && self.schedule.is_none()
     }
 
-    /// Every packet, on a plain link whose packets are all alike.
+    /// Size and service time of every packet, if this is a plain link with equal packets.
     pub fn plain_service(&self) -> Option<Tx> {
         match self.flows.service {
             Service::One(tx) if self.is_plain() => Some(tx),
@@ -103,14 +104,14 @@ impl<O: Observer> LinkCore<O> {
         }
     }
 
-    /// Time at which `packet` leaves, whose service begins at `start`, on a link with a schedule: it `follows` another without
-    /// a pause, or found the link idle.
+    /// Departure time of `packet`, whose service begins at `start`, on a link with a schedule. `follows`: it follows
+    /// another packet without a pause; otherwise it found the link idle.
     #[inline]
     pub fn scheduled(&mut self, start: Time, follows: bool, size: u32) -> Time {
         self.schedule.as_mut().map_or(start, |schedule| schedule.finish(start, follows, size))
     }
 
-    /// Hands over a packet of `flow` that leaves the server of a link with a schedule at `end`.
+    /// Hands over a packet of `flow` that leaves the server at `end`, on a link with a schedule.
     #[inline]
     pub fn hand_over(&mut self, end: Time, (flow, tag): (u32, u64), shared: &mut Shared) {
         let (ring, left) = (self.flows.route(flow), self.handover.left(end));
@@ -123,7 +124,7 @@ impl<O: Observer> LinkCore<O> {
         }
     }
 
-    /// Hands over a packet that others may overtake; its header is the last that was put into its lane.
+    /// Hands over a packet that others may overtake; its header is the one that was last put into its lane.
     #[inline(never)]
     fn hand_over_late(&self, ring: u32, out: Time, (flow, tag): (u32, u64), shared: &mut Shared) {
         let lane = if self.flows.lanes.is_empty() { NONE } else { self.lane(flow, Rec { time: out, tag }.flags()) };
@@ -131,13 +132,13 @@ impl<O: Observer> LinkCore<O> {
         shared.push_late(ring, out, tag, header);
     }
 
-    /// Cause of dropping the arrival just counted before the queue sees it, if it is dropped.
+    /// Cause for which the arrival just counted is dropped before it reaches the queue; `None` if it is not dropped.
     pub fn turns_away(&mut self, rec: &Rec) -> Option<Cause> {
         let size = self.tx_of(rec.flow(), rec.number()).size;
         self.ingress.as_mut()?.drops(rec.time, self.totals.arrived, size)
     }
 
-    /// The arrival `rec` is dropped.
+    /// Counts the drop of the arrival `rec`.
     #[cold]
     pub fn count_drop(&mut self, rec: &Rec, cause: Cause, marks: &Marks, shared: &mut Shared) {
         self.count_drops(std::iter::once(rec), cause, marks, shared);
@@ -172,13 +173,13 @@ impl<O: Observer> LinkCore<O> {
         shared.dropped_total += data;
     }
 
-    /// The header of the arrival `rec`, on a link with headers.
+    /// Takes the header of the arrival `rec`, on a link with headers.
     #[inline]
     pub fn header_of(&self, rec: &Rec, shared: &mut Shared) -> Option<Header> {
         (!self.flows.lanes.is_empty()).then(|| self.take_header(rec, shared))
     }
 
-    /// The header of the arrival `rec`. Acknowledgements have none.
+    /// Takes the header of the arrival `rec`. ACKs have none.
     #[cold]
     fn take_header(&self, rec: &Rec, shared: &mut Shared) -> Header {
         match self.lane(rec.flow(), rec.flags()) {
@@ -187,7 +188,7 @@ impl<O: Observer> LinkCore<O> {
         }
     }
 
-    /// Passes the header of `packet` on with it.
+    /// Passes on the header of `packet`.
     #[cold]
     pub fn put_header(&self, packet: &Packet, shared: &mut Shared) {
         let lane = self.lane(packet.flow, packet.flags);
@@ -200,12 +201,13 @@ impl<O: Observer> LinkCore<O> {
         if flags.has(Flags::ACK) { NONE } else { self.flows.lanes[self.flows.places.of(flow)] }
     }
 
-    /// Whether a measurement is due at `at`; timers expire between marks, and a search of the waiting packets takes time.
+    /// Whether a measurement is due at `at`. Timers expire between marks too, and a measurement costs a search of the
+    /// waiting packets.
     pub fn is_mark(&self, at: Time, marks: &Marks) -> bool {
         at == marks.warmup || at == self.next_sample
     }
 
-    /// The mark at `at`, at which these are the totals and this the state of the link.
+    /// Records the mark at `at` with the totals and the state of the link at that time.
     pub fn pass_mark(
         &mut self,
         at: Time,
@@ -225,11 +227,11 @@ impl<O: Observer> LinkCore<O> {
         }
     }
 
-    /// The next mark after the one at `at`, when the rule's timer expires at `timer`.
+    /// The next mark after the one at `at`, if the rule's timer expires at `timer`.
     pub fn mark_after(&self, at: Time, timer: Time, marks: &Marks) -> Time {
         let next = self.next_sample.min(timer);
         let next = if at < marks.warmup { next.min(marks.warmup) } else { next };
-        // What lies at or after the end never happens.
+        // A mark at or after the end never happens.
         if next >= marks.end { Time::NEVER } else { next }
     }
 }
@@ -245,8 +247,8 @@ mod tests {
     use base::Rate;
     use scenario::Loss;
 
-    /// A link that flows 7 and 9 cross, measured from 50 to 100 ps with samples each 20 ps, behind a rule whose timer expires
-    /// at 15 ps.
+    /// A link that flows 7 and 9 cross, measured from 50 to 100 ps with a sample every 20 ps; the rule's timer expires at
+    /// 15 ps.
     fn core() -> (LinkCore<NoObserver>, Marks) {
         let marks = Marks { warmup: Time(50), end: Time(100), every: Some(Span(20)) };
         let service = Service::One(Tx { size: 1000, time: Span(8), is_ack: false });

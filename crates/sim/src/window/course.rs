@@ -2,35 +2,36 @@
 
 use base::{Span, Time};
 
-/// Number of arrivals that a window aims at: enough to pay for visiting flows and slots, few enough for the caches.
+/// Target number of arrivals per window: enough to pay for visiting flows and slots, few enough for the caches.
 pub const ARRIVALS: u64 = 8192;
 
-/// Largest factor by which a window is shortened because flows send much more than a link carries.
+/// Largest factor by which a window is shortened when flows send much more than a link carries.
 const MOST_PARTS: u64 = 16;
 
-/// Progress of a part of the network, and what its windows need.
+/// Progress of a part of the network, and the limits of its windows.
 #[derive(Clone, Debug)]
 pub struct Course {
-    /// Start of the next window: every packet that arrives at a link before it has been served.
+    /// Start of the next window: every packet that arrives at a link before this time has been served.
     pub now: Time,
     /// End of the run.
     pub last: Time,
     pub window: Span,
-    /// Longest windows allowed: on one thread, and on several.
+    /// Longest windows allowed, on one thread and on several threads.
     pub windows: [Span; 2],
-    /// The one of `windows` that applies now.
+    /// The element of `windows` that applies now.
     pub longest: Span,
-    /// About how far apart packets arrive, see [`super::Engine::gap`].
+    /// Typical time between arrivals, see [`super::Engine::gap`].
     pub gap: u64,
-    /// Whether threads are worth it.
+    /// Whether threads pay in this part.
     pub threadable: bool,
     /// Whether some of its links share memory.
     pub pooled: bool,
 }
 
 impl Course {
-    /// A window of `length` had this number of arrivals at one link. Where flows send much more than it carries, as when many open at once,
-    /// the next windows are shorter: what arrives in one takes memory.
+    /// Chooses the next window's length after a window of `length` with `arrivals` arrivals at one link. If flows send much
+    /// more than the link carries, as when many open at once, the next windows are shorter, because the arrivals of a
+    /// window take memory.
     pub fn after(&mut self, length: Span, arrivals: u64) {
         let most = 2 * (self.longest.0 / self.gap).max(ARRIVALS);
         if self.window == self.longest && arrivals <= most {
@@ -58,14 +59,14 @@ mod tests {
             threadable: false,
             pooled: false,
         };
-        // The link carries 40,000 in a window.
+        // The link carries 40,000 packets in a window.
         let mut next = |length: u64, arrivals| {
             course.after(Span(length), arrivals);
             course.window.0
         };
         assert_eq!([next(40_000_000, 80_000), next(40_000_000, 160_000)], [40_000_000, 20_000_000]);
         assert_eq!([next(20_000_000, 80_000), next(20_000_000, 10_000_000)], [20_000_000, 2_500_000]);
-        // One that nothing came in is followed by the longest.
+        // A window without arrivals is followed by the longest one.
         assert_eq!([next(2_500_000, 9_000), next(22_222_222, 0)], [22_222_222, 40_000_000]);
     }
 }

@@ -1,8 +1,9 @@
-//! First-in first-out links of the window engine, in closed form: a packet that arrives at t begins service at
-//! max(t, free). With a plain limit and one size of packet that is all it takes to decide (`plain`); rules are asked for each arrival
-//! (`serve_until_mark`, compiled for each rule by itself).
+//! First-in first-out links of the window engine, in closed form: a packet that arrives at t begins service at max(t,
+//! free).
 //!
-//! Sums are taken at marks; marks and the timers of rules are caught up on before the next arrival.
+//! With a plain limit and one packet size, this formula alone decides about drops (`plain`). Otherwise the admission rule
+//! is asked for each arrival (`serve_until_mark`, compiled for each rule by itself). Sums are recorded at marks. Marks, and
+//! timers of rules, that are due are processed before the next arrival.
 
 mod plain;
 
@@ -29,30 +30,30 @@ use std::collections::VecDeque;
 pub struct Fifo {
     rule: AnyAdmission,
     waiting: AnyWaitingQueue,
-    /// Longest wait that is still within the buffer, where waiting time alone decides on drops.
+    /// Longest wait that is still within the buffer, if waiting time alone decides about drops.
     longest_wait: Option<Span>,
-    /// The longest that any packet waited, where the clock decides.
+    /// Longest wait of any packet so far, if waiting time alone decides about drops.
     longest_seen: Span,
 }
 
-/// The packets that wait.
+/// The waiting packets.
 #[derive(Clone, Debug)]
 enum AnyWaitingQueue {
     Uniform(UniformQueue),
     Stored(StoredQueue),
 }
 
-/// Number of timers of a rule between two looks at the monitor.
+/// Number of timers of a rule between two checks of the monitor.
 pub const TIMERS_BETWEEN_LOOKS: u32 = 1024;
 
-/// Queue of waiting packets as a link needs it.
+/// Operations of a link on its queue of waiting packets.
 trait WaitingQueue {
-    /// Packets that wait for service beginning at `from` or later, at a link that becomes idle at `free`. Packets with an
-    /// earlier start are removed.
+    /// Packets whose service begins at `from` or later, at a link that becomes idle at `free`. Packets with an earlier
+    /// start are removed.
     fn backlog_from(&mut self, from: Time, free: Time) -> Backlog;
-    /// A packet of `size` will begin service at `start`.
+    /// Adds a packet of `size` bytes whose service begins at `start`.
     fn join(&mut self, start: Time, size: u32);
-    /// State at `at` without the service that was counted ahead; the link becomes idle at `free`.
+    /// The state at `at`, without the services that were counted ahead; the link becomes idle at `free`.
     fn state_at(&self, at: Time, free: Time, totals: &LinkTotals) -> LinkState;
 }
 
@@ -62,11 +63,11 @@ struct LinkState {
     snapshot: LinkSnapshot,
 }
 
-/// Packets that all take as long: they begin at `free` less 1, 2 and so on of that time, so none need be stored.
+/// Packets with equal service times: they begin at `free` minus 1, 2, ... service times, so they need not be stored.
 #[derive(Clone, Copy, Debug)]
 struct UniformQueue {
     tx: Tx,
-    /// 2^64 / `tx.time`, rounded up: a product with it has the quotient in its upper half for up to `exact`.
+    /// 2^64 / `tx.time`, rounded up: the upper half of a product with it is the quotient, for factors up to `exact`.
     per: u64,
     exact: u64,
 }
@@ -80,7 +81,8 @@ impl UniformQueue {
     /// Number of services that begin in the last `over` before the link becomes idle, including one at the start of that time.
     #[inline]
     fn within(&self, over: Span) -> u64 {
-        // Rounding up adds over (per time - 2^64) / 2^64 / time, less than the 1 / time that could lift the quotient.
+        // Rounding up adds over (per time - 2^64) / 2^64 / time, which is less than the 1 / time that could increase the
+        // quotient.
         let n = ((u128::from(over.0) * u128::from(self.per)) >> 64) as u64;
         if over.0 <= self.exact { n } else { over.0 / self.tx.time.0 }
     }
@@ -106,7 +108,8 @@ impl WaitingQueue for UniformQueue {
         if n > 0 {
             totals.begun -= n;
             totals.begun_bytes -= n * u64::from(self.tx.size);
-            // Starts are free - k time, k = 1..n: each was counted to its start, and waits from `at` to it later.
+            // The starts are free - k time, k = 1..n. The totals count each packet's wait up to its start; subtract the
+            // part after `at`.
             totals.waiting -= u128::from(n) * u128::from(over.0) - u128::from(time) * u128::from(n * (n + 1) / 2);
             totals.nonempty -= over.0 - time;
         }
@@ -114,7 +117,8 @@ impl WaitingQueue for UniformQueue {
     }
 }
 
-/// Start of service and size of each, oldest first: for sizes that differ, and waits that may reach beyond [`FAR`].
+/// Start of service and size of each packet, oldest first: for different sizes, and for waits that may reach beyond
+/// [`FAR`].
 #[derive(Clone, Debug, Default)]
 struct StoredQueue {
     each: VecDeque<(Time, u32)>,
@@ -157,8 +161,8 @@ impl WaitingQueue for StoredQueue {
 }
 
 impl Fifo {
-    /// `plain`: nothing but the queue drops here, no packet carries a header, and none takes longer than others of its size;
-    /// `scheduled`: some do.
+    /// `plain`: only the queue drops packets here, no packet carries a header, and packets of one size have one service
+    /// time. `scheduled`: a schedule decides how long packets take.
     pub fn new(rule: AnyAdmission, service: &Service, limit: Limit, plain: bool, scheduled: bool) -> Self {
         let waiting = match (service, limit) {
             (&Service::One(tx), Limit::Packets(_) | Limit::Bytes(_)) if !scheduled => {
@@ -183,7 +187,7 @@ impl Fifo {
         self.rule.next_wakeup()
     }
 
-    /// Serves `arrivals`, which are in order and all before the end.
+    /// Serves `arrivals`, which are in order and before the end of the run.
     pub fn serve<O: Observer>(&mut self, core: &mut LinkCore<O>, arrivals: &[Rec], marks: &Marks, shared: &mut Shared) {
         let plain = core.is_plain();
         match (self.longest_wait, &mut self.waiting) {
@@ -217,7 +221,7 @@ impl Fifo {
         shared: &mut Shared,
     ) {
         let arrivals = std::slice::from_ref(rec);
-        // One at a time: a loop for each rule would have nothing to repeat.
+        // One arrival at a time: a loop compiled for each rule would have nothing to repeat.
         match &mut self.waiting {
             AnyWaitingQueue::Uniform(waiting) => {
                 Serve::<O, false, false, _, _> { waiting, core, arrivals, pool, marks, shared }.visit(&mut self.rule);
@@ -231,7 +235,7 @@ impl Fifo {
         }
     }
 
-    // A function of its own: inlined into the engine's loop its variables would not fit the registers.
+    // A separate function: inlined into the engine's loop, its variables would not fit the registers.
     #[inline(never)]
     fn serve_plain<O: Observer>(
         &mut self,
@@ -242,7 +246,7 @@ impl Fifo {
         shared: &mut Shared,
     ) {
         let AnyWaitingQueue::Uniform(UniformQueue { tx: Tx { size, time, .. }, .. }) = self.waiting else { return };
-        // What waits beyond the end of the run leaves after it, whether it is accepted or not.
+        // A packet that still waits at the end of the run leaves after it, whether it is accepted or not.
         let spares = O::ACTIVE && core.observer.spares();
         let longest = if spares { longest.max(marks.end - Time::ZERO) } else { longest };
         let mut room = [Rec::default(); TOGETHER];
@@ -251,7 +255,7 @@ impl Fifo {
             if first.time >= core.next_mark {
                 self.pass_marks(first.time, core, marks, &shared.monitor);
             }
-            // Up to the next mark nothing needs to be looked at but the clock.
+            // Until the next mark only the clock matters.
             let n = before(rest, core.next_mark);
             let mut clock = Clock::new((time, longest), core.free, self.longest_seen);
             let n = n.min(clock.at_most()).max(1);
@@ -272,7 +276,7 @@ impl Fifo {
         }
     }
 
-    /// Number of waiting packets and the totals at `at`, before which everything has been served.
+    /// Number of waiting packets and the totals at `at`; everything before `at` has been served.
     pub fn state<O: Observer>(&self, core: &LinkCore<O>, at: Time) -> (u32, LinkTotals) {
         let LinkState { totals, snapshot } = match &self.waiting {
             AnyWaitingQueue::Uniform(waiting) => waiting.state_at(at, core.free, &core.totals),
@@ -281,7 +285,7 @@ impl Fifo {
         (snapshot.backlog.packets, totals)
     }
 
-    /// The run is over.
+    /// Ends the run and returns the result.
     pub fn finish<O: Observer>(&mut self, core: &mut LinkCore<O>, marks: &Marks, monitor: &RunMonitor) -> LinkResult {
         self.pass_marks(Time(marks.end.0 - 1), core, marks, monitor);
         let (end, free) = (marks.end, core.free);
@@ -324,7 +328,7 @@ impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool, W: WaitingQueue, P: 
             if first.time >= core.next_mark {
                 pass_marks(core, first.time, marks, rule, waiting, &shared.monitor);
             }
-            // Up to the next mark the sums stay in registers.
+            // Until the next mark the sums stay in registers.
             let (now, later) = arrivals.split_at(before(arrivals, core.next_mark));
             arrivals = later;
             serve_until_mark::<O, PLAIN, SCHEDULED, A, W, P>(rule, waiting, core, now, pool, marks, shared);
@@ -332,8 +336,8 @@ impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool, W: WaitingQueue, P: 
     }
 }
 
-/// Serves arrivals between which nothing but they happens. `PLAIN`: all are of one size, none is lost on purpose or carries
-/// a header. `SCHEDULED`: a schedule says how long each takes.
+/// Serves arrivals; no other event happens between them. `PLAIN`: all packets have one size, none is lost on purpose or
+/// carries a header. `SCHEDULED`: a schedule decides how long each packet takes.
 #[inline]
 fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A, W, P>(
     rule: &mut A,
@@ -358,7 +362,7 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A, W,
         let now = rec.time;
         let mut header = None;
         if !PLAIN {
-            // Counted one by one: losses are, too.
+            // Arrivals are counted one by one here, because the loss process needs their number.
             core.totals.arrived += 1;
             header = core.header_of(rec, shared);
             if core.ingress.is_some()
@@ -441,8 +445,8 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A, W,
     (core.free, core.last_start, core.most_seen) = (free, last_start, most);
 }
 
-/// Takes every mark at or before `now`, as it was just before anything happened at the mark, and the rule's timer. Leaves off if the
-/// run is stopped: after a pause there may be millions.
+/// Processes every mark at or before `now`, with the state just before any event at the mark, and the rule's timer. Stops
+/// early if the run is stopped, because after a pause millions may be due.
 #[cold]
 fn pass_marks<O: Observer, A: Admission, W: WaitingQueue>(
     core: &mut LinkCore<O>,
@@ -456,7 +460,8 @@ fn pass_marks<O: Observer, A: Admission, W: WaitingQueue>(
     while core.next_mark <= now {
         let at = core.next_mark;
         let is_mark = core.is_mark(at, marks);
-        // What a mark takes may grow with what waits. The first of several comes without a look, as most do.
+        // The cost of a mark may grow with the backlog, so the monitor is checked before each. The first one needs no
+        // check: mostly only one is due.
         if passed > 0 && (is_mark || passed.is_multiple_of(TIMERS_BETWEEN_LOOKS)) && monitor.is_stopped() {
             core.next_mark = Time::NEVER;
             return;
@@ -513,8 +518,8 @@ mod tests {
             assert_eq!((a.totals, a.snapshot), (b.totals, b.snapshot), "{at:?}");
             assert_eq!(clock.backlog_from(at, free), a.snapshot.backlog);
         }
-        // At 250 two wait, of which the next begins at 300. Three have begun; they have waited 0, 100 and 200, and the two
-        // others 250 each.
+        // At 250 two packets wait; the next begins at 300. Three have begun; these waited 0, 100 and 200, and the other two
+        // have waited 250 each.
         let state = clock.state_at(Time(250), free, &totals);
         assert_eq!((state.snapshot.backlog.packets, state.snapshot.serving), (2, Span(50)));
         assert_eq!((state.totals.begun, state.totals.waiting, state.totals.nonempty), (3, 300 + 500, 250));

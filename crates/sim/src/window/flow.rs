@@ -1,7 +1,8 @@
-//! A TCP flow of the window engine: runs ahead over the ACKs it already knows and emits arrivals at its first link.
+//! A TCP flow of the window engine: it runs ahead over the ACKs it already knows and emits arrivals at its first link.
 //!
-//! Where no link could delay an ACK the receiver runs here too, a fixed time before the sender; otherwise deliveries and
-//! ACKs have rings of their own. ACKs in a row while nothing is lost take a short way (`runs`).
+//! If no link can delay an ACK, the receiver runs here too, a fixed time before the sender (the receiver is *folded*).
+//! Otherwise deliveries and ACKs have rings of their own. Fast paths process several ACKs at once while nothing is lost
+//! (`runs`).
 
 mod repairs;
 mod runs;
@@ -39,33 +40,33 @@ pub struct TcpFlow<O, C> {
     access: AccessPath,
     start: Time,
     stop: Time,
-    /// ACKs on their way through return links; none where they reach the sender a fixed time after the delivery.
+    /// ACKs on their way through return links; `None` if ACKs reach the sender a fixed time after the delivery.
     acks: Option<Box<AckQueue>>,
-    /// Time of the next mark for this sender: the next sample, or the end of the warm-up until that is over; where both run
-    /// here also as the sender sees what the receiver does then.
+    /// Time of the next mark for this sender: the next sample, or the end of the warm-up if that is still to come. With a
+    /// folded receiver, also the time at which the sender's clock reaches the end of the receiver's warm-up.
     next_mark: Time,
     /// Whether the warm-up is over for the sender, and for the receiver.
     is_warm: bool,
     is_receiver_warm: bool,
     meter: FlowMeter,
-    /// Whether an application writes to it.
+    /// Whether an application writes to the connection.
     has_writes: bool,
-    /// Whether packets may arrive in another order than sent, or marked.
+    /// Whether packets may arrive marked, or in another order than they were sent.
     may_differ: bool,
-    /// Place, for a sender of a session.
+    /// The place, if this is a sender of a session.
     place: Option<Box<Place>>,
     observer: O,
     delivered: u64,
 }
 
-/// A place of a session: the transfer that is open, and since when its sender knows that everything arrived.
+/// A place of a session: the open transfer, and the time at which its sender learnt that everything arrived.
 #[derive(Clone, Debug, Default)]
 struct Place {
     open: Option<OpenTransfer>,
     ended: Option<Time>,
 }
 
-/// Calls TCP with the wire of a flow without a trace, or with that of one with a trace: compiled once for each.
+/// Calls TCP with the wire of a flow without a trace or with the wire of a traced flow; the call is compiled once for each.
 macro_rules! with_wire {
     ($flow:ident, $bucket:ident, $headers:ident, $until:ident, $trace:ident, |$plan:ident, $wire:ident| $call:expr) => {
         if let Some(trace) = $trace.as_deref_mut() {
@@ -127,7 +128,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         flow
     }
 
-    /// A place opens `transfer`; everything until then has been run.
+    /// Opens `transfer` at a place; the flow must have run everything before.
     pub fn open(
         &mut self,
         transfer: OpenTransfer,
@@ -158,7 +159,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         self.flow as usize
     }
 
-    /// Its sender.
+    /// The sender.
     pub fn sender(&self) -> &Sender<C> {
         &self.plan.sender
     }
@@ -168,34 +169,34 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         self.plan.sender.control_mut()
     }
 
-    /// Whether its law measures every delivery.
+    /// Whether the law measures every delivery.
     pub fn measures_deliveries(&self) -> bool {
         self.plan.sender.control().needs().deliveries
     }
 
-    /// Whether a place is taken.
+    /// Whether the place has an open transfer.
     pub fn is_open(&self) -> bool {
         self.place.as_deref().is_some_and(|place| place.open.is_some())
     }
 
-    /// Time that a packet takes on its own link.
+    /// Service time of a packet on the sender's own link.
     pub fn access(&self) -> Span {
         self.access.link.service()
     }
 
-    /// The transfer that was open, if it has ended since.
+    /// Takes the transfer that was open, if it has ended.
     pub fn close(&mut self) -> Option<ClosedTransfer> {
         let place = self.place.as_deref_mut()?;
         let closed = place.ended.take()?;
         Some(ClosedTransfer { open: place.open.take()?, closed, delivered: self.meter.finished() })
     }
 
-    /// Time at which the transfer of a place ended, until [`Self::close`] takes it.
+    /// Time at which the place's transfer ended, until [`Self::close`] takes the transfer.
     pub fn ended(&self) -> Option<Time> {
         self.place.as_deref()?.ended
     }
 
-    /// TCP, and where its segments go in a window that ends at `until`.
+    /// TCP, and the destination of its segments in a window that ends at `until`.
     #[inline]
     fn plan_and_wire<'a>(
         &'a mut self,
@@ -207,7 +208,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         (&mut *self.plan, WindowWire { access: &mut self.access, bucket, headers, until, observer })
     }
 
-    /// [`Self::plan_and_wire`] of a flow that has a trace.
+    /// [`Self::plan_and_wire`] for a flow with a trace.
     fn plan_and_traced<'a>(
         &'a mut self,
         bucket: &'a mut Bucket,
@@ -219,8 +220,9 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         (plan, TracedWire { wire, trace })
     }
 
-    /// Runs the sender (and a folded receiver) over everything before the window's horizon, or until the transfer of a place
-    /// ends; arrivals in the window go into `bucket`. Returns when there is next something to do, as an arrival at the link.
+    /// Runs the sender (and a folded receiver) over everything before the window's horizon, or until the place's transfer
+    /// ends. Arrivals in the window go into `bucket`. Returns the time of the flow's next event, as an arrival time at the
+    /// first link.
     pub fn run(
         &mut self,
         ring: &mut Ring,
@@ -234,7 +236,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         self.access.release(bucket, until);
         let mut ack = Ack::NONE;
         loop {
-            // Of a run of ACKs it is not known which makes room for a write.
+            // If the application waits for room, the ACK that makes room must be found, so ACKs are processed one by one.
             if trace.is_none() && !self.is_full() && self.run_short(ring, bucket, headers, window) {
                 break;
             }
@@ -295,7 +297,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                     }
                 }
                 Next::Start => {
-                    // An application may write without an end before the horizon.
+                    // An application may write any number of times before the horizon.
                     if is_stopped() {
                         break;
                     }
@@ -320,7 +322,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         self.next(ring).0.saturating_add(self.access.link.first_link_delay()).min(self.access.due())
     }
 
-    /// Whether a place's transfer has ended with the ACK at `now`.
+    /// Whether the place's transfer has ended with the ACK at `now`.
     #[inline]
     fn note_end(&mut self, now: Time) -> bool {
         if self.has_writes {
@@ -334,13 +336,13 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         ends
     }
 
-    /// Whether its application waits until its connection takes more.
+    /// Whether the application waits until its connection takes more data.
     #[inline]
     fn is_full(&self) -> bool {
         self.has_writes && self.plan.writes().is_some_and(FlowWrites::is_full)
     }
 
-    /// The application hears of the ACK at `now`, if it was the last, or made room.
+    /// Tells the application about the ACK at `now`, if that ACK was the last one or made room.
     #[cold]
     fn note_writes(&mut self, now: Time) {
         if let Some(due) = self.plan.acknowledged(now) {
@@ -348,14 +350,14 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// Time and kind of the next event; ACKs before timers at the same instant.
+    /// Time and kind of the next event; at the same instant ACKs come before timers.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the loop over all that happens at a sender")]
     fn next(&self, ring: &Ring) -> (Time, Next) {
         self.next_of(ring, self.plan.sender.deadline())
     }
 
-    /// Time of the next event other than a timer of the sender.
+    /// Time of the next event, without the sender's timer.
     #[inline(never)]
     fn before_timer(&self, ring: &Ring) -> Time {
         self.next_of(ring, Time::NEVER).0
@@ -380,7 +382,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         next
     }
 
-    /// The header of packet `number` that reaches the receiver, if its packets carry any.
+    /// Takes the header of packet `number`, which reaches the receiver, if the flow's packets carry headers.
     #[inline]
     fn take_header(&mut self, number: PacketNumber, headers: &mut Headers) {
         if let Some(header) = self.access.take_header(headers) {
@@ -389,7 +391,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// A segment reaches the receiver. Returns whether it triggers `ack`.
+    /// Delivers a segment to the receiver. Returns whether it triggers `ack`.
     #[inline]
     fn deliver(&mut self, at: Time, rec: &Rec, marks: &Marks, ack: &mut Ack) -> bool {
         self.pass_receiver_warm(at, marks);
@@ -403,7 +405,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         acknowledges
     }
 
-    /// Notes the state of the receiver at the end of the warm-up, if `at` is later.
+    /// Notes the receiver's state at the end of the warm-up, if `at` is not before that.
     #[inline]
     fn pass_receiver_warm(&mut self, at: Time, marks: &Marks) {
         if !self.is_receiver_warm && at >= marks.warmup {
@@ -417,7 +419,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         self.meter.receiver_warm(self.plan.receiver.delivered());
     }
 
-    /// A timer of the receiver. Returns whether it triggers `ack`.
+    /// Runs a timer of the receiver. Returns whether it triggers `ack`.
     fn time_receiver(&mut self, at: Time, marks: &Marks, ack: &mut Ack) -> bool {
         self.pass_receiver_warm(at, marks);
         let acknowledges = self.plan.receiver.on_timer(at, ack);
@@ -428,7 +430,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         acknowledges
     }
 
-    /// Runs the receiver's timers before `at`, when its ACKs do not reach the sender any more.
+    /// Runs the receiver's timers before `at`; their ACKs no longer reach the sender.
     fn time_receiver_before(&mut self, at: Time, marks: &Marks) {
         let mut ack = Ack::NONE;
         while self.plan.receiver.deadline() < at {
@@ -475,23 +477,24 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// Takes the marks before `at`, before which everything has been run: its control may be changed from outside then.
+    /// Takes the marks before `at`; the flow has run everything before `at`. Afterwards the control may be changed from
+    /// outside.
     pub fn pass_marks_before(&mut self, at: Time, marks: &Marks) {
         if self.next_mark < at {
             self.pass_marks(Time(at.0 - 1), marks);
         }
     }
 
-    /// Takes the marks at or before `now`, in the sender's state before anything happened at them.
+    /// Takes the marks at or before `now`, with the sender's state before any event at the same instant.
     #[cold]
     fn pass_marks(&mut self, now: Time, marks: &Marks) {
         if now < self.next_mark {
             return;
         }
-        // No sample lies between a mark and the one before.
+        // There is no sample between a mark and the mark before it.
         let mut sample = marks.sample_from(self.next_mark);
         if !self.meter.is_sampled(&self.plan.sender) {
-            // One that has not started, or has ended, is not sampled, however long that is.
+            // A flow that has not started, or has ended, has no samples; skip them all, however many they are.
             sample = sample.max(marks.sample_after(now));
         }
         while sample <= now && sample < marks.end {
@@ -516,8 +519,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         if self.is_folded() && !self.is_receiver_warm { next.min(marks.warmup + self.return_delay) } else { next }
     }
 
-    /// The run is over: what the receiver still gets before the end, and the result. Packets that are still on their way are
-    /// counted in `senders` and `receivers` (this flow's rings) and here.
+    /// Ends the run: delivers what the receiver still gets before the end, and returns the result. Packets still on their
+    /// way are those in `senders` and `receivers` (this flow's rings) and those held here.
     pub fn finish(mut self, senders: &Ring, receivers: &Ring, marks: &Marks, dropped: u64) -> FlowResult {
         let end = marks.end;
         self.pass_marks(Time(end.0 - 1), marks);

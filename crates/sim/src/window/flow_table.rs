@@ -2,7 +2,7 @@
 
 use super::service::Service;
 
-/// The flows that cross a link, each at a place: where their packets go, and how long they take here.
+/// The flows that cross a link, each at a place: the routes of their packets, and their service times here.
 #[derive(Clone, Debug)]
 pub struct FlowTable {
     pub places: FlowPlaces,
@@ -14,29 +14,29 @@ pub struct FlowTable {
 }
 
 impl FlowTable {
-    /// The ring that packets of `flow` go to next.
+    /// The next ring for packets of `flow`.
     #[inline]
     pub fn route(&self, flow: u32) -> u32 {
         self.routes[self.places.of(flow)]
     }
 }
 
-/// Places of flows in the tables of a link.
+/// Places of the flows in the tables of a link.
 #[derive(Clone, Debug, Default)]
 pub struct FlowPlaces {
     first: u32,
-    /// The flows in the order of their numbers, where these lie far apart; otherwise empty, and a flow's place is its
-    /// number less the first.
+    /// The flows in the order of their numbers, if these lie far apart. Otherwise empty, and a flow's place is its number
+    /// minus the first number.
     listed: Vec<u32>,
     count: usize,
 }
 
-/// Numbers that the flows of a link may be spread over, for each of its flows, before they are listed: a search costs more
-/// than a subtraction, but tables that reach over all flows of the scenario cost links times flows.
+/// Range of flow numbers, per flow of a link, above which flows are listed. A search costs more than a subtraction, but
+/// tables over all flows of the scenario would need memory for links times flows.
 const MOST_SPREAD: usize = 4;
 
 impl FlowPlaces {
-    /// Places for `flows`, which are in order; one may be there twice.
+    /// Places for `flows`, which are in order and may contain duplicates.
     pub fn new(flows: impl Iterator<Item = u32> + Clone) -> Self {
         let mut listed: Vec<u32> = flows.collect();
         listed.dedup();
@@ -53,13 +53,13 @@ impl FlowPlaces {
         self.count
     }
 
-    /// The flow at the first place, if the place of each is its number less that one's.
+    /// The flow at the first place, if every flow's place is its number minus this one.
     #[inline]
     pub fn direct(&self) -> Option<u32> {
         self.listed.is_empty().then_some(self.first)
     }
 
-    /// The place of `flow`, which crosses the link.
+    /// The place of `flow`, which must cross the link.
     #[inline]
     pub fn of(&self, flow: u32) -> usize {
         if self.listed.is_empty() { (flow - self.first) as usize } else { self.listed_at(flow) }

@@ -1,16 +1,17 @@
-//! Headers on their way, beside the records of their packets, for the flows that need them.
+//! Headers in flight, stored beside the records of their packets, for the flows that need them.
 //!
-//! Packets of one flow reach the end of a hop in the order of its ring, so each hop of such a flow has a lane of its own: first in,
-//! first out. The header of a packet from a link that reorders waits with it, before both (`late`).
-//! The link that sends a packet on puts its header there; the one that receives the packet takes it, also if it is dropped then.
+//! Packets of one flow reach the end of a hop in the order of its ring, so each hop of such a flow has a lane of its own:
+//! first in, first out. The header of a packet from a link that reorders waits with the packet, before ring and lane
+//! (`late`). The link that sends a packet on puts its header there; the link that receives the packet takes it, even if it
+//! then drops the packet.
 
 use base::Header;
 use std::collections::VecDeque;
 
-/// No lane: the flow's packets carry no headers, or do not cross the link.
+/// Marker for no lane: the flow's packets carry no headers, or do not cross the link.
 pub const NONE: u32 = u32::MAX;
 
-/// The lanes of one flow: the one into its first link, and the one to its receiver.
+/// The lanes of one flow: the one to its first link, and the one to its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderLanes {
     pub first: u32,
@@ -27,7 +28,7 @@ impl Headers {
         Self(vec![VecDeque::new(); lanes])
     }
 
-    /// Whether no flow has any.
+    /// Whether no flow has headers.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -36,7 +37,7 @@ impl Headers {
         self.0[lane as usize].push_back(header);
     }
 
-    /// Takes back the header that was put last.
+    /// Takes back the header that was put in last.
     pub fn take_back(&mut self, lane: u32) -> Header {
         self.0[lane as usize].pop_back().unwrap_or(Header::NONE)
     }

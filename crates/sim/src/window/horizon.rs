@@ -1,17 +1,17 @@
-//! Longest possible window.
+//! The longest possible window.
 //!
-//! Links are the nodes, flows the edges between them: what one link serves at t reaches the next at t + latency or later.
-//! Within a window links are taken in an order that respects the short edges; an edge against the order must be at least
-//! a window long. The longest window is therefore the latency that, adding edges from short to long, first closes a cycle.
+//! Links are nodes, and flows are edges between them: what one link serves at t reaches the next at t + latency or later.
+//! Within a window, links are processed in an order that respects the short edges; an edge against this order must be at
+//! least a window long. So the longest window is the latency at which edges, added from short to long, first close a cycle.
 
 use crate::plan::Network;
 use base::Span;
 
-/// Links that flows or memory connect, directly or through others (a connected component): nothing that happens at them changes
-/// anything elsewhere, so each part of the network runs by itself, with its own window.
+/// A connected component: links that flows or shared memory connect, directly or through other links. No event in a part
+/// affects another part, so each part runs by itself, with its own window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Its links, in the order in which a window takes them.
+    /// The links, in the order in which a window processes them.
     pub order: Vec<usize>,
     /// Length of the window.
     pub window: Span,
@@ -35,7 +35,7 @@ fn edges<C, Q>(network: &Network<C, Q>) -> Vec<Edge> {
         let data = flow.path.iter().map(|&l| (l, times(l).data + delay(l)));
         let acks = flow.return_path.iter().map(|&l| (l, times(l).ack + delay(l)));
         let round: Vec<_> = data.chain(acks).collect();
-        // The first link of datagrams learns nothing of what became of them: no edge closes their round.
+        // The first link of datagrams gets no feedback about them, so no edge closes their round.
         let hops = if plan.is_tcp() { round.len() } else { round.len() - 1 };
         for (i, &(link, latency)) in round[..hops].iter().enumerate() {
             let next = round.get(i + 1).map_or(round[0].0, |next| next.0);
@@ -43,14 +43,14 @@ fn edges<C, Q>(network: &Network<C, Q>) -> Vec<Edge> {
             edges.push(Edge { latency: latency + more, from: link as usize, to: next as usize });
         }
     }
-    // Of parallel edges only the shortest counts.
+    // Of parallel edges only the shortest matters.
     edges.sort_unstable_by_key(|edge| (edge.from, edge.to, edge.latency));
     edges.dedup_by_key(|edge| (edge.from, edge.to));
     edges.sort_unstable();
     edges
 }
 
-/// For every link the lowest link of its part.
+/// For every link, the link with the lowest number in its part.
 fn parts_of(n: usize, edges: &[Edge]) -> Vec<usize> {
     fn root(parent: &mut [usize], mut i: usize) -> usize {
         while parent[i] != i {
@@ -70,13 +70,13 @@ fn parts_of(n: usize, edges: &[Edge]) -> Vec<usize> {
 /// The parts of `network`, each with its longest exact window.
 pub fn parts<C, Q>(network: &Network<C, Q>) -> Vec<Part> {
     let (n, first) = (network.links.len(), network.first_in_pool());
-    // Links that share memory are one node: what connects two of them leads back to it.
+    // Links that share memory are one node, so an edge between two of them leads back to it.
     let edges: Vec<Edge> =
         edges(network).into_iter().map(|edge| Edge { from: first[edge.from], to: first[edge.to], ..edge }).collect();
     let part_of = parts_of(n, &edges);
     let mut nodes_of = vec![Vec::new(); n];
     let mut edges_of = vec![Vec::new(); n];
-    // Within its part each link has a number of its own, so that a part costs what it holds.
+    // Within its part each node has a local number, so that the cost of a part depends only on its own size.
     let mut number = vec![0; n];
     for (node, &part) in part_of.iter().enumerate().filter(|(node, _)| first[*node] == *node) {
         number[node] = nodes_of[part].len();
@@ -97,7 +97,7 @@ pub fn parts<C, Q>(network: &Network<C, Q>) -> Vec<Part> {
     parts
 }
 
-/// The longest prefix of `edges`, short to long, without a cycle; by bisection.
+/// The longest prefix of `edges`, sorted from short to long, that has no cycle; found by bisection.
 fn part(nodes: &[usize], edges: &[Edge]) -> Part {
     let graph = Graph::new(nodes.len(), edges);
     let (mut good, mut bad) = (0, edges.len() + 1);
@@ -110,7 +110,7 @@ fn part(nodes: &[usize], edges: &[Edge]) -> Part {
     Part { order, window: edges.get(good).map_or(Span(u64::MAX), |edge| edge.latency) }
 }
 
-/// Edges by the node that they leave, each as its rank among all, short to long, and the node that it reaches.
+/// Edges by their start node: the rank of each among all edges, from short to long, and its end node.
 struct Graph(Vec<Vec<(usize, usize)>>);
 
 impl Graph {
@@ -122,7 +122,7 @@ impl Graph {
         Self(leaving)
     }
 
-    /// An order of the nodes along the first `count` edges, or `None` if they close a cycle.
+    /// An order of the nodes that respects the first `count` edges; `None` if they close a cycle.
     fn order(&self, count: usize) -> Option<Vec<usize>> {
         let n = self.0.len();
         let among = |node: usize| self.0[node].iter().take_while(move |edge| edge.0 < count).map(|edge| edge.1);
@@ -206,7 +206,7 @@ buffer = "10 packets"
         // From a to b, which leads back to the pool: 0.8 ms for a packet and 7 ms. Nothing crosses c.
         let all = of(&shared, TCP);
         assert_eq!((all.len(), all[0].order.as_slice(), all[0].window), (1, [0, 1, 2].as_slice(), Span(7_800_000_000)));
-        // Without b in the pool the loop is as before, and a and c have their arrivals together.
+        // Without b in the pool the loop is as before, and a and c, which share memory, are served together.
         let two = shared.replacen("delay = \"3 ms\"\npool = \"chip\"", "delay = \"3 ms\"\nbuffer = \"10 packets\"", 1);
         let two = of(&two, TCP);
         assert_eq!(
@@ -223,11 +223,11 @@ buffer = "10 packets"
             format!("{TWO_WAYS}{array}[[flows]]\ncount = 1000\npath = [{path}]\nrtt = \"20 ms\"\npacket = \"1000 B\"\n")
         };
         let of = |path: &str| parts(&crate::build::network_of(&text(path)));
-        // 19 ms of the round trip are not the link's, which takes 0.8 ms for a packet.
+        // Of the round trip, 19 ms are not on the link; the link takes 0.8 ms for a packet.
         let apart = of("\"d[*]\"");
         assert_eq!(apart.len(), 503);
         assert!(apart[3..].iter().all(|part| part.order.len() == 1 && part.window == Span(20_800_000_000)));
-        // All meet at link c. From d to c it takes 1.8 ms, and back the 19 ms that the links leave and 0.8 ms.
+        // All flows meet at link c. From d to c it takes 1.8 ms; back it takes the 19 ms that are not on links, and 0.8 ms.
         let star = of("\"d[*]\", \"c\"");
         assert_eq!(star.len(), 3);
         assert_eq!((star[2].order.len(), star[2].order.last(), star[2].window), (501, Some(&2), Span(19_800_000_000)));

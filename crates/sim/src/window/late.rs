@@ -1,8 +1,8 @@
 //! Packets between a link that reorders them and their readers, in the order of their arrival.
 //!
-//! Rings are read in order. A packet of a link that reorders waits here instead; before its reader runs a window, those that arrive
-//! in it go into the ring. No link hands over a packet that arrives in a window that its reader runs already, so the order is final.
-//! Datagrams at the end of their path go into it when the window is over.
+//! Rings are read in order, so packets of a link that reorders wait here first. Before a reader runs a window, the packets
+//! that arrive in that window move to its ring. No link hands over a packet for a window that its reader is already
+//! running, so the order is final. Datagrams at the end of their path move to their ring after the window.
 
 use super::headers::Headers;
 use super::ring::{Rec, Ring};
@@ -39,14 +39,14 @@ impl PartialOrd for Waiting {
     }
 }
 
-/// The earliest is the greatest, which a heap has on top.
+/// Reversed order: the earliest packet is the greatest, because a heap has the greatest on top.
 impl Ord for Waiting {
     fn cmp(&self, other: &Self) -> Ordering {
         other.key().cmp(&self.key())
     }
 }
 
-/// Packets before one ring.
+/// The waiting packets of one ring.
 #[derive(Clone, Debug, Default)]
 struct Late {
     ring: u32,
@@ -59,13 +59,13 @@ struct Late {
 #[derive(Clone, Debug, Default)]
 pub struct LateRings {
     lists: Vec<Late>,
-    /// For each ring, its place in `lists`; empty where no link reorders.
+    /// For each ring, its index in `lists`; empty if no link reorders.
     places: Vec<u32>,
-    /// For each link, the places of the rings that are read there.
+    /// For each link, the indices of the rings that are read there.
     read_at: Vec<Vec<u32>>,
 }
 
-/// Place of a ring that no reordering link feeds.
+/// Index of a ring that no reordering link feeds.
 const NONE: u32 = u32::MAX;
 
 impl LateRings {
@@ -75,8 +75,8 @@ impl LateRings {
         self.lists.is_empty()
     }
 
-    /// A link that reorders feeds `ring`, which is read at `link`, perhaps as the end of the path of datagrams; there are this number
-    /// of `rings` and `links`.
+    /// Adds `ring`, which a link that reorders feeds and which is read at `link`. `is_datagrams`: the ring is the end of a
+    /// datagram path. There are this number of `rings` and `links` in all.
     pub fn add(&mut self, ring: u32, (link, is_datagrams): (usize, bool), (rings, links): (usize, usize)) {
         self.places.resize(rings, NONE);
         self.read_at.resize(links, Vec::new());
@@ -94,7 +94,7 @@ impl LateRings {
         late.waiting.push(Waiting { rec, order: late.pushed, header });
     }
 
-    /// Rings that are read at `link`, each with the time of its earliest packet here.
+    /// The rings that are read at `link`, each with the arrival time of its earliest packet here.
     pub fn at(&self, link: usize) -> impl Iterator<Item = (usize, Time)> {
         self.read_at[link].iter().map(|&place| {
             let late = &self.lists[place as usize];
@@ -108,7 +108,7 @@ impl LateRings {
         late.and_then(|late| late.waiting.peek()).map_or(Time::NEVER, |first| first.rec.time)
     }
 
-    /// Moves packets into the rings that are read at `link`, as long as they arrive before `limit` of their ring.
+    /// Moves packets into the rings that are read at `link` if they arrive before the `limit` of their ring.
     pub fn release(
         &mut self,
         link: usize,

@@ -1,6 +1,6 @@
 //! Paths of all flows: a ring for each hop, and for each link a table of the flows that cross it.
 //!
-//! A table has places for the flows of its link only, so that links cost what their flows cost.
+//! A table has places only for the flows of its link, so that the cost of a link depends only on its flows.
 
 use super::flow_table::{FlowPlaces, FlowTable};
 use super::headers::{HeaderLanes, Headers, NONE};
@@ -12,21 +12,21 @@ use base::{Span, Time};
 use scenario::HEADER;
 use std::collections::BTreeMap;
 
-/// Flows that cross each link, and the sources of each link's packets.
+/// The flows that cross each link, and the sources of each link's packets.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     /// Table of each link.
     pub tables: Vec<FlowTable>,
-    /// For each link: flows that enter the network there (without places of sessions), and receivers whose ACKs enter there, before
-    /// rings from other links.
+    /// For each link: the flows that enter the network there (without places of sessions), and the receivers whose ACKs
+    /// enter there. Their arrivals come before those in the rings from other links.
     pub senders: Vec<Vec<u32>>,
     pub receivers: Vec<Vec<u32>>,
     pub pipes: Vec<Vec<u32>>,
-    /// For each flow, its lanes if its packets carry headers; empty if there are no headers.
+    /// For each flow, its lanes if its packets carry headers; empty if no flow has headers.
     pub header_lanes: Vec<Option<HeaderLanes>>,
 }
 
-/// One flow at one link: the ring that its packets go to, and their size and time on the wire there.
+/// One flow at one link: the next ring of its packets, and their size and service time there.
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     flow: u32,
@@ -46,7 +46,8 @@ pub fn lay_out<C: FlowControl, Q>(network: &Network<C, Q>, shared: &mut Shared) 
     };
     let mut hops: Vec<Vec<Hop>> = vec![Vec::new(); links];
     let mut pipes = BTreeMap::new();
-    // Senders' rings by flow, receivers' by flow if there are any, then one for each pair of links in series.
+    // The order of rings: senders by flow, receivers by flow if there are any, then one ring for each pair of links in
+    // series.
     let any_return = network.flows.iter().any(|plan| !plan.party().return_path.is_empty());
     shared.receivers = if any_return { n } else { 0 };
     let mut delays = vec![Span::ZERO; n + shared.receivers];
@@ -102,7 +103,7 @@ pub fn lay_out<C: FlowControl, Q>(network: &Network<C, Q>, shared: &mut Shared) 
     layout
 }
 
-/// A lane for each hop of the flows whose packets carry headers, and one for the receiver behind the last.
+/// Lays a lane for each hop of the flows whose packets carry headers, and one to the receiver behind the last hop.
 fn lay_lanes<C: FlowControl, Q>(network: &Network<C, Q>, layout: &mut Layout, shared: &mut Shared) {
     let mut next = 0;
     for (f, flow) in network.flows.iter().enumerate().filter(|(_, flow)| flow.has_headers()) {
@@ -120,7 +121,7 @@ fn lay_lanes<C: FlowControl, Q>(network: &Network<C, Q>, layout: &mut Layout, sh
     shared.headers = Headers::new(next as usize);
 }
 
-/// The table of a link that these flows cross, in the order of their numbers.
+/// The table of a link that the flows of `hops` cross; `hops` are in the order of flow numbers.
 fn table<C, Q>(network: &Network<C, Q>, link: usize, hops: &[Hop]) -> FlowTable {
     let places = FlowPlaces::new(hops.iter().map(|hop| hop.flow));
     let mut routes = vec![u32::MAX; places.count()];
@@ -131,9 +132,9 @@ fn table<C, Q>(network: &Network<C, Q>, link: usize, hops: &[Hop]) -> FlowTable 
     FlowTable { places, routes, service, lanes: Vec::new() }
 }
 
-/// Service times of these flows' packets on a link.
+/// Service times of the packets of these flows on a link.
 fn service<C, Q>(network: &Network<C, Q>, link: usize, hops: &[Hop], places: &FlowPlaces) -> Service {
-    // A link without flows has nothing to serve; one packet size is as good as another.
+    // A link without flows serves nothing, so any packet size will do.
     let Some(first) = hops.first() else { return Service::One(Tx { size: HEADER, time: Span(1), is_ack: true }) };
     let drawn_sizes = |hop: &Hop| network.flows[hop.flow as usize].sizes();
     let any_drawn = hops.iter().any(|hop| drawn_sizes(hop).is_some());
@@ -175,15 +176,15 @@ mod tests {
         let back = "[[flows]]\npath = [\"a\"]\nreturn = [\"b\"]\nrtt = \"20 ms\"\npacket = \"1000 B\"\n";
         let both = "[[flows]]\npath = [\"a\", \"b\"]\nrtt = \"20 ms\"\npacket = \"1000 B\"\n";
         let (layout, shared) = laid_out(&format!("{back}{both}"));
-        // Two senders' rings, two receivers', and one from a to b.
+        // Two rings for senders, two for receivers, and one from a to b.
         assert_eq!(shared.rings.len(), 5);
         let routes = |l: usize| layout.tables[l].routes.as_slice();
         assert_eq!((routes(0), routes(1)), ([2, 4].as_slice(), [0, 1].as_slice()));
         assert_eq!((&layout.senders[0], &layout.receivers[1], &layout.pipes[1]), (&vec![0, 1], &vec![0], &vec![4]));
-        // Of 20 ms 7 are not on links: 3.5 before the first, the rest behind the last.
+        // 7 ms of the 20 ms are not on links: 3.5 ms before the first link, the rest behind the last.
         let delays = [0, 1, 2, 4].map(|ring: usize| shared.rings[ring].delay);
         assert_eq!(delays, [6_500, 6_500, 10_000, 10_000].map(Span::micros));
-        // ACKs of one flow and data of the other are not alike.
+        // ACKs of one flow and data of the other have different sizes.
         let tx = |size, micros| Tx { size, time: Span::micros(micros), is_ack: size == HEADER };
         assert_eq!(layout.tables[0].service.of(1, base::PacketNumber(0)), tx(1000, 800));
         assert_eq!(

@@ -1,5 +1,6 @@
-//! Links under each observer, compiled here. What is generic over a caller's controls or queues is compiled again in the caller's
-//! crate, with all that it calls: built-in disciplines, each with a loop of its own, shall not be part of that.
+//! Links with each observer, compiled in this crate. Code that is generic over a caller's controls or queues is compiled
+//! again in the caller's crate, with everything it calls. The built-in disciplines, each with a loop of its own, must not
+//! be part of that.
 
 use super::core::LinkCore;
 use super::fifo::Fifo;
@@ -11,7 +12,7 @@ use crate::marks::Marks;
 use crate::observer::{NoObserver, Observer, PacketObserver};
 use queue::AnyQueue;
 
-/// Operations of built-in disciplines under an observer: no function here may be generic, nor inlined into one that is.
+/// Operations of built-in disciplines with an observer. No function here may be generic, or be inlined into a generic one.
 pub trait Links: Observer {
     /// See [`Fifo::serve`].
     fn serve(fifo: &mut Fifo, core: &mut LinkCore<Self>, arrivals: &[Rec], marks: &Marks, shared: &mut Shared);

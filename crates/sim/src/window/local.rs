@@ -1,5 +1,6 @@
-//! Link of the window engine whose discipline chooses the flow to serve, or decides at departure: its own small calendar
-//! of arrivals, departures and timers, in the reference engine's order. Compiled for each discipline by itself.
+//! A link of the window engine whose discipline chooses the flow to serve, or decides at departure. It has its own small
+//! calendar of arrivals, departures and timers, in the reference engine's order, and is compiled for each discipline by
+//! itself.
 
 use super::core::LinkCore;
 use super::fifo::TIMERS_BETWEEN_LOOKS;
@@ -29,8 +30,9 @@ pub struct Local<Q> {
     ledger: Ledger,
 }
 
-/// Backlog, and integrals over time of its size and of its being nonempty, updated only when it changes: each packet counts
-/// minus the instant it joined plus the instant it left. The sums are negative in between, so both wrap around.
+/// Backlog, and the integrals over time of its size and of its being nonempty. They are updated only when the backlog
+/// changes: each packet counts minus the instant it joined plus the instant it left. Until then the sums are negative, so
+/// both wrap around.
 #[derive(Clone, Copy, Debug, Default)]
 struct BacklogIntegral {
     packets: u32,
@@ -39,7 +41,7 @@ struct BacklogIntegral {
 }
 
 impl BacklogIntegral {
-    /// Sets the number of waiting packets to `packets`; the fast case is one more than before.
+    /// Sets the number of waiting packets to `packets`; the fast path is one packet more than before.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the hottest loop")]
     fn on_enqueue(&mut self, packets: u32, now: Time) {
@@ -51,7 +53,7 @@ impl BacklogIntegral {
         }
     }
 
-    /// Sets the number of waiting packets to `packets`; the fast case is one less than before.
+    /// Sets the number of waiting packets to `packets`; the fast path is one packet less than before.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the hottest loop")]
     fn on_dequeue(&mut self, packets: u32, now: Time) {
@@ -63,7 +65,7 @@ impl BacklogIntegral {
         }
     }
 
-    /// Changes the number to any value, also to or from zero. Takes `self` by value so that the loop keeps the sums in
+    /// Sets the number to any value, also from or to zero. Takes `self` by value so that the loop can keep the sums in
     /// registers.
     #[cold]
     fn resync(self, packets: u32, now: Time) -> Self {
@@ -76,7 +78,7 @@ impl BacklogIntegral {
         }
     }
 
-    /// The totals with both integrals until `at`.
+    /// The totals, with both integrals up to `at`.
     fn totals_at(&self, at: Time, totals: LinkTotals) -> LinkTotals {
         let still = if self.packets > 0 { at.0 } else { 0 };
         LinkTotals {
@@ -92,12 +94,13 @@ impl<Q: LinkQueue> Local<Q> {
         Self { queue, busy: false, waiting: BacklogIntegral::default(), ledger: Ledger::default() }
     }
 
-    /// Drops and marks nothing from `now` on: what waits, of which `each` is shown, and what arrives, is served first-in first-out.
+    /// Drops and marks nothing from `now` on: serves the waiting packets and all arrivals first-in first-out. Shows `each`
+    /// waiting packet.
     pub fn spare(&mut self, now: Time, mut each: impl FnMut(&Packet)) {
         let mut fifo = Fifo::new(AnyAdmission::from(DropTail::unlimited()));
         loop {
             let next = self.queue.dequeue(now, &mut self.ledger);
-            // The discipline drops what is older.
+            // Packets that the discipline drops here are older than the next one.
             let dropped = self.ledger.dropped.drain(..).map(|(packet, _)| packet);
             for packet in dropped.chain(next) {
                 each(&packet);
@@ -111,7 +114,7 @@ impl<Q: LinkQueue> Local<Q> {
         self.queue = Either::First(fifo.into());
     }
 
-    /// Data packets still waiting at the end.
+    /// Counts the data packets that still wait at the end.
     fn drain(&mut self) -> u64 {
         let mut packets = 0;
         let is_data = |packet: &Packet| u64::from(!packet.flags.has(Flags::ACK));
@@ -128,12 +131,12 @@ impl<Q: LinkQueue> Local<Q> {
         self.waiting.packets > 0
     }
 
-    /// Packets that wait.
+    /// Number of waiting packets.
     pub fn waiting(&self) -> u32 {
         self.waiting.packets
     }
 
-    /// Everything before `until`, with these arrivals; `built_in` serves a built-in discipline, see `Links`.
+    /// Serves everything before `until`, with these arrivals. `built_in` serves a built-in discipline, see `Links`.
     pub fn serve<O: Observer>(
         &mut self,
         core: &mut LinkCore<O>,
@@ -152,14 +155,14 @@ impl<Q: LinkQueue> Local<Q> {
         (*busy, *waiting, core.free) = (state.busy, state.waiting, state.free);
     }
 
-    /// The run is over.
+    /// Ends the run and returns the result.
     pub fn finish<O: Observer>(
         &mut self,
         core: &mut LinkCore<O>,
         (marks, shared): (&Marks, &mut Shared),
         built_in: UnderBuiltIn<O>,
     ) -> LinkResult {
-        // Timers of an empty queue, at which nothing was due, and the last marks.
+        // Runs the remaining timers of an empty queue, for which no earlier call was due, and the last marks.
         self.serve(core, &[], marks.end, (marks, shared), built_in);
         LinkResult {
             totals: self.waiting.totals_at(marks.end, core.totals),
@@ -172,23 +175,23 @@ impl<Q: LinkQueue> Local<Q> {
 /// Function that serves everything under a built-in discipline.
 pub type UnderBuiltIn<O> = fn(&mut AnyQueue, Serve<'_, O, false, false>) -> ServerState;
 
-/// State that changes with every packet, kept by value so that it can stay in registers.
+/// State that changes with every packet; passed by value so that it can stay in registers.
 #[derive(Clone, Copy)]
 pub struct ServerState {
     busy: bool,
     free: Time,
     waiting: BacklogIntegral,
-    /// Services that began and are not in the link's totals yet.
+    /// Services that have begun but are not yet in the link's totals.
     begun: u64,
 }
 
-/// Serves everything before `until`. On a `PLAIN` link packets are all alike and not observed, none is lost on purpose and
-/// none carries a header: most links are plain, and then most of a packet need not be looked at. On a `SCHEDULED` link a schedule
-/// may say how long each takes.
+/// Serves everything before `until`. On a `PLAIN` link, packets are all alike and not observed, none is lost on purpose and
+/// none carries a header. Most links are plain, and there most fields of a packet need not be read. On a `SCHEDULED` link a
+/// schedule may decide how long each packet takes.
 pub struct Serve<'a, O, const PLAIN: bool, const SCHEDULED: bool> {
     core: &'a mut LinkCore<O>,
     state: ServerState,
-    /// Every packet, on a plain link.
+    /// Size and service time of every packet, on a plain link.
     tx: Tx,
     ledger: &'a mut Ledger,
     arrivals: &'a [Rec],
@@ -198,9 +201,9 @@ pub struct Serve<'a, O, const PLAIN: bool, const SCHEDULED: bool> {
 }
 
 impl<'a, O: Observer> Serve<'a, O, false, false> {
-    /// Serves everything under `queue`, as a link of the kind that this one is.
+    /// Serves everything under `queue`, with the code for this kind of link.
     pub fn under<Q: QueueDiscipline>(self, queue: &mut Q) -> ServerState {
-        // Of links that are observed, which are few, there is one kind: each takes a second to compile.
+        // Observed links are few, so all share one compiled version: each version takes a second to compile.
         if O::ACTIVE {
             return queue.visit(self.of_kind::<false, true>());
         }
@@ -223,7 +226,7 @@ impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool> Visitor for Serve<'_
     fn visit<Q: QueueDiscipline>(mut self, queue: &mut Q) -> ServerState {
         let (mut arrivals, until, mut timers) = (self.arrivals, self.until, 0u32);
         loop {
-            // Up to here nothing but arrivals and departures.
+            // Before `stop` there are only arrivals and departures.
             let stop = until.min(self.core.next_mark).min(queue.next_wakeup());
             let left = self.run(queue, arrivals, stop);
             self.count(arrivals.len() - left.len());
@@ -243,7 +246,7 @@ impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool> Visitor for Serve<'_
             if wake == now {
                 timers = timers.wrapping_add(1);
                 count_steps(1);
-                // After a pause there may be millions.
+                // After a pause millions of timers may be due.
                 if timers.is_multiple_of(TIMERS_BETWEEN_LOOKS) && self.shared.monitor.is_stopped() {
                     return self.state;
                 }
@@ -263,7 +266,8 @@ impl ServerState {
 }
 
 impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLAIN, SCHEDULED> {
-    /// Arrivals and departures before `stop`, or until a timer is set that expires before. Returns the arrivals left.
+    /// Runs arrivals and departures before `stop`, or until a timer is set that expires earlier. Returns the remaining
+    /// arrivals.
     #[inline]
     fn run<Q: QueueDiscipline>(&mut self, queue: &mut Q, mut arrivals: &'a [Rec], mut stop: Time) -> &'a [Rec] {
         let mut state = self.state;
@@ -289,7 +293,7 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
         arrivals
     }
 
-    /// Adds to the totals what the loop did not: all packets of a plain link have one size.
+    /// Adds to the totals what the loop left out, because all packets of a plain link have one size.
     fn count(&mut self, arrived: usize) {
         let begun = std::mem::take(&mut self.state.begun);
         self.core.totals.begun += begun;
@@ -337,7 +341,8 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
         self.count_fates(rec.time, Some(&packet));
     }
 
-    /// The next packet, if there is one, goes into service: it `follows` one that just left, or found the link idle.
+    /// Puts the next packet, if there is one, into service. `follows`: it follows a packet that just left; otherwise the
+    /// link was idle.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the hottest loop")]
     fn begin(&mut self, state: &mut ServerState, now: Time, next: Option<Packet>, follows: bool) {
@@ -376,7 +381,7 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
         }
     }
 
-    /// The arrival comes by value, so that it need not lie in memory before.
+    /// Takes the arrival by value, so that the packet need not be in memory before.
     #[cold]
     fn count_drops_and_marks(&mut self, now: Time, arrival: Option<Packet>) {
         self.core.observer.on_fates(self.ledger, now, arrival.as_ref());
@@ -407,7 +412,7 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
 mod tests {
     use super::*;
 
-    /// The integrals at 100, when the number of packets that wait changes so, at these instants.
+    /// The integrals at 100, if the number of waiting packets changes as given in `changes`: instant and number.
     fn integrals(changes: &[(u64, u32)]) -> (u128, u64) {
         let mut waiting = BacklogIntegral::default();
         for &(at, packets) in changes {
@@ -423,7 +428,7 @@ mod tests {
 
     #[test]
     fn integrals_are_those_of_a_staircase() {
-        // 1 for 10, 2 for 5, 1 for 5, none for 20, 1 for the last 50.
+        // One packet for 10, two for 5, one for 5, none for 20, one for the last 50.
         assert_eq!(integrals(&[(10, 1), (20, 2), (25, 1), (30, 0), (50, 1)]), (10 + 10 + 5 + 50, 20 + 50));
         assert_eq!(integrals(&[(10, 1), (99, 0)]), (89, 89));
         assert_eq!(integrals(&[]), (0, 0));
@@ -431,7 +436,7 @@ mod tests {
 
     #[test]
     fn several_may_join_or_leave_at_once() {
-        // 5 for 10, 2 for 10, then none, and 3 for the last 60.
+        // Five packets for 10, two for 10, then none, and three for the last 60.
         assert_eq!(integrals(&[(10, 5), (20, 2), (30, 0), (40, 3)]), (50 + 20 + 180, 20 + 60));
         assert_eq!(integrals(&[(10, 1), (20, 4), (30, 1)]), (10 + 40 + 70, 90));
     }

@@ -1,8 +1,9 @@
-//! The window engine: no global order of events, only of arrivals at each link.
+//! The window engine. It orders arrivals per link and per window only; it keeps no global order of events.
 //!
-//! Time advances in windows short enough that everything that reaches a link in one was sent before it (`horizon`). In a
-//! window each flow runs ahead over the ACKs it knows and emits arrivals (`flow`; `source` for datagrams, `session` for places),
-//! each link sorts its arrivals (`bucket`), serves them (`node`) and appends them to the rings of their next readers (`ring`).
+//! Time advances in windows that are so short that every packet that reaches a link within a window was sent before it
+//! (`horizon`). In each window every flow runs ahead over the ACKs it already knows and emits arrivals (`flow`; `source`
+//! for datagrams, `session` for places). Then each link sorts its arrivals (`bucket`), serves them (`node`) and appends
+//! them to the rings of the next readers (`ring`).
 
 mod access_link;
 mod access_path;
@@ -60,31 +61,32 @@ use shared::{ARRIVALS_BETWEEN_LOOKS, Shared};
 use source::Source;
 use threads::Threads;
 
-/// [`ARRIVALS`] where several threads share a window: enough to pay for their waiting for each other.
+/// [`ARRIVALS`] for several threads: a longer window pays for the time that threads wait for each other.
 const ARRIVALS_ON_THREADS: u64 = 16_384;
 
-/// Windows with fewer arrivals or flows, or parts with more links (each of which is waited for in every window), run on one thread.
+/// A part runs on one thread if its windows have fewer arrivals, if it has fewer flows, or if it has more links: threads
+/// wait for each other at every link in every window.
 const FEWEST_ARRIVALS: u64 = 8192;
 const FEWEST_FLOWS: usize = 64;
 const MOST_LINKS: usize = 16;
 
-/// Number of arrivals per flow above which threads do not pay, because long runs of ACKs cost less. It does not apply to laws that
-/// measure every delivery; for these [`FEWEST_MEASURING`] flows are enough.
+/// Number of arrivals per flow above which threads do not pay, because long runs of ACKs are cheap. This bound does not
+/// apply to laws that measure every delivery: [`FEWEST_MEASURING`] flows of such laws are enough for threads.
 const MOST_ARRIVALS_PER_FLOW: u64 = 64;
 const FEWEST_MEASURING: usize = 4;
 
-/// Arrivals per flow and window that are worth a visit, when there are many flows.
+/// With many flows, the number of arrivals per flow and window that is worth a visit to the flow.
 const ARRIVALS_PER_FLOW: u64 = 4;
 
-/// Memory of a ring and its entries elsewhere, in bytes.
+/// Memory of a ring and of its entries in other tables, in bytes.
 pub const RING_BYTES: usize = size_of::<Ring>() + size_of::<Time>() + size_of::<Span>();
-/// Memory of a sender besides its plan: the sender, its ring and its drop count, in bytes. Where the ACKs of any flow cross
-/// links, each receiver has a ring, too.
+/// Memory of a sender without its plan: the sender, its ring and its drop count, in bytes. If the ACKs of any flow cross
+/// links, each receiver has a ring too.
 pub const SENDER_BYTES: usize = size_of::<AnySender<NoObserver, law::Control>>() + RING_BYTES + size_of::<u64>();
-/// Memory of a link besides its discipline, in bytes.
+/// Memory of a link without its discipline, in bytes.
 pub const LINK_BYTES: usize =
     size_of::<Node<NoObserver, queue::NoOwn>>() + size_of::<Bucket>() + size_of::<Vec<u32>>() * 3;
-/// Memory of a sender's entries at each of its links, in bytes: where its packets go, and their transmission time.
+/// Memory that a sender takes at each of its links, in bytes: the next ring of its packets, and their transmission time.
 pub const HOP_BYTES: usize = size_of::<u32>() * 2 + size_of::<Tx>();
 /// Memory of a packet in flight, in bytes.
 pub const PACKET_BYTES: usize = size_of::<Rec>();
@@ -93,13 +95,13 @@ struct Engine<O, C, Q> {
     nodes: Vec<Node<O, Q>>,
     buckets: Vec<Bucket>,
     pools: Vec<Pool>,
-    /// For each link, if there are pools: its pool and its place there.
+    /// For each link, if there are pools: its pool, and its place in that pool.
     places: Vec<Option<(usize, usize)>>,
     flows: Vec<AnySender<O, C>>,
     identities: Vec<Identity>,
     /// Packet size of each group.
     packets: Vec<u32>,
-    /// The sessions, by the link that they send into first.
+    /// The sessions of each link, which is the first link of their path.
     sessions: Vec<Vec<Session>>,
     /// Transfer results of each group.
     transfers: Vec<TransferMeter>,
@@ -114,7 +116,7 @@ struct Engine<O, C, Q> {
     chunks: usize,
 }
 
-/// A copy runs on one thread, as the steps of a run do.
+/// The copy runs on one thread, as all runs in steps do.
 impl<O: Clone, C: Clone, Q: Clone> Clone for Engine<O, C, Q> {
     fn clone(&self) -> Self {
         Self {
@@ -137,7 +139,7 @@ impl<O: Clone, C: Clone, Q: Clone> Clone for Engine<O, C, Q> {
     }
 }
 
-/// Runs `network` to its end. `None` if `monitor` stops it before.
+/// Runs `network` to its end. Returns `None` if `monitor` stops the run earlier.
 pub fn run<C: FlowControl, Q: LinkQueue>(
     network: Network<C, Q>,
     options: Options,
@@ -234,13 +236,13 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         engine
     }
 
-    /// Runs one part of the network from start to end, or until it is stopped; `shares` of the whole run are done before
-    /// and after it.
+    /// Runs one part of the network from start to end, or until the run is stopped. `shares` are the shares of the whole
+    /// run that are done before this part and after it.
     fn run_part(&mut self, part: &Part, shares: [f64; 2]) {
         let monitor = self.shared.monitor.clone();
         let mut course = self.course(part);
         let last = course.last;
-        // Tests have chunks on one thread, too.
+        // With a fixed number of chunks (as tests have), chunks are used on one thread too.
         let mut threads = usize::from(self.chunks == 0);
         while course.now < last && !monitor.is_stopped() {
             monitor.report(shares[0] + (shares[1] - shares[0]) * (course.now.0 as f64 / last.0 as f64));
@@ -255,7 +257,7 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         self.leave_threads();
     }
 
-    /// The way of a part from the start of the run.
+    /// The progress of a part at the start of the run.
     fn course(&self, part: &Part) -> Course {
         let of =
             |lists: &[Vec<u32>]| -> Vec<u32> { part.order.iter().flat_map(|&l| lists[l].iter().copied()).collect() };
@@ -283,7 +285,7 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         }
     }
 
-    /// The next window of a part, which ends at `limit` or before it.
+    /// Runs the next window of a part; it ends at `limit` or earlier.
     fn run_window(&mut self, part: &Part, course: &mut Course, limit: Time) {
         let (start, stop) = (course.now, course.now.saturating_add(course.window).min(limit));
         let (busy, arrivals) =
@@ -291,7 +293,7 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         course.now = stop;
         course.after(stop - start, arrivals as u64);
         if !busy {
-            // Nothing happened: on to the next thing that will.
+            // Nothing happened in this window, so skip to the next event.
             let next = self.next_reading(part).unwrap_or(course.last);
             let served = part.order.iter().map(|&l| self.nodes[l].due()).min().unwrap_or(course.last);
             let opened = part.order.iter().flat_map(|&l| &self.sessions[l]).map(|session| session.due);
@@ -311,8 +313,9 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         part.order.iter().flat_map(of_link).map(|ring| self.shared.due[ring]).min()
     }
 
-    /// About how far apart packets arrive at the fastest of `links`: as it serves them, or less often where the own links of
-    /// `flows` pass less than that, or more often where they send more than the links can carry.
+    /// Typical time between arrivals at the fastest of `links`, in picoseconds. It is the link's service time; it is longer
+    /// if the senders' own links pass fewer packets than that, and shorter if datagram sources send more than the links
+    /// carry.
     fn gap(&self, links: &[usize], flows: &[u32]) -> u64 {
         let shortest = links.iter().filter_map(|&l| self.nodes[l].core.flows.service.shortest_data()).min();
         let (mut of_tcp, mut of_datagrams) = (0.0, 0.0);
@@ -322,12 +325,12 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
                 AnySender::Datagrams(source) => of_datagrams += 1.0 / source.mean_gap(),
             }
         }
-        // On an almost idle link a window of packets back to back would hold none or one.
+        // On an almost idle link, a window sized for packets back to back would hold one packet or none.
         let apart = (1.0 / (of_tcp + of_datagrams)) as u64;
         shortest.map_or(1, |time| time.0).max(apart).min((1.0 / of_datagrams) as u64).max(1)
     }
 
-    /// Whether threads are worth their synchronisation in a part whose windows hold this number of arrivals.
+    /// Whether threads pay for their synchronisation in a part whose windows hold `arrivals` arrivals.
     fn may_take_threads(&self, part: &Part, arrivals: u64) -> bool {
         let flows = self.flows_of(part);
         let measures =
@@ -336,13 +339,14 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         let many = flows.len() >= FEWEST_FLOWS && arrivals <= MOST_ARRIVALS_PER_FLOW * flows.len() as u64;
         let costly = many || measuring >= FEWEST_MEASURING && 2 * measuring >= flows.len();
         let fits = costly && arrivals >= FEWEST_ARRIVALS && part.order.len() <= MOST_LINKS;
-        // Headers lie in lanes that links write into while flows read, and packets that links reorder come from one list. What
-        // arrives at links that share memory is served only when that of all of them is known.
+        // Threads are not possible with headers (links write into lanes while flows read them), with links that reorder
+        // (their packets come from one list) or with shared memory (no link can serve before the arrivals at all of them
+        // are known).
         let shares = part.order.iter().any(|&l| self.place_of(l).is_some());
         (fits || self.chunks > 0) && self.shared.headers.is_empty() && self.shared.late.is_empty() && !shares
     }
 
-    /// The flows of a part in the order of their numbers, places of sessions left out.
+    /// The flows of a part in the order of their numbers, without the places of sessions.
     fn flows_of(&self, part: &Part) -> Vec<u32> {
         let mut flows: Vec<u32> = part.order.iter().flat_map(|&l| self.layout.senders[l].iter().copied()).collect();
         flows.sort_unstable();
@@ -364,7 +368,7 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         }
     }
 
-    /// Goes on without threads.
+    /// Continues without threads.
     fn leave_threads(&mut self) {
         if let Some(threads) = self.threads.take() {
             for (l, routes) in threads.leave(&mut self.flows, &mut self.shared) {
@@ -378,8 +382,8 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         self.places.get(l).copied().flatten()
     }
 
-    /// Runs one window at every link of a part. Returns whether anything arrived, and the most arrivals at one link. `POOLED`:
-    /// some of them share memory.
+    /// Runs one window at every link of a part. Returns whether anything arrived, and the largest number of arrivals at one
+    /// link. `POOLED`: some links share memory.
     fn step<const POOLED: bool>(&mut self, part: &Part, start: Time, stop: Time) -> (bool, usize) {
         let (end, monitor) = (self.marks.end, self.shared.monitor.clone());
         let until = stop.min(end);
@@ -437,7 +441,7 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
             if POOLED && let Some((p, place)) = self.places.get(l).copied().flatten() {
                 let pool = &mut self.pools[p];
                 pool.add(place, self.buckets[l].sort(false));
-                // Links of a pool stand one after the other.
+                // The links of a pool follow each other in the order: the last one serves for all.
                 if place + 1 == pool.links.len() {
                     let (nodes, marks) = (&mut self.nodes, &self.marks);
                     busy |= pool.serve(marks, &mut self.shared, |link, rec, place, shared| {
@@ -474,7 +478,7 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         (busy, most)
     }
 
-    /// The outcome at the end of the run. `None` if the run is stopped.
+    /// Returns the outcome at the end of the run; `None` if the run is stopped.
     fn finish(mut self, options: Options) -> Option<Outcome> {
         let monitor = self.shared.monitor.clone();
         for flow in &mut self.flows {
@@ -551,7 +555,8 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
     }
 }
 
-/// The first of more than [`ARRIVALS_BETWEEN_LOOKS`] arrivals, and those at a later instant than all of them; `None` if there are none.
+/// Splits `arrivals` after the first [`ARRIVALS_BETWEEN_LOOKS`] and those at the same instant as the last of these. `None`
+/// if there are no more than that.
 fn split_off(arrivals: &[Rec]) -> Option<(&[Rec], &[Rec])> {
     let last = arrivals.get(ARRIVALS_BETWEEN_LOOKS)?.time;
     let (now, later) = arrivals.split_at(arrivals.partition_point(|rec| rec.time <= last));
@@ -563,7 +568,7 @@ mod tests {
     use super::*;
     use crate::observer::NoObserver;
 
-    /// Whether `count` flows of a law on a link of 10 Gbit/s take threads.
+    /// Whether `count` flows of a law on a link of 10 Gbit/s use threads.
     fn take_threads(count: u32, law: &str, ms: u32) -> bool {
         let text = format!(
             "duration = \"1 s\"\n[[links]]\nname = \"l\"\nrate = \"10 Gbit/s\"\nbuffer = \"5000 packets\"\n[[flows]]\ncount = {count}\n\
@@ -581,7 +586,7 @@ mod tests {
         // A round trip of 20 ms is 16,667 packets.
         assert!(take_threads(500, "cubic", 20) && take_threads(4, "bbr", 20));
         assert!(!take_threads(10, "highspeed", 20) && !take_threads(3, "bbr", 20));
-        // Too short a round trip; headers for routers.
+        // The first round trip is too short; XCP needs headers.
         assert!(!take_threads(500, "cubic", 5) && !take_threads(500, "xcp", 20));
     }
 }

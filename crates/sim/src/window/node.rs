@@ -1,5 +1,5 @@
-//! A link of the window engine: serves the sorted arrivals of a window and hands each packet on. What links of all kinds
-//! share is in `core`, how they serve in `fifo` and `local`.
+//! A link of the window engine: it serves the sorted arrivals of a window and hands each packet on. The common part of all
+//! links is in `core`; the kinds of servers are in `fifo` and `local`.
 
 use super::core::LinkCore;
 use super::fifo::Fifo;
@@ -24,7 +24,7 @@ pub struct Node<O, Q> {
     server: Server<Q>,
 }
 
-/// Server of a link: the code that decides what is served, and when.
+/// Server of a link: decides which packet is served, and when.
 #[derive(Clone, Debug)]
 enum Server<Q> {
     /// First-in first-out behind a rule.
@@ -34,7 +34,7 @@ enum Server<Q> {
 }
 
 impl<O: Links, Q: LinkQueue> Node<O, Q> {
-    /// `pooled`: it shares memory.
+    /// `pooled`: the link shares memory.
     pub fn new(index: u32, plan: LinkPlan<Q>, flows: FlowTable, pooled: bool, marks: &Marks, series: bool) -> Self {
         let probe = Probe::new(ServerModel::of(&plan), plan.probe, marks, series);
         let plain = !pooled && plan.ingress.is_none() && flows.lanes.is_empty() && plan.schedule.is_none();
@@ -44,7 +44,7 @@ impl<O: Links, Q: LinkQueue> Node<O, Q> {
                 let timer = fifo.timer();
                 (Server::Fifo(Box::new(fifo)), timer)
             }
-            // Its timer has a place in its calendar.
+            // Its calendar includes the timer.
             other => (Server::Local(Box::new(Local::new(other))), Time::NEVER),
         };
         Self {
@@ -53,7 +53,7 @@ impl<O: Links, Q: LinkQueue> Node<O, Q> {
         }
     }
 
-    /// Time at which a waiting packet will next go into service: later arrivals may still change which one.
+    /// Time at which a waiting packet goes into service next, if later arrivals can still change which packet that is.
     pub fn due(&self) -> Time {
         match &self.server {
             Server::Local(local) if local.has_waiting() => self.core.free,
@@ -61,7 +61,7 @@ impl<O: Links, Q: LinkQueue> Node<O, Q> {
         }
     }
 
-    /// Totals and occupancy of the link at `at`, before which everything has been served.
+    /// Totals and occupancy of the link at `at`; everything before `at` has been served.
     pub fn state(&self, at: Time) -> LinkReading {
         let (waiting, totals) = match &self.server {
             Server::Fifo(fifo) => fifo.state(&self.core, at),
@@ -77,7 +77,8 @@ impl<O: Links, Q: LinkQueue> Node<O, Q> {
         }
     }
 
-    /// Drops and marks nothing from `now` on, before which everything has been served; `finite` is the buffer of its idle time.
+    /// Drops and marks nothing from `now` on; everything before `now` has been served. `finite` is the buffer for the
+    /// link's idle time.
     pub fn spare(&mut self, now: Time, finite: Option<FiniteBuffer>) {
         let mut watch = self.core.observer.watch().map(|watch| watch.sparing(finite)).unwrap_or_default();
         if let Server::Local(local) = &mut self.server {
@@ -86,14 +87,14 @@ impl<O: Links, Q: LinkQueue> Node<O, Q> {
         self.core.observer.set_watch(watch);
     }
 
-    /// Counts the waiting times until `end`, the end of the run, of packets whose service has no known beginning.
+    /// Counts the waiting times until `end`, the end of the run, of the packets whose start of service is not known.
     pub fn count_waits(&mut self, end: Time) {
         if let (Server::Local(local), Some(watch)) = (&mut self.server, self.core.observer.watch()) {
             local.spare(end, |packet| watch.on_wait(packet, end));
         }
     }
 
-    /// Serves `arrivals`, which are in order, all before `until`, which is not after the end.
+    /// Serves `arrivals`, which are in order and before `until`; `until` is not after the end of the run.
     pub fn serve(&mut self, arrivals: &[Rec], until: Time, marks: &Marks, shared: &mut Shared) {
         match &mut self.server {
             Server::Fifo(fifo) => O::serve(fifo, &mut self.core, arrivals, marks, shared),
@@ -101,14 +102,14 @@ impl<O: Links, Q: LinkQueue> Node<O, Q> {
         }
     }
 
-    /// Serves one arrival of a link that shares memory: only first-in first-out links do.
+    /// Serves one arrival of a link that shares memory; only first-in first-out links share memory.
     pub fn serve_in_pool(&mut self, rec: &Rec, pool: &mut Place<'_>, marks: &Marks, shared: &mut Shared) {
         if let Server::Fifo(fifo) = &mut self.server {
             O::serve_in_pool(fifo, &mut self.core, rec, pool, marks, shared);
         }
     }
 
-    /// The run is over.
+    /// Ends the run and returns the result.
     pub fn finish(&mut self, marks: &Marks, shared: &mut Shared) -> LinkResult {
         match &mut self.server {
             Server::Fifo(fifo) => fifo.finish(&mut self.core, marks, &shared.monitor),

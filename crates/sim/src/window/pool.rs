@@ -1,6 +1,8 @@
-//! Links that share memory, in the window engine. Whether a packet finds room at one of them depends on what waits at all, so they
-//! are one node of the network (`horizon`): once the arrivals of a window are known at each, all are served in one order. A
-//! calendar of the packets that wait, whose starts are known when they are accepted, says how much is in use at each arrival.
+//! Links that share memory, in the window engine.
+//!
+//! Whether a packet finds room at one of them depends on all waiting packets, so they are one node of the network
+//! (`horizon`): once the arrivals of a window are known at each link, all are served in one order. The starts of service
+//! are known when packets are accepted, so a calendar of the waiting packets gives the memory in use at each arrival.
 
 use super::ring::Rec;
 use super::shared::{ARRIVALS_BETWEEN_LOOKS, Shared};
@@ -14,13 +16,13 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// Operations of a link on its place in a pool.
 pub trait PlaceInPool {
-    /// Whether a packet of `size` bytes may wait.
+    /// Whether there is room for a packet of `size` bytes to wait.
     fn has_room(&mut self, size: u32) -> bool;
-    /// A packet that arrives at `now` waits until `start`.
+    /// Adds a packet that arrives at `now` and waits until `start`.
     fn join(&mut self, now: Time, start: Time, size: u32);
 }
 
-/// Place of a link without a pool.
+/// The place of a link without a pool.
 #[derive(Debug)]
 pub struct NoPool;
 
@@ -34,7 +36,7 @@ impl PlaceInPool for NoPool {
     fn join(&mut self, _now: Time, _start: Time, _size: u32) {}
 }
 
-/// Place of one link in a pool.
+/// The place of one link in a pool.
 #[derive(Debug)]
 pub struct Place<'a> {
     pool: &'a mut Pool,
@@ -89,12 +91,12 @@ impl Pool {
         }
     }
 
-    /// Adds the arrivals of a window at the link of that place, which are in order.
+    /// Adds the arrivals of a window, which are in order, at the link of that place.
     pub fn add(&mut self, place: usize, arrivals: &[Rec]) {
         self.arrivals.extend(arrivals.iter().map(|rec| (*rec, place)));
     }
 
-    /// Serves the packets added: `serve` takes the link of each, its record and its place. Returns whether there were any.
+    /// Serves the added packets: calls `serve` with the link, record and place of each. Returns whether there were any.
     pub fn serve(
         &mut self,
         marks: &Marks,
@@ -102,7 +104,7 @@ impl Pool {
         mut serve: impl FnMut(usize, &Rec, &mut Place<'_>, &mut Shared),
     ) -> bool {
         let mut arrivals = std::mem::take(&mut self.arrivals);
-        // Stable, and quick on stretches in order: simultaneous ones come by flow, then by link.
+        // A stable sort that is fast on sorted stretches; simultaneous packets are ordered by flow, then by link.
         arrivals.sort_by_key(|(rec, _)| (rec.time, rec.flow()));
         for (i, &(rec, place)) in arrivals.iter().enumerate() {
             if i % ARRIVALS_BETWEEN_LOOKS == ARRIVALS_BETWEEN_LOOKS - 1 && shared.monitor.is_stopped() {
@@ -134,7 +136,7 @@ impl Pool {
         }
     }
 
-    /// Ends the warm-up, before anything else at its instant.
+    /// Ends the warm-up if it is due; it comes before any other event at its instant.
     fn pass_warmup(&mut self, now: Time, marks: &Marks) {
         if !self.warm && now >= marks.warmup {
             if let Some(before) = marks.warmup.0.checked_sub(1) {
@@ -145,7 +147,7 @@ impl Pool {
         }
     }
 
-    /// The run is over; `links` are those of the network.
+    /// Ends the run and returns the result; `links` are all links of the network.
     pub fn finish(mut self, marks: &Marks, links: &mut [LinkOutcome]) -> PoolOutcome {
         let last = Time(marks.end.0 - 1);
         self.pass_warmup(last, marks);

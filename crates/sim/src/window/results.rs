@@ -8,13 +8,13 @@ use crate::results::FinalTally;
 pub struct LinkResult {
     /// Totals before the end of the run.
     pub totals: LinkTotals,
-    /// The most packets that waited.
+    /// The largest number of waiting packets.
     pub most_waiting: u32,
-    /// Data packets that still wait in a discipline of its own.
+    /// Data packets that still wait, in a discipline that keeps its own queue.
     pub still_waiting: u64,
 }
 
-/// Final results of a flow, or of a place of a session. Counts cover the whole run.
+/// Final results of a flow or of a place of a session. Counts cover the whole run.
 pub struct FlowResult {
     pub in_flight: u64,
     pub sent: u64,

@@ -1,15 +1,16 @@
-//! Records in flight: 16 bytes each, in rings that grow when used.
+//! Records of packets in flight, 16 bytes each, in rings that grow when used.
 
 use base::steps::count_steps;
 use base::{Flags, PacketNumber, Span, Time};
 
-/// An instant after every run: packets that an unlimited queue would serve later all count as served then.
+/// An instant after the end of every run. Packets that an unlimited queue would serve later all count as served at this
+/// time.
 pub const FAR: Time = Time(1 << 62);
 
-/// A packet between two places: when it gets there, and its tag: its number in the low half, flow and flags above.
+/// A packet between two places: its arrival time, and its tag (packet number in the low half, flow and flags above).
 ///
-/// Segments sent one after the other have tags one apart, so that one comparison tells whether the next is in order: up to the
-/// last number of 32 bits ([`until_wrap`]).
+/// Segments sent one after the other have consecutive tags, so one comparison tells whether the next is in order. This
+/// holds up to the last 32-bit number ([`until_wrap`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rec {
     pub time: Time,
@@ -49,15 +50,15 @@ impl Rec {
         !self.flags().has(Flags::ACK)
     }
 
-    /// Order of arrivals at a link: by time, then by flow. What is equal in both keeps the order sent.
+    /// Order of arrivals at a link: by time, then by flow. Records equal in both keep the order in which they were sent.
     #[inline]
     pub fn before(&self, other: &Self) -> bool {
         self.time < other.time || (self.time == other.time && self.flow() < other.flow())
     }
 }
 
-/// First-in first-out queue in one piece: entries that were read are removed when they are as many as those left, or a
-/// third of that in a long ring, so that moving costs little and the memory follows the use.
+/// First-in first-out queue in one contiguous piece. Entries that were read are removed when they are as many as those left
+/// (in a long ring, a third of that), so that moving is cheap and the memory follows the use.
 #[derive(Clone, Debug, Default)]
 pub struct Ring {
     /// Delay of every record from the link that feeds this ring to its reader.
@@ -69,10 +70,11 @@ pub struct Ring {
 /// Rings shorter than this are not worth moving or shrinking.
 const SMALL: usize = 32;
 
-/// The first room of a ring. It is given back when the ring is empty: of a million flows most have nothing on the way, most of the time.
+/// The initial capacity of a ring, which an empty ring gives back: of a million flows, most have nothing in flight most of
+/// the time.
 const FIRST: usize = 4;
 
-/// Length above which rings keep fewer entries that were read.
+/// Length above which rings keep fewer of the entries that were read.
 const LONG: usize = 4096;
 
 impl Ring {
@@ -99,10 +101,10 @@ impl Ring {
         self.recs.push(rec);
     }
 
-    /// Appends a record if the ring holds something and has room; returns whether it does.
+    /// Appends a record if the ring is not empty and has room. Returns whether it did.
     #[inline]
     pub fn push_plain(&mut self, rec: Rec) -> bool {
-        // What is empty begins at 0.
+        // An empty ring is left to the slow path, which also wakes its reader.
         let plain = !self.recs.is_empty() && self.recs.len() < self.recs.capacity();
         if plain {
             self.recs.push(rec);
@@ -110,7 +112,8 @@ impl Ring {
         plain
     }
 
-    /// Makes room by removing entries that were read, or else by growing by half: with many flows doubling would waste memory.
+    /// Makes room by removing entries that were read, or else by growing by half: with many flows, doubling would waste
+    /// memory.
     #[cold]
     fn make_room(&mut self) {
         if 4 * self.head >= self.recs.len() && self.head > 0 {
@@ -127,13 +130,13 @@ impl Ring {
         self.recs.get(self.head)
     }
 
-    /// All of it, in order.
+    /// All unread records, in order.
     #[inline]
     pub fn all(&self) -> &[Rec] {
         self.recs.get(self.head..).unwrap_or_default()
     }
 
-    /// Forgets the first `n`.
+    /// Removes the first `n` records.
     #[inline]
     pub fn consume(&mut self, n: usize) {
         self.head += n;
@@ -159,10 +162,11 @@ impl Ring {
         Some(rec)
     }
 
-    /// Removes entries that were read, if that is worth it. The reader calls it now and then.
+    /// Removes entries that were read, if that is worth the cost. The reader calls it from time to time.
     #[inline]
     pub fn tidy(&mut self) {
-        // A short ring moves a record once at most, a long one up to three times: it should stay in the cache.
+        // A short ring moves each record at most once. A long ring moves it up to three times, because it should stay in
+        // the cache.
         let share = if self.recs.len() > LONG { 4 } else { 2 };
         if self.head > SMALL && share * self.head >= self.recs.len() {
             self.cut();

@@ -1,4 +1,4 @@
-//! A sender of the window engine, of either kind.
+//! A sender of the window engine: TCP or datagrams.
 
 use super::flow::TcpFlow;
 use super::source::Source;

@@ -4,7 +4,7 @@ use base::{Bytes, PacketNumber, Rate, Span};
 use queue::Packet;
 use traffic::PacketSizes;
 
-/// Size and time on the wire of a packet.
+/// Size and service time of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tx {
     /// Size of a packet, in bytes.
@@ -18,19 +18,19 @@ pub struct Tx {
 pub enum Service {
     /// All the same.
     One(Tx),
-    /// For each place in the table, the packets that the flow sends here; a time of [`DRAWN`] means that sizes are
-    /// drawn one by one, and the size is their mean.
+    /// For each place in the table, the packets that the flow sends here. A time of [`DRAWN`] means that sizes are drawn
+    /// packet by packet; the size is then their mean.
     Each(Vec<Tx>, Option<Box<Drawn>>),
 }
 
-/// No packet takes no time.
+/// Marker for drawn sizes; no packet takes zero time.
 pub const DRAWN: Span = Span::ZERO;
 
-/// Sizes that are drawn packet by packet, on a link that such flows cross. Boxed, so that other links do not pay for it.
+/// Sizes that are drawn packet by packet, on links that such flows cross. Boxed, so that other links need no memory for it.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     pub rate: Rate,
-    /// For each place in the table, its packet sizes if they are drawn.
+    /// For each place in the table, its packet sizes, if they are drawn.
     pub sizes: Vec<Option<PacketSizes>>,
 }
 
@@ -41,7 +41,7 @@ impl Drawn {
 }
 
 impl Service {
-    /// Packet `number` of the flow at `place` in the table.
+    /// Size and service time of packet `number` of the flow at `place` in the table.
     #[inline]
     pub fn of(&self, place: usize, number: PacketNumber) -> Tx {
         match self {
@@ -53,7 +53,7 @@ impl Service {
         }
     }
 
-    /// Time on the wire of `packet`, whose flow is at `place` in the table and whose size is known.
+    /// Service time of `packet`, whose flow is at `place` in the table and whose size is known.
     #[inline]
     pub fn time_of(&self, place: impl FnOnce() -> usize, packet: &Packet) -> Span {
         match self {
@@ -65,10 +65,10 @@ impl Service {
         }
     }
 
-    /// The shortest time that a data packet takes; of drawn sizes the mean counts, as no promise depends on it. `None` on a
-    /// link that only ACKs cross.
+    /// The shortest service time of a data packet; for drawn sizes, that of the mean, since nothing relies on a lower
+    /// bound. `None` on a link that only ACKs cross.
     pub fn shortest_data(&self) -> Option<Span> {
-        // A place that no flow has is of no size.
+        // A place that no flow uses has size 0.
         let is_data = |tx: &&Tx| !tx.is_ack && tx.size > 0;
         match self {
             Self::One(tx) => Some(tx).filter(is_data).map(|tx| tx.time),

@@ -1,8 +1,9 @@
-//! A session of the window engine: runs its places ahead, each until its transfer ends, and opens what is due in the order
-//! of time.
+//! A session of the window engine: it runs its places ahead, each until its transfer ends, and opens due transfers in time
+//! order.
 //!
-//! Places affect each other through their session alone, and only where a transfer ends. So each runs by itself up to its end or the
-//! horizon; then ends and openings are taken in order, and a place that is opened runs on from there.
+//! Places affect each other only through their session, and only when a transfer ends. So each place runs by itself up to
+//! its end or the horizon. Then the session processes ends and openings in order, and a place that is opened runs on from
+//! there.
 
 use super::bucket::{Bucket, Window};
 use super::flow::TcpFlow;
@@ -19,7 +20,8 @@ use base::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Transfers that begin or end in a window until the monitor is looked at again: there may be millions where most are refused.
+/// Number of transfers that begin or end in a window between two checks of the monitor: there may be millions if most are
+/// refused.
 const TRANSFERS_BETWEEN_LOOKS: u32 = 256;
 
 /// See the [module](self).
@@ -27,11 +29,11 @@ const TRANSFERS_BETWEEN_LOOKS: u32 = 256;
 pub struct Session {
     plan: SessionPlan,
     pub first_link_delay: Span,
-    /// Places that were ever taken: the lowest are taken first.
+    /// Number of places that were ever taken; the lowest free place is always taken first.
     used: u32,
-    /// Ends that the session does not know of yet: when, and which place.
+    /// Ends that the session has not processed yet: time and place.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
-    /// Time at which the session itself next has something to do, as an arrival at the first link.
+    /// Time of the session's own next event, as an arrival time at the first link.
     pub due: Time,
 }
 
@@ -41,7 +43,7 @@ pub struct SessionCtx<'a, O, C> {
     pub shared: &'a mut Shared,
     pub bucket: &'a mut Bucket,
     pub window: Window<'a>,
-    /// The end of the window, also where the run ends before.
+    /// The end of the window, even if the run ends earlier.
     pub stop: Time,
     pub marks: &'a Marks,
     pub transfers: &'a mut TransferMeter,
@@ -68,7 +70,7 @@ impl Session {
         self.plan.first_place as usize..(self.plan.first_place + self.used) as usize
     }
 
-    /// Runs everything before the window's horizon, or leaves off if the run is stopped.
+    /// Runs everything before the window's horizon; stops early if the run is stopped.
     pub fn run<O: Observer, C: FlowControl>(&mut self, ctx: &mut SessionCtx<'_, O, C>) {
         let horizon = ctx.window.horizon;
         self.run_places(ctx, TcpFlow::is_open);
@@ -92,7 +94,8 @@ impl Session {
                 self.open(ctx, now);
             }
         }
-        // What still arrives for transfers that have ended: not before, as one may open on the way.
+        // Packets still arrive for transfers that have ended. They are processed last, because a new transfer may open at
+        // the place before.
         self.run_places(ctx, |_| true);
         self.due = self.plan.places.due().saturating_add(self.first_link_delay);
     }
@@ -102,7 +105,7 @@ impl Session {
         self.due < stop || shared.due[self.used()].iter().any(|&due| due < stop)
     }
 
-    /// Runs the places that `are` in this state and have something to do.
+    /// Runs the places for which `are` holds and that have an event due.
     fn run_places<O: Observer, C: FlowControl>(
         &mut self,
         ctx: &mut SessionCtx<'_, O, C>,
@@ -118,7 +121,7 @@ impl Session {
         }
     }
 
-    /// Runs place `f` up to `horizon`, or the end of its transfer.
+    /// Runs place `f` up to `horizon` or to the end of its transfer.
     fn run_place<O: Observer, C: FlowControl>(&mut self, ctx: &mut SessionCtx<'_, O, C>, f: usize, horizon: Time) {
         let AnySender::Tcp(flow) = &mut ctx.flows[f] else { return };
         let shared = &mut *ctx.shared;
@@ -131,7 +134,7 @@ impl Session {
         }
     }
 
-    /// The earliest end.
+    /// Processes the earliest end.
     fn end<O: Observer, C: FlowControl>(&mut self, ctx: &mut SessionCtx<'_, O, C>) {
         let Some(Reverse((_, f))) = self.ends.pop() else { return };
         let AnySender::Tcp(flow) = &mut ctx.flows[f as usize] else { return };
@@ -139,7 +142,7 @@ impl Session {
         ctx.transfers.close(&mut self.plan, f, transfer, ctx.who);
     }
 
-    /// Opens the transfer that is due at `now`.
+    /// Opens the transfer due at `now`.
     fn open<O: Observer, C: FlowControl>(&mut self, ctx: &mut SessionCtx<'_, O, C>, now: Time) {
         let Some((place, transfer)) = self.plan.places.open(now) else {
             ctx.transfers.refused(now);
@@ -147,7 +150,7 @@ impl Session {
         };
         self.used = self.used.max(place + 1);
         let f = (self.plan.first_place + place) as usize;
-        // What arrives for the transfer before, until now.
+        // First process what arrives until now for the previous transfer.
         self.run_place(ctx, f, Time(now.0 + 1));
         let AnySender::Tcp(flow) = &mut ctx.flows[f] else { return };
         flow.open(transfer, ctx.bucket, &mut ctx.shared.headers, ctx.window.until, ctx.marks);

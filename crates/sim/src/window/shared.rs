@@ -7,37 +7,38 @@ use super::ring::{Rec, Ring};
 use crate::Trace;
 use base::{Header, RunMonitor, Span, Time};
 
-/// Number of arrivals that a link serves between two looks at the monitor: in one window a million flows may send ten packets each. Few where
+/// Number of arrivals that a link serves between two checks of the monitor: in one window a million flows may send ten
+/// packets each. Smaller with debug assertions, so that tests serve windows in pieces.
 /// debug assertions are on, so that tests serve windows in pieces.
 pub const ARRIVALS_BETWEEN_LOOKS: usize = if cfg!(debug_assertions) { 256 } else { 65_536 };
 
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub struct Shared {
-    /// Senders' rings by flow, then receivers' by flow if there are any, then one per pair of links in series.
+    /// The rings: senders by flow, receivers by flow if there are any, then one ring for each pair of links in series.
     pub rings: Vec<Ring>,
-    /// Number of receivers with rings: all, or none where the ACKs of no flow cross links.
+    /// Number of receivers with rings: all, or 0 if no flow's ACKs cross links.
     pub receivers: usize,
-    /// For each ring: when its reader next has something to do, in the time of the link that the reader feeds.
+    /// For each ring: time of its reader's next event, as a time at the link that the reader feeds.
     pub due: Vec<Time>,
-    /// For each ring: how long before it reaches that link its reader must act.
+    /// For each ring: the time by which its reader must act before it reaches that link.
     pub delay_to_link: Vec<Span>,
-    /// Data packets dropped since the warm-up, by flow.
+    /// Data packets dropped since the end of the warm-up, by flow.
     pub dropped: Vec<u64>,
     /// Data packets dropped since the start.
     pub dropped_total: u64,
-    /// Packets on their way from links that reorder them.
+    /// Packets on their way from links that reorder.
     pub late: LateRings,
-    /// Headers on their way, of the flows that need them.
+    /// Headers on their way, for the flows that need them.
     pub headers: Headers,
-    /// Traces, by flow where there is one; empty if there is none at all.
+    /// Traces by flow, for flows that have one; empty if no flow has a trace.
     pub traces: Vec<Option<Box<Trace>>>,
     /// Stops the run.
     pub monitor: RunMonitor,
 }
 
 impl Shared {
-    /// A packet left a link at `left` and goes on through ring `i`.
+    /// Sends a packet that left a link at `left` on through ring `i`.
     #[inline]
     pub fn push(&mut self, i: u32, left: Time, tag: u64) {
         let i = i as usize;
@@ -50,8 +51,8 @@ impl Shared {
         }
     }
 
-    /// A packet left a link that reorders at `left`, and goes on through ring `i`, perhaps before others that left earlier. Its
-    /// header, if it carries one, goes into a lane.
+    /// Sends a packet that left a link with reordering at `left` on through ring `i`, perhaps before packets that left
+    /// earlier. Its header, if it carries one, goes into a lane.
     pub fn push_late(&mut self, i: u32, left: Time, tag: u64, header: Option<(u32, Header)>) {
         let i = i as usize;
         let time = left + self.rings[i].delay;
@@ -59,16 +60,17 @@ impl Shared {
         self.wake(i, time);
     }
 
-    /// Moves the packets from links that reorder into the rings that are read at `link` in a window from `start` to `stop`.
+    /// Moves packets from links that reorder into the rings that are read at `link`, for a window from `start` to `stop`.
     pub fn release_late(&mut self, link: usize, start: Time, stop: Time) {
         let Self { late, rings, headers, delay_to_link, .. } = self;
         late.release(link, rings, headers, |ring, is_datagrams| {
-            // Deliveries of datagrams do not bound windows: what links hand over in this one may arrive in it, too.
+            // Deliveries of datagrams do not limit windows, so a link may hand over datagrams that arrive within this
+            // window.
             if is_datagrams { start } else { stop.saturating_sub(delay_to_link[ring]) }
         });
     }
 
-    /// Says when the readers of rings at `link` have something to do because of packets that they do not see yet.
+    /// Updates the next event of the readers at `link` for packets that are not in their rings yet.
     pub fn wake_late(&mut self, link: usize) {
         for (ring, time) in self.late.at(link) {
             self.due[ring] = self.due[ring].min(time.saturating_add(self.delay_to_link[ring]));
@@ -81,7 +83,7 @@ impl Shared {
         self.due[ring] = self.due[ring].min(time.saturating_add(self.delay_to_link[ring]));
     }
 
-    /// Packets left a link, each at its time, whose `flows` say where they go on.
+    /// Sends on packets that left a link, each at its own time; `flows` gives their routes.
     #[inline]
     pub fn push_all(&mut self, flows: &FlowTable, mut recs: &[Rec]) {
         loop {
@@ -95,8 +97,8 @@ impl Shared {
         }
     }
 
-    /// Pushes records up to the first whose ring is empty or has no room, and returns its position. A function of its
-    /// own, so that no function is called in the loop.
+    /// Pushes records up to the first whose ring is empty or full, and returns its position. A separate function, so that
+    /// the loop contains no calls.
     #[inline(never)]
     fn push_plain(&mut self, routes: &[u32], recs: &[Rec], place: impl Fn(u32) -> usize) -> usize {
         let rings = &mut self.rings[..];
@@ -107,7 +109,7 @@ impl Shared {
         other.unwrap_or(recs.len())
     }
 
-    /// Ring `i` was empty until `time`.
+    /// Wakes the reader of ring `i`, which was empty until `time`.
     #[cold]
     fn wake(&mut self, i: usize, time: Time) {
         self.due[i] = self.due[i].min(time + self.delay_to_link[i]);
@@ -128,7 +130,7 @@ mod tests {
         };
         shared.push(0, Time(5), 1);
         assert_eq!((shared.due[0], shared.rings[0].peek()), (Time(112), Some(&Rec { time: Time(105), tag: 1 })));
-        // A ring that holds something already has woken its reader.
+        // A ring that is not empty has already woken its reader.
         shared.due[0] = Time::NEVER;
         shared.push(0, Time(6), 2);
         assert_eq!(shared.due[0], Time::NEVER);

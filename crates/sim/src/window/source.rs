@@ -1,7 +1,7 @@
-//! A source of datagrams in the window engine: emits everything before its horizon, and counts what is delivered.
+//! A source of datagrams in the window engine: it emits every packet before its horizon and counts the deliveries.
 //!
-//! There are no ACKs, so the horizon is the end of the window and nothing else: a source waits for no link. Deliveries
-//! are counted when the flow is next visited, each by its own time.
+//! There are no ACKs, so a source waits for no link, and its horizon is the end of the window. Deliveries are counted when
+//! the flow is visited next, each with its own time.
 
 use super::access_path::AccessPath;
 use super::bucket::{Bucket, Window};
@@ -23,12 +23,12 @@ pub struct Source<O> {
     access: AccessPath,
     /// Time of the next packet.
     next: Time,
-    /// Packets sent, and those of them sent before the warm-up.
+    /// Packets sent, and the number of them that were sent before the end of the warm-up.
     sent: u64,
     sent_before: u64,
     delivered: u64,
     delivered_before: u64,
-    /// Packets that come after the end of the run.
+    /// Packets that arrive after the end of the run.
     late: u64,
     /// Bytes delivered since the warm-up, where sizes are drawn.
     bytes: Option<u64>,
@@ -54,13 +54,13 @@ impl<O: Observer> Source<O> {
         }
     }
 
-    /// Mean time between arrivals at the first link while it sends most, in picoseconds.
+    /// Mean time between arrivals at the first link while the source sends at its highest rate, in picoseconds.
     pub fn mean_gap(&self) -> f64 {
         self.plan.mean_gap.max(self.plan.party.access.0 as f64)
     }
 
-    /// Emits what goes before `horizon`; arrivals before `until` go into `bucket`. Returns when there is next something to
-    /// do, as an arrival at the link.
+    /// Emits all packets before `horizon`; arrivals before `until` go into `bucket`. Returns the time of the source's next
+    /// event, as an arrival time at the link.
     pub fn run(&mut self, ring: &mut Ring, bucket: &mut Bucket, window: Window<'_>, marks: &Marks) -> Time {
         let Window { horizon, until, .. } = window;
         self.access.release(bucket, until);
@@ -99,14 +99,14 @@ impl<O: Observer> Source<O> {
         if all.first().is_some_and(|rec| rec.time < marks.warmup) {
             self.delivered_before += all[..n].partition_point(|rec| rec.time < marks.warmup) as u64;
         }
-        // What comes after the run is counted at once, since a link may hold it for longer than anything else takes: all that it
-        // carried in a minute.
+        // Packets that arrive after the run are counted at once. Otherwise they would stay in memory, and a link with a
+        // long delay may hold all that it carried in a minute.
         self.late += (all.len() - n) as u64;
         ring.consume(all.len());
         ring.tidy();
     }
 
-    /// The run is over: what is still on its way in `ring` and here, and the result.
+    /// Ends the run and returns the result; packets still on their way are those in `ring` and those held here.
     pub fn finish(mut self, ring: &mut Ring, marks: &Marks, dropped: u64) -> FlowResult {
         self.deliver(ring, marks);
         let mut meter = FlowMeter::default();
@@ -145,7 +145,7 @@ mod tests {
     use crate::plan::FlowPlan;
     use base::Span;
 
-    /// A packet of 1000 bytes each millisecond, from 0 to 100 ms; 4 ms to the first link.
+    /// A source of one 1000-byte packet per millisecond from 0 to 100 ms; 4 ms to the first link.
     fn source() -> (Source<NoObserver>, Marks) {
         let text = "duration = \"1 s\"\nwarmup = \"20 ms\"\n[[links]]\nname = \"l\"\nrate = \"1 Gbit/s\"\nbuffer = \"unlimited\"\n\
                     [[flows]]\npath = [\"l\"]\nrtt = \"8 ms\"\npacket = \"1000 B\"\nstop = \"100 ms\"\n\
@@ -169,7 +169,7 @@ mod tests {
         let due = source.run(&mut ring, &mut bucket, window, &marks);
         let arrivals: Vec<Time> = bucket.sort(true).iter().map(|rec| rec.time).collect();
         assert_eq!((arrivals, due), ((4..14).map(ms).collect(), ms(14)));
-        // Nothing goes at or after the stop.
+        // No packet is sent at or after the stop.
         bucket.begin(ms(14), ms(500));
         let due = source.run(
             &mut ring,

@@ -1,7 +1,7 @@
-//! A run that stops where it is told to: its windows end there, too, so that it does what a run without stops does.
+//! A run that stops at given times. Its windows end there too, so that it does exactly what a run without stops does.
 //!
-//! At a stop every link has served what arrived before it. Senders run ahead of their links by less than that, so those that are
-//! to be looked at are run up to the stop: what they send on the way arrives after it, and waits for its window.
+//! At a stop every link has served what arrived before it. Senders have run less far ahead, so a sender that is to be
+//! inspected is run up to the stop. The packets it sends meanwhile arrive after the stop, and wait for their window.
 
 use super::bucket::{Bucket, Window};
 use super::chunk::Chunk;
@@ -19,7 +19,7 @@ use transport::Sender;
 
 /// Interface of a run in steps, independent of its observer.
 pub trait Steps<C>: Send {
-    /// Goes on to `until`, with everything before it and nothing at it.
+    /// Continues to `until`: runs everything before it, and no event at it.
     fn advance(&mut self, until: Time);
     /// Runs sender `f`, which is not a place of a session, up to `until`, which the run has reached.
     fn settle(&mut self, f: usize, until: Time);
@@ -27,21 +27,22 @@ pub trait Steps<C>: Send {
     fn sender(&self, f: usize) -> Option<&Sender<C>>;
     /// The congestion control of TCP sender `f`.
     fn control_mut(&mut self, f: usize) -> Option<&mut C>;
-    /// Group of the first sender whose control has a fault, and the fault.
+    /// Group of the first sender whose control has a fault, and the fault itself.
     fn fault(&self) -> Option<(u32, String)>;
-    /// Link `l` at `now`, to which the run has gone on.
+    /// The state of link `l` at `now`, the time that the run has reached.
     fn link(&self, l: usize, now: Time) -> LinkReading;
-    /// Watches link `l`, if single packets are looked at.
+    /// Attaches a watch to link `l`, if single packets are observed.
     fn record(&mut self, l: usize, watch: LinkWatch);
     /// The watch of link `l`.
     fn watch(&mut self, l: usize) -> Option<&mut LinkWatch>;
-    /// Link `l` drops and marks nothing from `now` on, to which the run has gone on; `finite` is the buffer of its idle time.
+    /// Lets link `l` drop and mark nothing from `now` on, the time that the run has reached. `finite` is the buffer for its
+    /// idle time.
     fn spare(&mut self, l: usize, now: Time, finite: Option<FiniteBuffer>);
-    /// Counts the waiting times at link `l` until `end`, the end of the run, to which it has gone on.
+    /// Counts the waiting times at link `l` until `end`, the end of the run, which must have been reached.
     fn count_waits(&mut self, l: usize, end: Time);
-    /// A copy of the run as it is now.
+    /// A copy of the run in its present state.
     fn fork(&self) -> Box<dyn Steps<C>>;
-    /// Goes on to the end.
+    /// Continues to the end and returns the outcome.
     fn finish(self: Box<Self>) -> Outcome;
 }
 
@@ -93,7 +94,7 @@ impl<O: Links + Clone + 'static, C: FlowControl + 'static, Q: LinkQueue + Clone 
         let Shared { late, rings, headers, .. } = &mut *shared;
         late.release_ring(f, rings, headers, until);
         let (chunk, headers) = Chunk::all(flows, shared);
-        // Nothing that leaves now arrives in a window that is over.
+        // No packet that leaves now arrives in a window that is over.
         let window = Window { horizon: until.min(marks.end), until: Time::ZERO, is_stopped: &|| false };
         chunk.settle(f, window, &mut Bucket::default(), headers, marks);
         if !shared.late.is_empty() {

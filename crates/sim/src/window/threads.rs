@@ -1,8 +1,9 @@
-//! The flows of a window on several threads: each takes chunks of flows that lie next to each other, as long as there are
-//! any, runs them ahead into a bucket of its own and puts that in order; the buckets are merged. What a link serves goes
-//! into an outbox for each chunk, whose flows take it in before they run: so the thread that serves touches none of their rings.
+//! Runs the flows of a window on several threads.
 //!
-//! Which thread runs which chunk changes nothing: arrivals are ordered by time and flow, and a flow runs on one thread.
+//! Each thread takes chunks of neighbouring flows while there are any left, runs them ahead into a bucket of its own and
+//! sorts it; then the buckets are merged. Links write what they serve into an outbox for each chunk, whose flows take it in
+//! before they run, so the serving thread touches none of their rings. The assignment of chunks to threads has no effect on
+//! results: arrivals are ordered by time and flow, and a flow runs on one thread.
 
 use super::bucket::{Bucket, merge};
 use super::chunk::{AtLink, Chunk, Ends};
@@ -18,7 +19,7 @@ use base::{RunMonitor, Span, Time};
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::sync::{Mutex, PoisonError};
 
-/// Chunks for each thread: the more, the less the last one is waited for, and the more often a visit begins anew.
+/// Chunks per thread. With more chunks, threads wait less for the last one, but each visit has a start-up cost.
 const CHUNKS_PER_THREAD: usize = 8;
 
 /// See the [module](self).
@@ -27,17 +28,18 @@ pub struct Threads {
     pool: ThreadPool,
     /// Chunk i ends before flow `ends[i]`.
     ends: Vec<usize>,
-    /// The first outbox: two for each chunk, to senders and to receivers, behind all other rings.
+    /// The first outbox. Outboxes come after all other rings: two for each chunk, one to senders and one to receivers.
     first_outbox: usize,
-    /// For each thread, and the last for what the sessions send.
+    /// One bucket for each thread, and a last one for the arrivals that sessions send.
     buckets: Vec<Bucket>,
-    /// Result of the merge, and buffer for the step before.
+    /// Result of the merge, and buffer for the step before it.
     merged: [Vec<Rec>; 2],
-    /// Routes of each link before the outboxes replaced them.
+    /// For each redirected link, its routes before the outboxes replaced them.
     routes: Vec<(usize, Vec<u32>)>,
 }
 
-/// Chunks that no thread has taken, from both ends, so that a thread mostly gets those of the window before.
+/// Chunks that no thread has taken yet. Threads take them from both ends, so that a thread mostly gets the chunks of the
+/// last window.
 struct Jobs<'a, O, C>(Mutex<std::vec::IntoIter<Job<'a, O, C>>>);
 
 struct Job<'a, O, C> {
@@ -54,15 +56,15 @@ impl<'a, O, C> Jobs<'a, O, C> {
 }
 
 impl Threads {
-    /// Starts `threads` threads and cuts `flows`, which are in order, into `chunks` chunks (0: a number that fits the
-    /// threads); `None` if the system gives no threads.
+    /// Starts `threads` threads and divides `flows`, which are in order, into `chunks` chunks (0: a number that suits the
+    /// threads). `None` if the system provides no threads.
     pub fn new(threads: usize, chunks: usize, flows: &[u32]) -> Option<Self> {
         let pool = ThreadPoolBuilder::new().num_threads((threads - 1).max(1)).build().ok()?;
         let chunks = if chunks > 0 { chunks } else { CHUNKS_PER_THREAD * threads };
         let mut ends: Vec<usize> =
             (1..chunks).filter_map(|i| flows.get(i * flows.len() / chunks)).map(|&f| f as usize).collect();
         ends.dedup();
-        // Whatever lies behind belongs to the last.
+        // Flows behind the last boundary belong to the last chunk.
         ends.push(usize::MAX);
         Some(Self {
             pool,
@@ -74,7 +76,7 @@ impl Threads {
         })
     }
 
-    /// Redirects the packets that links send to `flows` into outboxes.
+    /// Redirects the packets that links send to `flows` into the outboxes.
     pub fn redirect<'a>(
         &mut self,
         tables: impl Iterator<Item = (usize, &'a mut FlowTable)>,
@@ -100,7 +102,7 @@ impl Threads {
         }
     }
 
-    /// Takes everything out of the outboxes, and gives the routes as they were.
+    /// Empties the outboxes and returns the original routes.
     pub fn leave<O: Observer, C: FlowControl>(
         self,
         flows: &mut [AnySender<O, C>],
@@ -121,7 +123,7 @@ impl Threads {
         self.buckets.len() - 1
     }
 
-    /// A window [start, end) begins.
+    /// Begins a window [start, end).
     pub fn begin(&mut self, start: Time, end: Time) {
         for bucket in &mut self.buckets {
             bucket.begin(start, end);
@@ -133,13 +135,13 @@ impl Threads {
         self.buckets.last_mut().expect("one more than threads")
     }
 
-    /// Whether nothing arrives: what flows send is in order already, what sessions send is not yet.
+    /// Whether there are no arrivals. Arrivals from flows are sorted by now; those from sessions are not yet.
     pub fn is_empty(&self) -> bool {
         let (of_sessions, of_flows) = self.buckets.split_last().expect("one more than threads");
         of_sessions.is_empty() && of_flows.iter().all(|bucket| bucket.is_empty() && bucket.in_order().is_empty())
     }
 
-    /// Runs all flows at one link, as [`Chunk::run`].
+    /// Runs all flows at one link with [`Chunk::run`].
     pub fn run<O: Observer, C: FlowControl>(
         &mut self,
         flows: &mut [AnySender<O, C>],
@@ -183,7 +185,7 @@ impl Threads {
         shared.rings.append(&mut outboxes);
     }
 
-    /// All arrivals in order: those of `bucket`, from other links, and those of all threads.
+    /// All arrivals in order: those in `bucket`, which come from other links, and those of all threads.
     pub fn sort<'a>(&'a mut self, bucket: &'a mut Bucket) -> &'a [Rec] {
         bucket.sort(false);
         self.of_sessions().sort(false);

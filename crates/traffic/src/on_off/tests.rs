@@ -1,18 +1,18 @@
-//! Bursts and silences, found from the packets alone, against their laws.
+//! Compares bursts and silences, reconstructed from the packets alone, with their laws.
 
 use super::*;
 
 const ON: f64 = 0.3;
 const OFF: f64 = 0.7;
 
-/// Source number `key`, with a packet each `gap` while it is on.
+/// Source number `key`, with one packet per `gap` while it is on.
 fn source(law: Law, shape: f64, gap: Span, key: u64) -> OnOff {
     let rate = Rate((8e15 / gap.0 as f64) as u64);
     let params = Params { rate, on: Span::from_secs(ON), off: Span::from_secs(OFF), law, shape, ..Params::default() };
     OnOff::new(&params, Bytes(1000), Stream::new(5, 0, ("test", key), "traffic")).unwrap()
 }
 
-/// Lengths of `n` whole bursts and silences, in seconds: a gap longer than a packet's has a silence in it.
+/// Lengths of `n` complete bursts and silences, in seconds; a gap longer than a packet's contains a silence.
 fn cycles(source: &mut OnOff, n: usize) -> (Vec<f64>, Vec<f64>) {
     let gap = source.gap;
     let (mut bursts, mut silences, mut packets) = (Vec::new(), Vec::new(), None);
@@ -28,7 +28,7 @@ fn cycles(source: &mut OnOff, n: usize) -> (Vec<f64>, Vec<f64>) {
     (bursts, silences)
 }
 
-/// Kolmogorov and Smirnov's distance between `values` and a law, times the root of their number.
+/// The Kolmogorov-Smirnov distance between `values` and a law, times the square root of their number.
 fn distance(values: &[f64], law: impl Fn(f64) -> f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -40,7 +40,7 @@ fn distance(values: &[f64], law: impl Fn(f64) -> f64) -> f64 {
     each.fold(0.0, f64::max) * n.sqrt()
 }
 
-/// Kolmogorov's distribution: one sample in a thousand lies farther away.
+/// Quantile of Kolmogorov's distribution that one sample in a thousand exceeds.
 const FAR: f64 = 1.95;
 
 fn exponential(mean: f64) -> impl Fn(f64) -> f64 {
@@ -55,15 +55,15 @@ fn pareto(mean: f64, shape: f64) -> impl Fn(f64) -> f64 {
 fn bursts_and_silences_have_the_law_that_is_said() {
     let (gap, n) = (Span::micros(300), 4000);
     let root = (n as f64).sqrt();
-    // A burst is known to a thousandth of its mean, by which its law may look shifted: times the largest density, 1 / mean,
-    // and shape^2 / (shape - 1) / mean. In a few silences in ten thousand there is a burst too short for a packet.
+    // The length of a burst is known to a thousandth of its mean, which may shift its law; times the largest density, 1 /
+    // mean and shape^2 / (shape - 1) / mean. Of ten thousand silences, a few contain a burst too short for a packet.
     let (bursts, silences) = cycles(&mut source(Law::Exponential, 1.5, gap, 1), n);
     assert!(distance(&bursts, exponential(ON)) < FAR + 0.001 * root, "{}", distance(&bursts, exponential(ON)));
     assert!(distance(&silences, exponential(OFF)) < FAR + 0.001 * root);
     let (bursts, silences) = cycles(&mut source(Law::Pareto, 1.5, gap, 2), n);
     assert!(distance(&bursts, pareto(ON, 1.5)) < FAR + 0.0045 * root, "{}", distance(&bursts, pareto(ON, 1.5)));
     assert!(distance(&silences, pareto(OFF, 1.5)) < FAR);
-    // The one is not the other, nor of another shape.
+    // The test distinguishes the two laws, and a different shape.
     assert!(distance(&silences, exponential(OFF)) > 10.0 && distance(&silences, pareto(OFF, 1.6)) > FAR);
 }
 
@@ -74,16 +74,16 @@ fn pareto_lengths_have_their_moments() {
     let mean = silences.iter().sum::<f64>() / n;
     let squares: Vec<f64> = silences.iter().map(|x| (x - mean) * (x - mean)).collect();
     let variance = squares.iter().sum::<f64>() / n;
-    // Variance mean^2 / (shape (shape - 2)), and four standard errors: of the variance from the sample itself.
+    // Variance mean^2 / (shape (shape - 2)), and four standard errors; that of the variance is estimated from the sample.
     let expected = OFF * OFF / 15.0;
     assert!((mean - OFF).abs() < 4.0 * (expected / n).sqrt(), "{mean}");
     let error = (squares.iter().map(|s| (s - variance) * (s - variance)).sum::<f64>() / n / n).sqrt();
     assert!((variance - expected).abs() < 4.0 * error, "{variance} +- {error} for {expected}");
-    // Of shape 5 the fourth moment exists, the eighth does not: the error itself is good to a half.
+    // With shape 5 the fourth moment exists, but the eighth does not, so the error itself is uncertain by a half.
     assert!(error < 0.1 * expected, "{error}");
 }
 
-/// Packets that each of `n` sources sends in its first `times` seconds.
+/// Numbers of packets that each of `n` sources sends in its first `times` seconds.
 fn counts<const N: usize>(n: u64, times: [f64; N], new: impl Fn(u64) -> OnOff) -> [Vec<f64>; N] {
     let mut counts: [Vec<f64>; N] = std::array::from_fn(|_| Vec::new());
     for key in 0..n {
@@ -100,7 +100,7 @@ fn counts<const N: usize>(n: u64, times: [f64; N], new: impl Fn(u64) -> OnOff) -
     counts
 }
 
-/// Mean and variance with their standard errors.
+/// Mean and variance, each with its standard error.
 fn moments(values: &[f64]) -> [(f64, f64); 2] {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -117,7 +117,7 @@ fn the_mean_rate_is_kept_from_the_first_instant_on() {
         let counts = counts(4000, times, |key| source(law, 1.5, Span::millis(2), 100 + key));
         for (time, counts) in times.iter().zip(&counts) {
             let [(mean, error), _] = moments(counts);
-            // 500 packets a second while on, three tenths of the time.
+            // 500 packets per second while on, which is three tenths of the time.
             let expected = 500.0 * time * ON / (ON + OFF);
             assert!((mean - expected).abs() < 4.0 * error, "{law:?}, {time} s: {mean} +- {error} for {expected}");
             assert!(error < 0.03 * expected);
@@ -127,9 +127,9 @@ fn the_mean_rate_is_kept_from_the_first_instant_on() {
 
 #[test]
 fn counts_vary_as_those_of_a_two_state_chain() {
-    // The rate is r with probability p, and its covariance decays as e^(-k t), k = 1/on + 1/off: the bits until t have
-    // variance 2 r^2 p (1 - p) / k^2 (k t - 1 + e^(-k t)). Cutting them into packets from a random phase on adds f (1 - f),
-    // f the fraction over whole packets: a quarter at most, a sixth where f is uniform.
+    // The rate is r with probability p, and its covariance decays as e^(-k t), k = 1/on + 1/off, so the bits until t have
+    // variance 2 r^2 p (1 - p) / k^2 (k t - 1 + e^(-k t)). Division into packets with a random phase adds f (1 - f), where
+    // f is the fraction beyond whole packets: at most a quarter, and a sixth if f is uniform.
     let times = [0.1, 1.0, 10.0];
     let counts = counts(4000, times, |key| source(Law::Exponential, 1.5, Span::millis(2), 10_000 + key));
     let (p, k) = (ON / (ON + OFF), 1.0 / ON + 1.0 / OFF);
@@ -137,19 +137,20 @@ fn counts_vary_as_those_of_a_two_state_chain() {
         let [(mean, _), (variance, error)] = moments(counts);
         let expected = 2.0 * 500.0 * 500.0 * p * (1.0 - p) / (k * k) * (k * time - 1.0 + libm::exp(-k * time));
         assert!((variance - expected).abs() < 4.0 * error + 0.25, "{time} s: {variance} +- {error} for {expected}");
-        // The index of dispersion: a Poisson stream's is 1.
+        // The index of dispersion; that of a Poisson stream is 1.
         assert!(variance / mean > 30.0, "{time} s: {}", variance / mean);
     }
 }
 
 #[test]
 fn pareto_bursts_are_self_similar_and_exponential_ones_are_not() {
-    // Variance of counts as t^(2H), H = (3 - shape) / 2 (Taqqu, Willinger and Sherman 1997), against t in the limit.
+    // The variance of counts grows as t^(2H), H = (3 - shape) / 2 (Taqqu, Willinger and Sherman 1997), instead of t for
+    // large t.
     let slope = |law, key: u64| {
         let counts = counts(2000, [30.0, 1000.0], |i| source(law, 1.4, Span::millis(100), key + i));
         let [(a, error_a), (b, error_b)] = counts.map(|counts| moments(&counts)[1]);
         let span = libm::log(1000.0 / 30.0);
-        // Of two logarithms, at most as much as if they were independent.
+        // Error of a difference of two logarithms; at most that of independent ones.
         (libm::log(b / a) / span, 4.0 * (error_a / a).hypot(error_b / b) / span)
     };
     let (slope_of_pareto, four) = slope(Law::Pareto, 20_000);

@@ -1,7 +1,8 @@
-//! A plain link: packets that all take as long, of which those are refused that would wait longer than the buffer allows.
+//! A plain link: all packets have the same service time, and a packet that would wait longer than the buffer allows is
+//! refused.
 //!
-//! Packets are decided on some at a time, and then go on: either loop fits the registers, and what one waits for in memory does
-//! not hold up the clock of the next.
+//! One loop decides about a group of packets, another passes them on: each loop fits the registers, and a memory access in
+//! one does not delay the clock of the next packet.
 
 use super::super::core::LinkCore;
 use super::super::ring::Rec;
@@ -13,7 +14,7 @@ use base::{Cause, Span, Time};
 use queue::Packet;
 use std::hint::select_unpredictable;
 
-/// Number of packets decided on together: one for each bit of a word.
+/// Number of packets per group: one for each bit of a word.
 pub const TOGETHER: usize = 64;
 
 /// Departure times of accepted packets.
@@ -22,7 +23,7 @@ pub type Room = [Rec; TOGETHER];
 /// Clock of a plain link, and sums to be added to its totals.
 #[derive(Clone, Debug)]
 pub struct Clock {
-    /// Time of a packet in service.
+    /// Service time of a packet.
     time: Span,
     /// Longest wait that is within the buffer.
     longest: Span,
@@ -35,8 +36,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Clock of a link where packets take `time` and wait at most `longest`; it is idle from `free` on, and `most` is the
-    /// longest wait yet.
+    /// Clock of a link with service time `time` and longest wait `longest`. The link is idle from `free` on; `most` is the
+    /// longest wait so far.
     pub fn new((time, longest): (Span, Span), free: Time, most: Span) -> Self {
         Self { time, longest, free, most, waited: 0, nonempty: 0, refused: 0 }
     }
@@ -68,8 +69,8 @@ impl Clock {
         }
     }
 
-    /// Takes [`TOGETHER`] packets at most. Those that are accepted go into `room`; returns their number, and a word with a bit for each
-    /// packet, the last one's the lowest: whether it is refused.
+    /// Decides about at most [`TOGETHER`] packets. Accepted packets go into `room`. Returns their number, and a word with
+    /// one bit per packet (the lowest bit is the last packet): whether it is refused.
     #[inline]
     fn take(&mut self, recs: &[Rec], room: &mut Room) -> (usize, u64) {
         let busy = recs.last().is_some_and(|last| self.free.since(last.time) >= self.time);
@@ -80,14 +81,14 @@ impl Clock {
         }
     }
 
-    /// Whether none of `recs` is refused, nor waits longer than any before, at a link that none finds idle.
+    /// Whether the link accepts all of `recs`, with no wait longer than an earlier one, given that no packet finds it idle.
     #[inline]
     fn takes_all(&self, recs: &[Rec]) -> bool {
         let before_last = self.time.0.saturating_mul(recs.len() as u64 - 1);
         recs.first().is_some_and(|first| self.free.since(first.time).0.saturating_add(before_last) <= self.most.0)
     }
 
-    /// [`Self::take`] for packets that are all accepted because each service ends before the next arrival.
+    /// [`Self::take`] for packets that are all accepted and find the link busy.
     #[inline]
     fn pass_all(&mut self, recs: &[Rec], room: &mut Room) -> (usize, u64) {
         let Self { time, free: mut clock, mut waited, .. } = *self;
@@ -101,9 +102,9 @@ impl Clock {
         (recs.len(), 0)
     }
 
-    /// [`Self::take`] in general; `BUSY` means that no packet finds the link idle, nor about to be.
+    /// [`Self::take`] in general; `BUSY` means that every packet finds the link busy for at least a service time.
     ///
-    /// Without a branch for each: behind a full buffer it is as good as random which ones are refused.
+    /// There is no branch per packet, because behind a full buffer the refusals are unpredictable.
     #[inline]
     fn decide<const BUSY: bool>(&mut self, recs: &[Rec], room: &mut Room) -> (usize, u64) {
         let Self { time, free: mut clock, mut most, mut waited, mut nonempty, .. } = *self;
@@ -118,7 +119,7 @@ impl Clock {
             clock = start + Span(service);
             waited += wait;
             if !BUSY {
-                // With a packet waiting behind it, the server starts one each `time`.
+                // If another packet waits behind it, the server starts one packet each `time`.
                 nonempty += wait.min(service);
             }
             most = most.max(Span(wait));
@@ -134,7 +135,7 @@ impl Clock {
         (n, bits)
     }
 
-    /// Shows `recs`, of `size` each, before they are served.
+    /// Shows `recs` of `size` bytes each to the observer, before they are served.
     fn observe(mut self, recs: &[Rec], size: u32, observer: &mut impl Observer) {
         for rec in recs {
             let packet = Packet::new(rec.flow(), rec.number().0, size, rec.time).with(rec.flags());
@@ -146,7 +147,7 @@ impl Clock {
         }
     }
 
-    /// Its clock and its longest wait when it has served `n` packets, of `size` each, which are added to the totals of `core`.
+    /// Adds `n` served packets of `size` bytes each to the totals of `core`, and sets its clock. Returns the longest wait.
     pub fn finish<O: Observer>(self, core: &mut LinkCore<O>, n: usize, size: u32) -> Span {
         let accepted = n as u64 - self.refused;
         core.free = self.free;
@@ -159,8 +160,8 @@ impl Clock {
     }
 }
 
-/// Counts those of `recs` as dropped whose bits in `refused` are set, the last one's the lowest. Apart, so that the loop over all fits
-/// the registers.
+/// Counts those of `recs` as dropped whose bits in `refused` are set (the lowest bit is the last packet). A separate
+/// function, so that the main loop fits the registers.
 #[inline(never)]
 fn count_refused<O: Observer>(
     core: &mut LinkCore<O>,
@@ -177,7 +178,7 @@ fn count_refused<O: Observer>(
     core.count_drops(dropped, Cause::Overflow, marks, shared);
 }
 
-/// Shows the observer `packet`, which arrives and would wait for `wait`, behind others that take `time` each.
+/// Shows the observer `packet`, which arrives and would wait for `wait` behind packets that take `time` each.
 fn observe_plain(observer: &mut impl Observer, packet: &Packet, wait: Span, longest: Span, time: Span) {
     observer.on_arrival(packet, (wait.0.div_ceil(time.0) as u32).saturating_sub(1));
     if wait > longest {
@@ -195,7 +196,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Departure times computed one by one by the definition, for the packets that are accepted.
+    /// Departure times of the accepted packets, computed one at a time by the definition.
     fn one_by_one(clock: &mut Clock, recs: &[Rec]) -> Vec<Option<Rec>> {
         let one = |rec: &Rec| {
             let wait = clock.free.since(rec.time);
@@ -221,7 +222,7 @@ mod tests {
         ) {
             let mut now = 1000;
             let recs: Vec<Rec> = gaps.iter().zip(0..).map(|(gap, tag)| {
-                // Stretches in which more arrives than leaves, and others.
+                // In some stretches more packets arrive than leave, in others fewer.
                 now += if tag / 100 % 2 == 0 { gap / 3 } else { *gap };
                 Rec { time: Time(now), tag }
             }).collect();

@@ -1,4 +1,4 @@
-//! The short way of a TCP flow through a repair: segments in a row above all that its receiver holds.
+//! The fast path of a TCP flow through a repair: consecutive segments above all those that its receiver holds.
 
 use super::TcpFlow;
 use crate::observer::Observer;
@@ -9,7 +9,7 @@ use crate::window::ring::{Rec, Ring, tag};
 use base::PacketNumber;
 
 impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
-    /// Takes segments that do no more than extend the highest run of those that the receiver holds.
+    /// Processes segments that only extend the highest block that the receiver holds.
     pub(super) fn run_repairs(
         &mut self,
         ring: &mut Ring,
@@ -24,7 +24,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             if !ready || !self.plan.sender.repairs(self.plan.receiver.next(), top) {
                 return;
             }
-            // Tags go on by one up to the last number of 32 bits, and then belong to another flow.
+            // Consecutive segments have consecutive tags up to the last 32-bit number; the tag after that belongs to
+            // another flow.
             let recs = ring.all();
             let alike = |(rec, tag): &(&Rec, u64)| rec.tag == *tag && rec.time < limit;
             let n = match self.plan.sender.row_in_repair() {
@@ -44,7 +45,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             ring.consume(n as usize);
             self.plan.receiver.extend(n);
             self.delivered += u64::from(n);
-            // Only rows end where more may follow.
+            // Only a row can end before its records do; in all other cases nothing is left to process.
             if n == 0 || self.plan.sender.row_in_repair().is_none() {
                 return;
             }

@@ -1,5 +1,5 @@
-//! Short ways of a TCP flow: records in a row that are in order, while nothing is lost, are taken at once, with the bits that one
-//! after the other would give. Which rows a sender can take is its own decision (`Sender::row`).
+//! Fast paths of a TCP flow: consecutive records that are in order are processed at once while nothing is lost. The results
+//! are the same, bit for bit, as with one record at a time. The sender decides which rows it can process (`Sender::row`).
 
 use super::TcpFlow;
 use crate::observer::Observer;
@@ -11,7 +11,7 @@ use base::{Flags, PacketNumber, Span, Time};
 use transport::Receiver;
 
 impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
-    /// Takes as many ACKs as possible on the fast paths. Returns whether a place's transfer has ended.
+    /// Processes as many ACKs as possible on the fast paths. Returns whether a place's transfer has ended.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, in the loop over all that happens at a sender")]
     pub(super) fn run_short(
@@ -53,7 +53,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                 return false;
             }
             let Some(row) = self.plan.sender.row(1) else { return false };
-            // Tags go on by one up to the last number of 32 bits.
+            // Tags are consecutive up to the last 32-bit number.
             let most = until_wrap(una).min(u64::from(row.most)) as usize;
             let acks = before(&front[..front.len().min(most)], limit.min(row.deadline.saturating_add(Span(1))));
             let acks = self.in_order(acks, expected);
@@ -71,7 +71,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// [`Self::run_steady`] behind a receiver that acknowledges several segments together.
+    /// [`Self::run_steady`] for a receiver that acknowledges several segments together.
     fn run_delayed(
         &mut self,
         ring: &mut Ring,
@@ -120,7 +120,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// [`Self::run_steady`] for ACKs that came through return links and acknowledge the same number of segments each.
+    /// [`Self::run_steady`] for ACKs that came through return links, each of which acknowledges the same number of
+    /// segments.
     fn run_acks(
         &mut self,
         ring: &mut Ring,
@@ -155,7 +156,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// Segments in order reach a receiver whose ACKs take return links before `limit`. Returns whether any did.
+    /// Delivers segments in order to a receiver whose ACKs take return links, before `limit`. Returns whether there were
+    /// any.
     pub(super) fn receive_in_order(&mut self, ring: &mut Ring, bucket: &mut Bucket, limit: Time) -> bool {
         let (front, receiver) = (ring.all(), &self.plan.receiver);
         if self.has_writes || self.access.carries_headers() {
@@ -189,14 +191,15 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         true
     }
 
-    /// The first of `acks` that are for the segments `expected`, `expected` + 1 and so on.
+    /// The leading `acks` that are for the segments `expected`, `expected` + 1 and so on.
     #[inline]
     fn in_order<'a>(&self, acks: &'a [Rec], expected: u64) -> &'a [Rec] {
         if !self.plan.sender.is_pristine() || self.may_differ {
             let other = acks.iter().zip(expected..).position(|(rec, tag)| rec.tag != tag);
             return &acks[..other.unwrap_or(acks.len())];
         }
-        // Sent once and in order: tags only grow, and where the last of n is n-1 above the first nothing is missing.
+        // Each segment was sent once and in order, so tags only grow: if the last of n tags is n-1 above the first, none is
+        // missing.
         match acks.last() {
             Some(last) if last.tag == expected + acks.len() as u64 - 1 => acks,
             _ => &acks[..tags_in_row(acks, expected)],
@@ -204,7 +207,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     }
 }
 
-/// The first of `recs`, which are in order of time, before `limit`.
+/// The leading `recs`, which are in order of time, that come before `limit`.
 #[inline]
 fn before(recs: &[Rec], limit: Time) -> &[Rec] {
     match recs.last() {
@@ -213,7 +216,7 @@ fn before(recs: &[Rec], limit: Time) -> &[Rec] {
     }
 }
 
-/// Number of records with consecutive tags from `expected` on; by bisection, since tags only grow.
+/// Number of leading records with consecutive tags from `expected` on, found by bisection, since tags only grow.
 fn tags_in_row(recs: &[Rec], expected: u64) -> usize {
     let (mut good, mut bad) = (0, recs.len());
     while good < bad {
@@ -223,8 +226,8 @@ fn tags_in_row(recs: &[Rec], expected: u64) -> usize {
     good
 }
 
-/// The first of `recs`, which are in order and reach their sender's side `after` the `receiver`, before a delayed ACK would leave
-/// by its timer; none after a pause that makes ACKs quick.
+/// The leading `recs` that arrive before a delayed ACK would leave by its timer. `recs` are in order and reach their
+/// sender's side `after` the `receiver`. Empty after a pause that makes the receiver acknowledge quickly.
 fn in_time<'a>(recs: &'a [Rec], receiver: &Receiver, after: Span) -> &'a [Rec] {
     let (Some(first), Some(last)) = (recs.first(), recs.last()) else { return recs };
     if receiver.is_late(first.time - after) {
@@ -252,7 +255,7 @@ fn in_time<'a>(recs: &'a [Rec], receiver: &Receiver, after: Span) -> &'a [Rec] {
 
 #[cfg(test)]
 thread_local! {
-    /// Number of records processed one by one.
+    /// Number of records processed one at a time.
     pub(super) static SINGLE: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
@@ -261,13 +264,13 @@ mod tests {
     use super::*;
     use crate::{Options, simulate};
 
-    /// Profile without bursts, whose senders take every ACK by itself.
+    /// Profile without bursts, with which senders process every ACK by itself.
     const LINUX: &str = "{ profile = \"linux\", burst = \"none\", receive_window = \"none\" }";
 
-    /// TCP settings with paced segments.
+    /// TCP settings with pacing.
     const PACED: &str = "{ profile = \"linux\", burst = \"none\", receive_window = \"none\", pacing = \"linux\" }";
 
-    /// Records that flows took one by one, for each packet delivered: five flows on a link of 100 Mbit/s, 50 ms.
+    /// Records that flows processed one at a time, per packet delivered: five flows on a link of 100 Mbit/s, 50 ms.
     fn one_by_one(law: &str, queue: &str, tcp: &str, path: &str) -> f64 {
         let text = format!(
             "duration = \"8 s\"\nwarmup = \"2 s\"\n[record]\nevery = \"none\"\n\
@@ -303,9 +306,9 @@ mod tests {
             ("cubic", "", PACED, back),
         ] {
             let share = one_by_one(law, queue, tcp, path);
-            // What is left is how recoveries begin and end: 0.02 to 0.08 here with every segment acknowledged and without, and all
-            // of a recovery, up to 0.24, where ACKs have records too. It is 1, and 1.5, where no run is taken.
-            // After each mark the window of DCTCP falls ACK by ACK for a round trip.
+            // The rest comes from how recoveries begin and end: 0.02 to 0.08 here with and without delayed ACKs. Where ACKs
+            // have records too, all of a recovery counts, up to 0.24. Without fast paths it would be 1, and 1.5 with
+            // records for ACKs. After each mark the window of DCTCP falls with each ACK for a round trip.
             let bound = if path == back {
                 0.3
             } else if law == "dctcp" {
@@ -322,7 +325,7 @@ mod tests {
         let (loss, path) = ("loss = { random = 0.01 }", "path = [\"a\"]");
         for (law, tcp) in [("cubic", LINUX), ("bbr3", LINUX), ("reno", "{ delayed_ack = 1 }"), ("cubic", PACED)] {
             let share = one_by_one(law, loss, tcp, path);
-            // 0.03 to 0.07; one by one 0.3 (CUBIC) to 0.76 (BBR).
+            // Measured: 0.03 to 0.07; one record at a time gives 0.3 (CUBIC) to 0.76 (BBR).
             assert!(share < 0.1, "{law} {tcp}: {share}");
         }
     }
@@ -335,11 +338,12 @@ mod tests {
         let expected = tag(5, PacketNumber(10), Flags::NONE);
         for missing in 10..20 {
             let seqs: Vec<u32> = (10..20).filter(|&seq| seq != missing).collect();
-            // What lies before the gap; without the last of ten nothing of the nine is missing.
+            // The result is what lies before the gap. If only the last of the ten is missing, the nine before it are
+            // complete.
             assert_eq!(tags_in_row(&recs(&seqs), expected), (missing - 10) as usize, "{missing}");
         }
         assert_eq!(tags_in_row(&recs(&[]), expected), 0);
-        // Of another flow, or with other flags, the tag is another.
+        // A packet of another flow, or with other flags, has another tag.
         let mut other = recs(&[10, 11, 12]);
         other[2].tag = tag(5, PacketNumber(12), Flags::CE);
         assert_eq!(tags_in_row(&other, expected), 2);

@@ -1,4 +1,4 @@
-//! Destinations of TCP's segments in one window: the path of a flow, with a trace where the flow is recorded.
+//! Destinations of TCP's segments in one window: the path of a flow, and its trace if the flow is recorded.
 
 use super::super::access_path::AccessPath;
 use super::super::bucket::Bucket;
@@ -8,7 +8,7 @@ use crate::observer::Observer;
 use base::{Flags, Header, PacketNumber, Time};
 use transport::{EventLog, Wire};
 
-/// Destination of TCP's segments in one window, which ends at `until` at the first link.
+/// Destination of TCP's segments in one window that ends at `until` at the first link.
 pub struct WindowWire<'a, O> {
     pub access: &'a mut AccessPath,
     pub bucket: &'a mut Bucket,
@@ -49,7 +49,7 @@ impl<O: Observer> Wire for WindowWire<'_, O> {
     }
 }
 
-/// [`WindowWire`] of a flow that is recorded, which takes no ACKs in rows.
+/// [`WindowWire`] of a flow that is recorded; such a flow processes no ACKs in rows.
 pub struct TracedWire<'a, O> {
     pub wire: WindowWire<'a, O>,
     pub trace: &'a mut Trace,
