@@ -191,6 +191,8 @@ def test_an_answer_has_at_most_15_lines_on_a_terminal(elephan: Command, monkeypa
         # A word in quotes is not broken, so that the command can be copied; the terminal breaks it.
         rows = sum(-(-len(line) // 80) for line in [*done.out.splitlines(), *done.err.splitlines()])
         assert rows <= 15, each.id
+        # A reader must see a limit of the answer without an option.
+        assert "Would change it:" in done.out, each.id
         assert "Valid for:" in " ".join(elephan("answer", each.id, "--details").out.split())
 
 

@@ -30,7 +30,7 @@ SCREEN = 80
 """Width of recorded screens."""
 
 CUT = " ..."
-"""End of a question that is longer than its line."""
+"""End of a text that is cut."""
 
 FEW = 5
 """Maximum number of changed answers that are named."""
@@ -248,7 +248,7 @@ def _cut(line: str, width: int) -> str:
 
 
 def _show(each: Answer, *, details: bool) -> None:
-    """Print a published answer and its command, and its limits as far as a screen has room for them."""
+    """Print a published answer, what would change it, its command and, if there is room, for whom it is valid."""
     from elephan_evidence.answers import Record  # noqa: PLC0415 (--help does without NumPy)
     from elephan_evidence.answers.judged import nearest  # noqa: PLC0415 (as above)
     from elephan_evidence.answers.repeats import sentence  # noqa: PLC0415 (as above)
@@ -257,14 +257,15 @@ def _show(each: Answer, *, details: bool) -> None:
     found = Record.read(each)
     command = command_lines(each.command, "Command: ")
     took = f" ({format_time(found.processor_s)} of processor)" if found else ""
-    more = f"{'' if details else '--details: how sure; '}--out DIR: its files; --ask: run it again{took}"
+    more = f"{'' if details else '--details: how sure; '}--out DIR: files; --ask: run again{took}"
     if found is None:
         common.print_wrapped(each.question, "Not asked yet.")
     else:
         common.print_wrapped(each.question, plain(found.sentence))
         limits = [f"Valid for: {plain(found.senders)}", f"Would change it: {plain(found.changes)}"]
         if not details:
-            limits = _fitting(limits, LINES - _lines(each.question, plain(found.sentence), more) - _rows(command))
+            room = LINES - _lines(each.question, plain(found.sentence), more) - _rows(command)
+            limits = limits if _lines(*limits) <= room else [_fitting(limits[1], room)]
         common.print_wrapped(*limits)
         if details:
             common.print_wrapped(f"How sure: {plain(found.certainty)}", f"Asked again: {found.repetitions}")
@@ -276,9 +277,12 @@ def _show(each: Answer, *, details: bool) -> None:
     common.say(more)
 
 
-def _fitting(texts: Sequence[str], room: int) -> list[str]:
-    """Return the first texts, as many as fit into `room` lines."""
-    return [text for n, text in enumerate(texts) if _lines(*texts[: n + 1]) <= room]
+def _fitting(text: str, room: int) -> str:
+    """Return a text, cut after a word where it takes more than `room` lines."""
+    words = text.split()
+    while (shown := " ".join(words) + (CUT if len(words) < len(text.split()) else "")) and _lines(shown) > room:
+        words.pop()
+    return shown
 
 
 def _lines(*texts: str) -> int:
