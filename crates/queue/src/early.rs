@@ -9,8 +9,10 @@
 //! where `least_backlog` says so; in byte mode `count` counts packets.
 //! Differs from Linux: in byte mode p is scaled with the size of the packet.
 
+mod adaptive;
 mod params;
 
+pub(crate) use adaptive::{Adaptation, Changes, Timer, adaptive_red_params};
 use params::Curve;
 pub use params::{AdaptOn, Count, Unit};
 pub(crate) use params::{Open, SPELLINGS, Settings, red_params, weight_of_a_second};
@@ -18,7 +20,7 @@ pub(crate) use params::{Open, SPELLINGS, Settings, red_params, weight_of_a_secon
 use crate::signal::signal;
 use crate::{Backlog, Limit, Packet, Port, Verdict};
 use base::time::PS_PER_S;
-use base::{Cause, ParamError, Span, Stream, Time};
+use base::{Cause, ParamError, Stream, Time};
 
 /// The rule: what [`crate::red`] does, and whose `max_p` other kinds adapt.
 #[derive(Clone, Debug)]
@@ -187,63 +189,10 @@ fn spaced(by: Count, count: f64, p_b: f64) -> f64 {
     }
 }
 
-/// A timer that expires whether or not packets arrive.
-#[derive(Clone, Debug)]
-pub(crate) struct Timer {
-    interval: Span,
-    pub next: Time,
-}
-
-/// Timer with which a kind of RED adapts `max_p` to its average.
-#[derive(Clone, Debug)]
-pub(crate) struct AdaptTimer {
-    timer: Timer,
-    on: AdaptOn,
-}
-
-impl AdaptTimer {
-    /// First after one interval.
-    pub fn new(interval: Span, on: AdaptOn) -> Result<Self, ParamError> {
-        Ok(Self { timer: Timer::new(interval)?, on })
-    }
-
-    /// Expiry time of the timer.
-    #[inline]
-    pub fn next(&self) -> Time {
-        if self.on == AdaptOn::Clock { self.timer.next } else { Time::NEVER }
-    }
-
-    /// Whether an arrival at `now` adapts it.
-    #[inline]
-    pub fn is_due(&self, now: Time) -> bool {
-        self.on == AdaptOn::Arrivals && now >= self.timer.next
-    }
-
-    /// `max_p` was compared with its average at `now`, and moved or not.
-    pub fn adapted(&mut self, now: Time, moved: bool) {
-        // The timer runs on; arrivals compare until one moves it.
-        if moved || self.on == AdaptOn::Clock {
-            self.timer.tick(now);
-        }
-    }
-}
-
-impl Timer {
-    /// The first tick comes after one interval.
-    pub fn new(interval: Span) -> Result<Self, ParamError> {
-        crate::checks::clock("interval", interval)?;
-        Ok(Self { interval, next: Time::ZERO + interval })
-    }
-
-    pub fn tick(&mut self, now: Time) {
-        self.next = Time(now.0.saturating_add(self.interval.0));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::{Bytes, Flags, Rate};
+    use base::{Bytes, Flags, Rate, Span};
 
     /// A mean packet takes 1 ms here.
     fn port() -> Port {
