@@ -16,6 +16,13 @@ pub const NO_END: u64 = 1 << 63;
 /// where windows end for the same reason).
 pub const MAX_OUTSTANDING: u32 = (1 << 31) - 1;
 
+/// Outstanding segments, from `una` up to `nxt`. Those of a sample: `una` after the ACK, `nxt` before anything leaves for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Outstanding {
+    pub una: u64,
+    pub nxt: u64,
+}
+
 /// Invariant: `base` <= `una` <= `nxt` <= `high` <= `data_end`.
 #[derive(Clone, Debug)]
 pub struct SequenceSpace {
@@ -54,6 +61,13 @@ impl SequenceSpace {
     #[must_use]
     pub fn nxt(&self) -> u64 {
         self.nxt
+    }
+
+    /// Outstanding segments.
+    #[inline]
+    #[must_use]
+    pub fn out(&self) -> Outstanding {
+        Outstanding { una: self.una(), nxt: self.nxt() }
     }
 
     /// One past the highest segment ever sent; above `nxt` only when going back.

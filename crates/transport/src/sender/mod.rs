@@ -147,7 +147,7 @@ impl<C: CongestionControl> Sender<C> {
         let (last, counters, rtt) = (self.core.state.seq.clone(), self.counters(), self.core.state.rtt.clone());
         let spurious = self.spurious();
         self.clone_from(fresh);
-        self.core.follow((&last, &rtt), counters, segments);
+        self.core.follow(&last, &rtt, counters, segments);
         self.core.follow_spurious(spurious);
         let (first, end) = (self.core.state.seq.base(), self.core.state.seq.data_end());
         each!(&mut self.loss, loss => loss.begin_at(first));

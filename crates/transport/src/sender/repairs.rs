@@ -84,7 +84,7 @@ impl<C: CongestionControl> Core<C> {
                 }
             }
             let Some(now) = times.next() else { break };
-            if self.state.timers.deadline() < now && !self.release_before(loss, (now, notes), wire) {
+            if self.state.timers.deadline() < now && !self.release_before(loss, now, notes, wire) {
                 break;
             }
             let before = if counts { loss.in_flight(&self.state.seq) } else { 0 };
@@ -94,7 +94,7 @@ impl<C: CongestionControl> Core<C> {
             if counts {
                 self.report_delivery(loss, now, before);
             }
-            self.fill_in_repair(loss, (now, notes), wire);
+            self.fill_in_repair(loss, now, notes, wire);
             let in_flight = loss.in_flight(&self.state.seq);
             wire.on_window(now, self.state.control.cwnd(), self.state.seq.una(), self.state.seq.nxt(), in_flight);
             taken += 1;
@@ -184,7 +184,7 @@ impl<C: CongestionControl> Core<C> {
 
     /// Sends the paced segments due before `now`. Returns whether no other timer expires before.
     #[inline]
-    fn release_before(&mut self, loss: &mut impl Loss, (now, notes): (Time, bool), wire: &mut impl Wire) -> bool {
+    fn release_before(&mut self, loss: &mut impl Loss, now: Time, notes: bool, wire: &mut impl Wire) -> bool {
         loop {
             let (at, other) = (self.state.timers.pacing(), self.state.timers.deadline_but_pacing());
             if at.min(other) >= now {
@@ -196,11 +196,11 @@ impl<C: CongestionControl> Core<C> {
             match self.room_in_repair(loss) {
                 Some(room) if room > 0 => {
                     self.send_paced(loss, at, room, wire);
-                    self.note_use(loss, (at, notes));
+                    self.note_use(loss, at, notes);
                 }
                 _ => {
                     self.state.timers.set_pacing(Time::NEVER);
-                    self.fill_in_repair(loss, (at, notes), wire);
+                    self.fill_in_repair(loss, at, notes, wire);
                 }
             }
         }
@@ -208,7 +208,7 @@ impl<C: CongestionControl> Core<C> {
 
     /// Sends the segments that may be sent now; `notes` says whether to note how full the window is.
     #[inline]
-    fn fill_in_repair(&mut self, loss: &mut impl Loss, (now, notes): (Time, bool), wire: &mut impl Wire) {
+    fn fill_in_repair(&mut self, loss: &mut impl Loss, now: Time, notes: bool, wire: &mut impl Wire) {
         if !notes && self.state.seq.unsent() > 0 && self.waits_already(loss, now) {
             return;
         }
@@ -219,12 +219,12 @@ impl<C: CongestionControl> Core<C> {
         if room > 0 {
             self.send_paced(loss, now, room, wire);
         }
-        self.note_use(loss, (now, notes));
+        self.note_use(loss, now, notes);
     }
 
     /// Notes the use of the window after everything that may be sent has been sent.
     #[inline]
-    fn note_use(&mut self, loss: &impl Loss, (now, notes): (Time, bool)) {
+    fn note_use(&mut self, loss: &impl Loss, now: Time, notes: bool) {
         if notes || self.state.seq.unsent() == 0 && self.optional.is_some() {
             self.note_sent(loss, now);
         }

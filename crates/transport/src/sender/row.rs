@@ -88,7 +88,8 @@ impl<C: CongestionControl> Core<C> {
     pub(super) fn send_row(
         &self,
         times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
-        (acked, released): (u32, u32),
+        acked: u32,
+        released: u32,
         wire: &mut impl Wire,
     ) {
         if wire_observes(wire) {
