@@ -6,7 +6,7 @@ use base::{Flags, Time};
 use law::CongestionControl;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sim::FlowSite;
+use sim::{FlowPlace, FlowSite};
 use std::sync::{Arc, Mutex, PoisonError};
 use transport::{Ack, Phase, Sender, Wire};
 
@@ -72,7 +72,7 @@ impl TcpSender {
         let failed = Arc::new(Mutex::new(None));
         let keep = Arc::clone(&failed);
         let failures: own::Failures<'static> = Arc::new(move |failure| own::keep_first(&keep, failure));
-        let flow = FlowSite::new(&scenario, (0, 0, 0), (group.min_rtt(&scenario), Time::ZERO));
+        let flow = FlowSite::new(&scenario, FlowPlace::default(), group.min_rtt(&scenario), Time::ZERO);
         let control = own::control(&own, &flow, &failures).map_err(from_build)?;
         let sender = Sender::new(control.clone(), group.recovery, &options, 0).expecting_writes(&options);
         // There is no path here that could reorder.

@@ -6,7 +6,7 @@ use crate::datagrams::DatagramDelays;
 use crate::draw::{self, Draws, Expanded, Propagation, RoundTrip};
 use crate::identity::{Identity, Transfers};
 use crate::marks::Marks;
-use crate::own::{self, FlowSite, Parts};
+use crate::own::{self, FlowPlace, FlowSite, Parts};
 use crate::places::SessionPlaces;
 use crate::places::SessionPlan;
 use crate::plan::{Application, FlowControl, FlowPlan, LinkPlan, Network, Party, SendJitter, SourcePlan, TcpPlan};
@@ -71,7 +71,7 @@ pub fn network<P: Parts>(
             if i % FLOWS_BETWEEN_LOOKS == FLOWS_BETWEEN_LOOKS - 1 && monitor.is_stopped() {
                 return Ok(builder.network);
             }
-            builder.add((g, i), &shared)?;
+            builder.add(g, i, &shared)?;
         }
     }
     Ok(builder.network)
@@ -98,7 +98,7 @@ struct Builder<'a, P: Parts> {
 
 impl<P: Parts> Builder<'_, P> {
     /// Flow `i` of group `g`.
-    fn add(&mut self, (g, i): (usize, u32), shared: &Shared<'_>) -> Result<(), BuildError> {
+    fn add(&mut self, g: usize, i: u32, shared: &Shared<'_>) -> Result<(), BuildError> {
         let Self { scenario, replication, first, largest, expanded, network, parts } = self;
         let (first, draws) = (*first, &shared.draws);
         let group = &scenario.groups[g];
@@ -116,7 +116,7 @@ impl<P: Parts> Builder<'_, P> {
         let hops = path.iter().map(|&l| links[l as usize].rate.serialize(group.packet));
         let bottleneck_tx_time = hops.clone().fold(access, Span::max);
         let one_way_latency = hops.fold(round_trip.first_link_delay + access + forward, |sum, hop| sum + hop);
-        let handshake = Handshake::new(links, (&path, &return_path), (group, *largest), one_way_latency, &round_trip);
+        let handshake = Handshake::new(links, &path, &return_path, group, *largest, one_way_latency, &round_trip);
         let jitter = group.tcp.send_jitter;
         // The first place draws as a flow without places does.
         let purpose = |place: u32| if place == 0 { "jitter".to_owned() } else { format!("jitter/{place}") };
@@ -139,7 +139,8 @@ impl<P: Parts> Builder<'_, P> {
             traced: place == 0 && scenario.record.trace.contains(&(g, i)),
         };
         let mut sender = |segments| {
-            let flow = FlowSite::new(scenario, (g, i, *replication), (round_trip.base_rtt, start));
+            let place = FlowPlace { group: g, index: i, replication: *replication };
+            let flow = FlowSite::new(scenario, place, round_trip.base_rtt, start);
             let control = parts.control(&flow)?;
             own::check_needs(&flow, &control)?;
             Ok(new_sender(group, shared, reorders, control, segments)
@@ -150,13 +151,13 @@ impl<P: Parts> Builder<'_, P> {
         match offer.expect("checked when the scenario was read") {
             Offer::Segments(segments) => {
                 finite = segments.and_then(NonZeroU64::new);
-                let plan = tcp(group, (first, reorders), &handshake, sender(segments.unwrap_or(NO_END))?);
+                let plan = tcp(group, first, reorders, &handshake, sender(segments.unwrap_or(NO_END))?);
                 network.flows.push(FlowPlan::Tcp(Box::new(party(0, start, stop)), Box::new(plan)));
             }
             Offer::Writes(application) => {
                 let own = FlowWrites::new(application, stop);
                 writes = own.has_transfers();
-                let mut plan = tcp(group, (first, reorders), &handshake, sender(0)?);
+                let mut plan = tcp(group, first, reorders, &handshake, sender(0)?);
                 (plan.sender, plan.receiver) = (plan.sender.expecting_writes(&group.tcp), plan.receiver.until(NO_END));
                 plan.application = Some(Box::new(Application::Writes(own)));
                 network.flows.push(FlowPlan::Tcp(Box::new(party(0, start, stop)), Box::new(plan)));
@@ -169,7 +170,7 @@ impl<P: Parts> Builder<'_, P> {
                 for place in 0..place_count {
                     // The session says when each place starts, and when it stops.
                     let party = party(place, Time::NEVER, Time::NEVER);
-                    let plan = tcp(group, (first, reorders), &handshake, Sender::clone(&template));
+                    let plan = tcp(group, first, reorders, &handshake, Sender::clone(&template));
                     let application = Some(Box::new(Application::Session(Arc::clone(&template))));
                     let plan = TcpPlan { application, ..plan };
                     network.flows.push(FlowPlan::Tcp(Box::new(party), Box::new(plan)));
@@ -182,7 +183,7 @@ impl<P: Parts> Builder<'_, P> {
                 let answered = group.traffic.is_answered();
                 let rest = if answered { round_trip.return_delay } else { Span::ZERO };
                 let delays = group.traffic.gap(group.packet);
-                let delays = delays.map(|gap| Box::new(DatagramDelays::new((start, first), gap, rest)));
+                let delays = delays.map(|gap| Box::new(DatagramDelays::new(start, first, gap, rest)));
                 let mut party = party(0, start, stop);
                 // An answer is its request on the way back.
                 party.path.append(&mut party.return_path);
@@ -231,8 +232,10 @@ struct Handshake {
 impl Handshake {
     fn new<Q>(
         links: &[LinkPlan<Q>],
-        (path, return_path): (&[u32], &[u32]),
-        (group, largest): (&Group, u64),
+        path: &[u32],
+        return_path: &[u32],
+        group: &Group,
+        largest: u64,
         one_way_latency: Span,
         round_trip: &RoundTrip,
     ) -> Self {
@@ -263,7 +266,8 @@ fn window_limits(group: &Group) -> Option<WindowLimits> {
 
 fn tcp<C: FlowControl>(
     group: &Group,
-    (first, reorders): (u64, bool),
+    first: u64,
+    reorders: bool,
     handshake: &Handshake,
     sender: Sender<C>,
 ) -> TcpPlan<C> {
