@@ -18,7 +18,7 @@ use scenario::{Group, Scenario};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use traffic::{Offer, Sort};
-use transport::{NO_END, Options, ReceiveWindow, Receiver, Sender, TimerOptions, WindowLimits};
+use transport::{Features, NO_END, Options, ReceiveWindow, Receiver, Sender, TimerOptions, WindowLimits};
 
 /// A flow number has 24 bits: eight bits beside it in a record are for flags.
 const MAX_FLOWS: u64 = (1 << 24) - 1;
@@ -138,27 +138,28 @@ impl<P: Parts> Builder<'_, P> {
             reorders,
             traced: place == 0 && scenario.record.trace.contains(&(g, i)),
         };
-        let mut sender = |segments| {
+        let mut sender = |segments, writes| {
             let place = FlowPlace { group: g, index: i, replication: *replication };
             let flow = FlowSite::new(scenario, place, round_trip.base_rtt, start);
             let control = parts.control(&flow)?;
             own::check_needs(&flow, &control)?;
-            Ok(new_sender(group, shared, reorders, control, segments)
-                .after_handshake(handshake.sample, handshake.longest))
+            let options = &shared.options;
+            let features = features(group, shared, reorders, &handshake, writes);
+            Ok(Sender::new(control, group.recovery, options, segments).with(options, features))
         };
         let offer = group.traffic.offer(&group.site(scenario, i, start), || stream("traffic"));
         let (mut finite, mut writes) = (None, false);
         match offer.expect("checked when the scenario was read") {
             Offer::Segments(segments) => {
                 finite = segments.and_then(NonZeroU64::new);
-                let plan = tcp(group, first, reorders, &handshake, sender(segments.unwrap_or(NO_END))?);
+                let plan = tcp(group, first, reorders, &handshake, sender(segments.unwrap_or(NO_END), false)?);
                 network.flows.push(FlowPlan::Tcp(Box::new(party(0, start, stop)), Box::new(plan)));
             }
             Offer::Writes(application) => {
                 let own = FlowWrites::new(application, stop);
                 writes = own.has_transfers();
-                let mut plan = tcp(group, first, reorders, &handshake, sender(0)?);
-                (plan.sender, plan.receiver) = (plan.sender.expecting_writes(&group.tcp), plan.receiver.until(NO_END));
+                let mut plan = tcp(group, first, reorders, &handshake, sender(0, true)?);
+                plan.receiver = plan.receiver.until(NO_END);
                 plan.application = Some(Box::new(Application::Writes(own)));
                 network.flows.push(FlowPlan::Tcp(Box::new(party(0, start, stop)), Box::new(plan)));
             }
@@ -166,7 +167,7 @@ impl<P: Parts> Builder<'_, P> {
                 let (first_place, place_count) = (network.flows.len() as u32, group.traffic.places());
                 let places = SessionPlaces::new(session, place_count, stop);
                 network.sessions.push(SessionPlan { flow, first_place, place_count, places });
-                let template = Arc::new(sender(0)?);
+                let template = Arc::new(sender(0, false)?);
                 for place in 0..place_count {
                     // The session says when each place starts, and when it stops.
                     let party = party(place, Time::NEVER, Time::NEVER);
@@ -201,23 +202,6 @@ impl<P: Parts> Builder<'_, P> {
             transfers: (session || writes || finite.is_some()).then(|| Box::new(transfers)),
         });
         Ok(())
-    }
-}
-
-fn new_sender<C: FlowControl>(
-    group: &Group,
-    shared: &Shared<'_>,
-    reorders: bool,
-    control: C,
-    segments: u64,
-) -> Sender<C> {
-    let sender = Sender::new(control, group.recovery, &shared.options, segments).sharing(&shared.timers);
-    let tcp = &group.tcp;
-    let notices = tcp.notices_duplicates(reorders);
-    let sender = if notices { sender.expecting_reordering(tcp.undoes(reorders)) } else { sender };
-    match window_limits(group) {
-        Some(limits) => sender.following_window(limits, &shared.options),
-        None => sender,
     }
 }
 
@@ -258,6 +242,23 @@ impl Handshake {
     }
 }
 
+/// Features of a sender of `group`, whose application writes at intervals or does not.
+fn features<'a>(
+    group: &Group,
+    shared: &'a Shared<'_>,
+    reorders: bool,
+    handshake: &Handshake,
+    writes: bool,
+) -> Features<'a> {
+    Features {
+        timers: Some(&shared.timers),
+        undoes: group.tcp.notices_duplicates(reorders).then(|| group.tcp.undoes(reorders)),
+        window: window_limits(group),
+        handshake: Some((handshake.sample, handshake.longest)),
+        writes,
+    }
+}
+
 /// Limits of the receive windows of `group`, if its receivers tune them.
 fn window_limits(group: &Group) -> Option<WindowLimits> {
     let ReceiveWindow::Autotuned(tuning) = group.tcp.receive_window else { return None };
@@ -282,7 +283,7 @@ fn tcp<C: FlowControl>(
     let quick_after = handshake.sample + group.tcp.min_rto.max(Span(2 * handshake.sample.0));
     let receiver = Receiver::new(group.tcp.delayed_ack, group.tcp.delayed_ack_timeout, blocks)
         .acknowledging_quickly(group.tcp.quick_acks, quick_after)
-        .until(sender.data_end())
+        .until(sender.seq().data_end())
         .behind(group.tcp.receive_offload);
     let receiver = match window_limits(group) {
         Some(limits) => receiver.tuning(limits, !group.back.is_empty()),

@@ -71,6 +71,6 @@ impl Rolling {
 
     /// The sender as it is now.
     pub fn sender<C: CongestionControl>(&mut self, now: Time, sender: &Sender<C>) {
-        self.ack(now, sender.control().cwnd(), sender.una(), sender.nxt(), sender.in_flight());
+        self.ack(now, sender.control().cwnd(), sender.seq().una(), sender.seq().nxt(), sender.in_flight());
     }
 }

@@ -19,7 +19,9 @@ pub const MAX_OUTSTANDING: u32 = (1 << 31) - 1;
 /// Outstanding segments, from `una` up to `nxt`. Those of a sample: `una` after the ACK, `nxt` before anything leaves for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Outstanding {
+    /// First segment not acknowledged.
     pub una: u64,
+    /// Next segment to send.
     pub nxt: u64,
 }
 
@@ -96,6 +98,13 @@ impl SequenceSpace {
     #[must_use]
     pub fn outstanding(&self) -> u32 {
         (self.nxt - self.una) as u32
+    }
+
+    /// Whether all data that the application offered is acknowledged.
+    #[inline]
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.una == self.data_end
     }
 
     /// Segments acknowledged in this transfer.

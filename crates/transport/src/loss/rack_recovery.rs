@@ -141,6 +141,10 @@ impl Loss for RackRecovery {
         self.prr.as_mut()
     }
 
+    fn prr_window(&self) -> Option<u32> {
+        self.prr.as_ref().map(Prr::cwnd)
+    }
+
     fn on_ack<C: CongestionControl>(
         &mut self,
         state: &SenderState<C>,

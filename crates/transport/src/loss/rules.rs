@@ -276,6 +276,11 @@ pub trait Loss: Sized {
         None
     }
 
+    /// Limit of proportional rate reduction on the segments in flight, if it is in use.
+    fn prr_window(&self) -> Option<u32> {
+        None
+    }
+
     /// Reads an ACK of `acked` segments before `una` moves.
     #[inline]
     fn on_ack<C: CongestionControl>(

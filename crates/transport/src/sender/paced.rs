@@ -188,6 +188,7 @@ struct Row {
 }
 
 /// State that a run of ACKs changes.
+#[expect(clippy::struct_excessive_bools, reason = "what it asks of the sender for each ACK, once for the run")]
 struct Run<'a, C, W> {
     seq: SequenceSpace,
     /// Limit on the outstanding segments.
