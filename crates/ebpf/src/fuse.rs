@@ -1,36 +1,21 @@
-//! Combines pairs of instructions that often follow each other into one step, and resolves jumps that depend on a constant
-//! loaded just before. The behaviour of a program does not change, including the places of its faults.
+//! Resolves jumps that depend on a constant loaded just before. The behaviour of a program does not change, including the
+//! places of its faults.
 //!
-//! Source: none. The pairs are those of our own laws and of the kernel's CUBIC. Programs read bit fields through a switch
-//! whose value relocation determines.
+//! Source: none. Programs read bit fields through a switch whose value relocation determines. Without this an ACK of our own
+//! laws costs 1.4 % (NR-HSTCP) to 3.3 % (gHSTCP) more instructions. Fusing other pairs saved at most 1 % each.
 
 use crate::instruction::{Code, IMMEDIATE, Op};
 
 /// Processes the code of a control once it is complete.
 pub(crate) fn fuse(ops: &mut [Op]) {
-    for i in 1..ops.len() {
-        let (first, second) = (ops[i - 1], ops[i]);
-        if let Some(to) = decided(ops, i - 1) {
-            ops[i - 1].code = Code::MoveJump;
-            ops[i - 1].off = (to as u32).cast_signed();
-            if first.code == Code::Move32 {
-                ops[i - 1].imm &= u64::from(u32::MAX);
+    for at in 0..ops.len() {
+        if let Some(to) = decided(ops, at) {
+            let load = &mut ops[at];
+            if load.code == Code::Move32 {
+                load.imm &= u64::from(u32::MAX);
             }
-            continue;
+            (load.code, load.off) = (Code::MoveJump, (to as u32).cast_signed());
         }
-        // The second instruction of a pair keeps its operands in their usual place.
-        let number = second.src == IMMEDIATE;
-        ops[i - 1].code = match (first.code, second.code) {
-            (Code::Move, Code::Add) if !number => Code::MoveAdd,
-            (Code::Load32, Code::Load32) => Code::Load32Load32,
-            (Code::Load64, Code::Add) if !number => Code::Load64Add,
-            (Code::Store64, Code::Store64) if !number => Code::Store64Store64,
-            (Code::Load32, Code::Equal32) if number => Code::Load32Equal32,
-            (Code::Load32, Code::GreaterEqual32) if !number => Code::Load32GreaterEqual32,
-            (Code::Add, Code::Load32) => Code::AddLoad32,
-            (Code::Less, Code::Less) if number => Code::LessLess,
-            (code, _) => code,
-        };
     }
 }
 
@@ -128,19 +113,14 @@ mod tests {
                     // Mostly within the memory, through the address in r1.
                     let at = if draw(40) == 0 { 60 } else { 8 * draw(7) as i32 };
                     match draw(10) {
-                        0 => op(Does::Move, dst, src, 0, draw(9)),
+                        0 | 4 => op([Does::Move, Does::Move32][draw(2) as usize], dst, src, 0, draw(9)),
                         1 | 2 => op(Does::Add, dst.max(2), src, 0, draw(9)),
                         3 => op(Does::Load64, dst.max(2), 1, at, 0),
-                        4 | 5 => op(Does::Load32, dst.max(2), 1, at, 0),
-                        6 | 7 => op(Does::Store64, 1, src, at, draw(9)),
-                        8 => op([Does::Less, Does::Equal32][draw(2) as usize], dst, src, ahead, draw(9)),
-                        _ => op(
-                            [Does::GreaterEqual32, Does::SignedGreater32][draw(2) as usize],
-                            dst,
-                            src,
-                            ahead,
-                            draw(9),
-                        ),
+                        5 => op(Does::Load32, dst.max(2), 1, at, 0),
+                        6 => op(Does::Store64, 1, src, at, draw(9)),
+                        7 => op(Does::Jump, 0, IMMEDIATE, ahead, 0),
+                        8 => op([Does::Equal, Does::Equal32][draw(2) as usize], dst, src, ahead, draw(9)),
+                        _ => op([Does::Less, Does::SignedGreater32][draw(2) as usize], dst, src, ahead, draw(9)),
                     }
                 })
                 .collect();
@@ -152,6 +132,6 @@ mod tests {
             ended += usize::from(before.0.is_err());
             assert_eq!(before, outcome(&ops), "{plain:?}");
         }
-        assert!(fused > 50_000 && (2000..18_000).contains(&ended), "{fused} {ended}");
+        assert!(fused > 5_000 && (2000..18_000).contains(&ended), "{fused} {ended}");
     }
 }

@@ -148,22 +148,13 @@ pub(crate) enum Code {
     Missing,
     /// The second half of a 16-byte instruction, which is never a jump target.
     Second,
-    /// Two operations in one; the second is read from its own place (`fuse`).
-    MoveAdd,
-    Load32Load32,
-    Load64Add,
-    Store64Store64,
-    Load32Equal32,
-    Load32GreaterEqual32,
-    AddLoad32,
-    LessLess,
-    /// A constant load, and a jump that the constant decides.
+    /// A constant load, and a jump that the constant decides ([`crate::fuse`]).
     MoveJump,
 }
 
 impl Code {
     /// All operations, by number.
-    pub const ALL: [Self; 93] = [
+    pub const ALL: [Self; 85] = [
         Self::Add,
         Self::Sub,
         Self::Mul,
@@ -248,14 +239,6 @@ impl Code {
         Self::Exit,
         Self::Missing,
         Self::Second,
-        Self::MoveAdd,
-        Self::Load32Load32,
-        Self::Load64Add,
-        Self::Store64Store64,
-        Self::Load32Equal32,
-        Self::Load32GreaterEqual32,
-        Self::AddLoad32,
-        Self::LessLess,
         Self::MoveJump,
     ];
 }

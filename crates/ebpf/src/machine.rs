@@ -255,7 +255,7 @@ handlers! {
     20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39
     40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59
     60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79
-    80 81 82 83 84 85 86 87 88 89 90 91 92
+    80 81 82 83 84
 }
 
 #[expect(clippy::inline_always, reason = "a step is one function that ends with a jump")]
@@ -302,32 +302,16 @@ fn execute<const CODE: usize, const NUMBER: bool>(
     let b = if NUMBER { op.imm } else { r[usize::from(op.src & 15)] };
     let (a32, b32) = (a as u32, b as u32);
     let mut pc = at + 1;
-    macro_rules! leads {
-        ($op:ident, $at:ident, $holds:expr) => {
+    macro_rules! jump {
+        ($holds:expr) => {
             if $holds {
-                let to = $op.off as usize;
-                if to <= $at {
-                    machine.charge($at, ($at - to) as u64 + 1)?;
+                let to = op.off as usize;
+                if to <= at {
+                    machine.charge(at, (at - to) as u64 + 1)?;
                 }
                 pc = to;
             }
         };
-    }
-    macro_rules! jump {
-        ($holds:expr) => {
-            leads!(op, at, $holds)
-        };
-    }
-    // The second of two: the instruction, its destination's number, what is in its source.
-    macro_rules! second {
-        (|$next:ident, $to:ident, $from:ident, $at:ident| $does:expr) => {{
-            let $at = pc;
-            let Some($next) = machine.ops.get($at) else { return Err(trap($at, ends())) };
-            let ($to, $from) = (usize::from($next.dst & 15), r[usize::from($next.src & 15)]);
-            pc += 1;
-            let _ = ($next, $from, $at);
-            $does;
-        }};
     }
     match const { Does::ALL[CODE] } {
         Does::Add => r[d] = a.wrapping_add(b),
@@ -435,36 +419,6 @@ fn execute<const CODE: usize, const NUMBER: bool>(
             let reason = machine.code.reasons.get(op.imm as usize).cloned().unwrap_or_default();
             return Err(trap(at, Reason::Missing(reason)));
         }
-        Does::MoveAdd => {
-            r[d] = b;
-            second!(|next, to, from, at| r[to] = r[to].wrapping_add(from));
-        }
-        Does::Load32Load32 => {
-            r[d] = memory_reads!(machine, op, b, at, u32, u64);
-            second!(|next, to, from, at| r[to] = memory_reads!(machine, next, from, at, u32, u64));
-        }
-        Does::Load64Add => {
-            r[d] = memory_reads!(machine, op, b, at, u64, u64);
-            second!(|next, to, from, at| r[to] = r[to].wrapping_add(from));
-        }
-        Does::AddLoad32 => {
-            r[d] = a.wrapping_add(b);
-            second!(|next, to, from, at| r[to] = memory_reads!(machine, next, from, at, u32, u64));
-        }
-        Does::Store64Store64 => {
-            memory_writes!(machine, op, a, b, at, u64);
-            second!(|next, to, from, at| memory_writes!(machine, next, r[to], from, at, u64));
-        }
-        Does::Load32Equal32 => {
-            r[d] = memory_reads!(machine, op, b, at, u32, u64);
-            second!(|next, to, from, at| leads!(next, at, r[to] as u32 == next.imm as u32));
-        }
-        Does::Load32GreaterEqual32 => {
-            r[d] = memory_reads!(machine, op, b, at, u32, u64);
-            second!(|next, to, from, at| leads!(next, at, r[to] as u32 >= from as u32));
-        }
-        Does::LessLess if a < b => leads!(op, at, true),
-        Does::LessLess => second!(|next, to, from, at| leads!(next, at, r[to] < next.imm)),
         Does::MoveJump => {
             r[d] = op.imm;
             pc = op.off as usize;
@@ -482,3 +436,6 @@ fn signed_div(a: i64, b: i64) -> i64 {
 fn signed_mod(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { a.wrapping_rem(b) }
 }
+
+#[cfg(test)]
+mod tests;

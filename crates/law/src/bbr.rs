@@ -15,19 +15,18 @@ mod model;
 mod parts;
 mod undo;
 
+use crate::filters::{FullPipe, HeldBack, MinRtt};
 use crate::{CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Restart, Signal, number, smaller};
 use base::{Card, ParamError, Registered, Span, Time};
 use gauges::Seen;
 use model::inflight_at_loss;
-use parts::{Aggregation, CwndUse, FullPipe, MaxRate};
+use parts::{Aggregation, CwndUse, MaxRate};
 use undo::Undo;
 
 /// Window that keeps a path with delayed ACKs busy (`MinPipeCwnd`), in segments.
 const MIN_PIPE_CWND: f64 = 4.0;
 /// Round-trip time assumed before the first sample.
 const NOMINAL_RTT: Span = Span::millis(1);
-/// No round-trip sample yet.
-const UNKNOWN: Span = Span(u64::MAX);
 
 base::params! {
     /// The draft's constants, Sections 2.5 to 2.16.
@@ -125,9 +124,8 @@ pub struct Bbr {
     cwnd_use: CwndUse,
     // Long-term model.
     max_rate: MaxRate,
-    min_rtt: Span,
+    min_rtt: MinRtt,
     min_rtt_secs: f64,
-    min_rtt_stamp: Time,
     inflight_longterm: f64,
     aggregation: Aggregation,
     full_pipe: FullPipe,
@@ -155,14 +153,11 @@ pub struct Bbr {
     bw_probe_wait: Span,
     cycle_stamp: Time,
     // Probing for the round-trip time.
-    probe_rtt_min_delay: Span,
-    probe_rtt_min_stamp: Time,
+    probe_rtt_min: MinRtt,
     probe_rtt_expired: bool,
     probe_rtt_done_stamp: Option<Time>,
     probe_rtt_round_done: bool,
-    /// Samples of segments sent at these counts of deliveries are from `ProbeRTT`: they count as limited by the
-    /// application.
-    held_back: (u64, u64),
+    held_back: HeldBack,
 }
 
 impl Registered for Bbr {
@@ -236,7 +231,7 @@ impl CongestionControl for Bbr {
             delivery,
             rate: delivery.rate().unwrap_or(0.0),
             volume: number(delivery.delivered - delivery.prior_delivered),
-            app_limited: delivery.app_limited || self.was_held_back(delivery.prior_delivered),
+            app_limited: delivery.app_limited || self.held_back.contains(delivery.prior_delivered),
         };
         self.seen = Seen::of(&sample);
         self.update_latest_delivery_signals(&sample);
@@ -244,7 +239,7 @@ impl CongestionControl for Bbr {
         self.aggregation.update(delivery.now, delivery.newly_delivered, self.bw, self.cwnd);
         if self.round_start && !sample.app_limited && sample.rate > 0.0 {
             self.full_pipe.update(sample.rate);
-            self.full_bw_reached |= self.full_pipe.now;
+            self.full_bw_reached |= self.full_pipe.reached;
         }
         self.check_startup_done(delivery);
         self.check_drain_done();
@@ -272,7 +267,7 @@ impl CongestionControl for Bbr {
         self.save_state_upon_loss();
         self.note_loss();
         if self.is_bw_probe_sample && self.is_too_high(lost.lost, lost.tx_in_flight) {
-            let app_limited = lost.app_limited || self.was_held_back(lost.prior_delivered);
+            let app_limited = lost.app_limited || self.held_back.contains(lost.prior_delivered);
             let at_loss = inflight_at_loss(self.p.loss_thresh, lost.tx_in_flight, lost.lost);
             self.handle_inflight_too_high(at_loss, app_limited);
         }
@@ -356,12 +351,10 @@ impl Bbr {
             round_start: false,
             cwnd_use: CwndUse::default(),
             max_rate: MaxRate::default(),
-            min_rtt: UNKNOWN,
+            min_rtt: MinRtt::default(),
             min_rtt_secs: f64::INFINITY,
-            // Spans since NEVER are zero: nothing expires before the first sample.
-            min_rtt_stamp: Time::NEVER,
             inflight_longterm: f64::INFINITY,
-            aggregation: Aggregation::new(),
+            aggregation: Aggregation::default(),
             full_pipe: FullPipe::default(),
             full_bw_reached: false,
             drain_start_round: 0,
@@ -384,12 +377,11 @@ impl Bbr {
             rounds_since_probe_up: 0,
             bw_probe_wait: Span::ZERO,
             cycle_stamp: Time::ZERO,
-            probe_rtt_min_delay: UNKNOWN,
-            probe_rtt_min_stamp: Time::NEVER,
+            probe_rtt_min: MinRtt::default(),
             probe_rtt_expired: false,
             probe_rtt_done_stamp: None,
             probe_rtt_round_done: false,
-            held_back: (u64::MAX, 0),
+            held_back: HeldBack::default(),
             p,
         }
     }

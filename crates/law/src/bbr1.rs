@@ -9,9 +9,10 @@ mod model;
 mod modes;
 mod parts;
 
+use crate::filters::{FullPipe, HeldBack, MinRtt, UNKNOWN, WindowMax};
 use crate::{CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Restart, Signal};
 use base::{Card, ParamError, Registered, Span, Time};
-use parts::{Aggregation, FullPipe, MaxRate, Policer};
+use parts::{Aggregation, Policer};
 
 /// Window that keeps a path with delayed ACKs busy, and that of `ProbeRtt`, in segments.
 const MIN_CWND: f64 = 4.0;
@@ -23,8 +24,6 @@ const PHASES: u8 = 8;
 const MSS: u32 = 1460;
 /// Round-trip time assumed before the first sample.
 const NOMINAL_RTT: Span = Span::millis(1);
-/// No round-trip sample yet.
-const UNKNOWN: Span = Span(u64::MAX);
 /// Linux counts bandwidth in these, in segments per second: 2^-24 per microsecond.
 const UNIT: f64 = 15_625.0 / 262_144.0;
 
@@ -123,18 +122,16 @@ pub struct Bbr1 {
     round_end: u64,
     round_start: bool,
     // The path.
-    max_rate: MaxRate,
+    max_rate: WindowMax,
     policer: Policer,
     full_pipe: FullPipe,
     aggregation: Aggregation,
-    min_rtt: Span,
+    min_rtt: MinRtt,
     min_rtt_secs: f64,
-    min_rtt_stamp: Time,
     // Probing for the round-trip time.
     probe_rtt_done: Option<Time>,
     probe_rtt_round_done: bool,
-    /// Samples of segments sent at these counts of deliveries are from `ProbeRtt`: they count as the application's.
-    held_back: (u64, u64),
+    held_back: HeldBack,
     /// Whether a segment was sent after a pause, and none has been acknowledged since.
     restarted: bool,
 }
@@ -195,7 +192,7 @@ impl CongestionControl for Bbr1 {
             losses: if self.lost_at == delivery.now { self.losses } else { 0.0 },
             // The fast retransmit has left already; in Linux it leaves after this.
             in_flight: if begins_now { delivery.in_flight.min(self.begun.1) } else { delivery.in_flight },
-            app_limited: delivery.app_limited || self.was_held_back(delivery.prior_delivered),
+            app_limited: delivery.app_limited || self.held_back.contains(delivery.prior_delivered),
         };
         // An empty network and an application that was behind: what was sent since began from idle.
         let restarted = self.restarted;
@@ -206,7 +203,7 @@ impl CongestionControl for Bbr1 {
             self.restarted = false;
         }
         if idle_restart && !restarted {
-            self.aggregation.restart();
+            self.aggregation.interval.restart();
             if self.mode == Mode::ProbeRtt {
                 self.check_probe_rtt_done();
             }
@@ -242,7 +239,7 @@ impl CongestionControl for Bbr1 {
 
     /// `bbr_undo_cwnd`: the losses that proved spurious say nothing of the path.
     fn on_undo(&mut self, _cwnd: f64, _ssthresh: f64) {
-        self.full_pipe.restart();
+        self.full_pipe.forget_base();
         self.policer = Policer::default();
     }
 
@@ -302,7 +299,7 @@ impl CongestionControl for Bbr1 {
         if let Some(rate) = self.policer.rate() {
             put("policed_bw", rate);
         }
-        if self.min_rtt != UNKNOWN {
+        if self.min_rtt.rtt != UNKNOWN {
             put("min_rtt", self.min_rtt_secs);
         }
     }
@@ -336,17 +333,15 @@ impl Bbr1 {
             round: 0,
             round_end: 0,
             round_start: false,
-            max_rate: MaxRate::default(),
+            max_rate: WindowMax::default(),
             policer: Policer::default(),
             full_pipe: FullPipe::default(),
             aggregation: Aggregation::default(),
-            min_rtt: UNKNOWN,
+            min_rtt: MinRtt::default(),
             min_rtt_secs: f64::INFINITY,
-            // Spans since NEVER are zero: nothing expires before the first sample.
-            min_rtt_stamp: Time::NEVER,
             probe_rtt_done: None,
             probe_rtt_round_done: false,
-            held_back: (u64::MAX, 0),
+            held_back: HeldBack::default(),
             restarted: false,
             p,
         };

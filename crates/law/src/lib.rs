@@ -8,6 +8,7 @@
 #[macro_use]
 mod control;
 pub mod evaluator;
+mod filters;
 mod held;
 pub mod kernel;
 mod knots;

@@ -6,9 +6,9 @@ use base::{Flags, Time};
 use law::CongestionControl;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sim::FlowSite;
+use sim::{FlowPlace, FlowSite};
 use std::sync::{Arc, Mutex, PoisonError};
-use transport::{Ack, Phase, Sender, Wire};
+use transport::{Ack, Features, Phase, Sender, Wire};
 
 /// A segment that left: time [ps], number, whether it was sent before, whether it can be marked (ECT).
 type Segment = (u64, u64, bool, bool);
@@ -72,12 +72,12 @@ impl TcpSender {
         let failed = Arc::new(Mutex::new(None));
         let keep = Arc::clone(&failed);
         let failures: own::Failures<'static> = Arc::new(move |failure| own::keep_first(&keep, failure));
-        let flow = FlowSite::new(&scenario, (0, 0, 0), (group.min_rtt(&scenario), Time::ZERO));
+        let flow = FlowSite::new(&scenario, FlowPlace::default(), group.min_rtt(&scenario), Time::ZERO);
         let control = own::control(&own, &flow, &failures).map_err(from_build)?;
-        let sender = Sender::new(control.clone(), group.recovery, &options, 0).expecting_writes(&options);
         // There is no path here that could reorder.
-        let sender =
-            if options.notices_duplicates(false) { sender.expecting_reordering(options.undoes(false)) } else { sender };
+        let undoes = options.notices_duplicates(false).then(|| options.undoes(false));
+        let features = Features { undoes, writes: true, ..Features::default() };
+        let sender = Sender::new(control.clone(), group.recovery, &options, 0).with(&options, features);
         let laws = laws.map(Bound::unbind);
         let made = Self { sender, control: Some(control), failed, laws, sent: Sent::default(), now: Time::ZERO };
         made.checked()?;
@@ -123,7 +123,7 @@ impl TcpSender {
         duplicate: Option<(u64, u64)>,
     ) -> PyResult<()> {
         let now = self.advance(now_ps)?;
-        let high = self.sender.una() + u64::from(self.sender.outstanding());
+        let high = self.sender.seq().una() + u64::from(self.sender.seq().outstanding());
         if cum > high || blocks.iter().any(|&(start, end)| start < cum || start >= end || end > high) {
             return Err(bad_sender("on_ack: acknowledges what was not sent, or SACKs what is acknowledged"));
         }
@@ -163,7 +163,7 @@ impl TcpSender {
             return Err(bad_sender("on_timer: no timer runs"));
         }
         let now = self.advance(at.0.max(self.now.0))?;
-        let paces = self.sender.deadline_but_pacing() > at;
+        let paces = self.sender.info().deadline_but_pacing() > at;
         let timeouts = self.sender.counters().timeouts;
         self.sender.on_timer(now, &mut self.sent);
         self.checked()?;
@@ -184,12 +184,12 @@ impl TcpSender {
     }
 
     /// The state as `tcp_info` has it: windows in segments, times in picoseconds, and no number where there is none.
-    fn state<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (resent, in_repair) = (self.sender.resent(), self.sender.window_in_repair());
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let sender = &self.sender;
+        let (resent, in_repair) = (sender.info().resent(), sender.info().window_in_repair());
         let ssthresh = Some(sender.control().ssthresh()).filter(|ssthresh| ssthresh.is_finite());
-        let (outstanding, counters) = (sender.outstanding(), sender.counters());
-        let sacked = (sender.delivered() - sender.una()) as u32;
+        let (outstanding, counters) = (sender.seq().outstanding(), sender.counters());
+        let sacked = (sender.delivered() - sender.seq().una()) as u32;
         let phase = match sender.phase() {
             Phase::Open if sacked > 0 => "disorder",
             Phase::Open => "open",
@@ -201,7 +201,7 @@ impl TcpSender {
         state.set_item("cwnd", in_repair.map_or_else(|| sender.control().cwnd(), f64::from))?;
         state.set_item("ssthresh", ssthresh)?;
         state.set_item("phase", phase)?;
-        state.set_item("una", sender.una())?;
+        state.set_item("una", sender.seq().una())?;
         state.set_item("outstanding", outstanding)?;
         state.set_item("in_flight", sender.in_flight())?;
         state.set_item("sacked", sacked)?;
@@ -210,7 +210,7 @@ impl TcpSender {
         state.set_item("delivered", sender.delivered())?;
         state.set_item("retransmitted", counters.retransmitted)?;
         state.set_item("timeouts", counters.timeouts)?;
-        state.set_item("rto_ps", sender.rto().0)?;
+        state.set_item("rto_ps", sender.rtt().rto().0)?;
         state.set_item("srtt_ps", sender.rtt().srtt().0)?;
         state.set_item("rttvar_ps", sender.rtt().variation().0 / 4)?;
         state.set_item("min_rtt_ps", sender.rtt().min().0)?;

@@ -9,8 +9,10 @@
 //! `least_backlog` says so; in byte mode `count` counts packets.
 //! Differs from Linux: in byte mode p is scaled with the size of the packet.
 
+mod adaptive;
 mod params;
 
+pub(crate) use adaptive::{Adaptation, Changes, Timer, adaptive_red_params};
 use params::Curve;
 pub use params::{AdaptOn, Count, Unit};
 pub(crate) use params::{Open, SPELLINGS, Settings, red_params, weight_of_a_second};
@@ -18,7 +20,7 @@ pub(crate) use params::{Open, SPELLINGS, Settings, red_params, weight_of_a_secon
 use crate::signal::signal;
 use crate::{Backlog, Limit, Packet, Port, Verdict};
 use base::time::PS_PER_S;
-use base::{Cause, ParamError, Span, Stream, Time};
+use base::{Cause, ParamError, Stream, Time};
 
 /// The rule: it is the whole of [`crate::red`], and other kinds adapt its `max_p`.
 #[derive(Clone, Debug)]
@@ -188,63 +190,10 @@ fn spaced(by: Count, count: f64, p_b: f64) -> f64 {
     }
 }
 
-/// A timer that expires whether or not packets arrive.
-#[derive(Clone, Debug)]
-pub(crate) struct Timer {
-    interval: Span,
-    pub next: Time,
-}
-
-/// Timer with which a kind of RED adapts `max_p` to the average.
-#[derive(Clone, Debug)]
-pub(crate) struct AdaptTimer {
-    timer: Timer,
-    on: AdaptOn,
-}
-
-impl AdaptTimer {
-    /// The first expiry comes after one interval.
-    pub fn new(interval: Span, on: AdaptOn) -> Result<Self, ParamError> {
-        Ok(Self { timer: Timer::new(interval)?, on })
-    }
-
-    /// Expiry time of the timer.
-    #[inline]
-    pub fn next(&self) -> Time {
-        if self.on == AdaptOn::Clock { self.timer.next } else { Time::NEVER }
-    }
-
-    /// Whether an arrival at `now` triggers the adaptation.
-    #[inline]
-    pub fn is_due(&self, now: Time) -> bool {
-        self.on == AdaptOn::Arrivals && now >= self.timer.next
-    }
-
-    /// Notes that `max_p` was compared with the average at `now`, and whether it `moved`.
-    pub fn adapted(&mut self, now: Time, moved: bool) {
-        // The clock continues in any case; with arrivals, each one compares until `max_p` moves.
-        if moved || self.on == AdaptOn::Clock {
-            self.timer.tick(now);
-        }
-    }
-}
-
-impl Timer {
-    /// The first tick comes after one interval.
-    pub fn new(interval: Span) -> Result<Self, ParamError> {
-        crate::checks::clock("interval", interval)?;
-        Ok(Self { interval, next: Time::ZERO + interval })
-    }
-
-    pub fn tick(&mut self, now: Time) {
-        self.next = Time(now.0.saturating_add(self.interval.0));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::{Bytes, Flags, Rate};
+    use base::{Bytes, Flags, Rate, Span};
 
     /// A mean packet takes 1 ms on this link.
     fn port() -> Port {

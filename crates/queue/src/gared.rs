@@ -6,39 +6,22 @@
 //! is when it looks: by a clock, or, as code made from ns-2's adaptive RED would, at arrivals (`looks`), where the average
 //! is compared with what the arrival before left.
 
-use crate::ared::Steps;
-use crate::early::{self, AdaptTimer, Early, red_params};
+use crate::early::{self, Adaptation, Early, adaptive_red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};
-use base::{Card, Need, ParamError, Registered, Span, Stream, Time};
+use base::{Card, Need, ParamError, Registered, Stream, Time};
 
 pub use crate::early::AdaptOn;
 
-red_params! {
+adaptive_red_params! {
     /// Zhang, Hasegawa and Murata 2005; what it leaves open, from Floyd, Gummadi and Shenker 2001.
-    {
-        /// Interval of the changes of max_p, or the least time between two of them.
-        interval: Span = Span::millis(500), "";
-        /// Trigger of changes of max_p: "clock" (once an interval) or "arrivals" (each, an interval after the last change).
-        looks: AdaptOn = AdaptOn::Clock, "";
-        /// The most that max_p rises by; a quarter of it if that is less.
-        alpha: f64 = 0.01, "";
-        /// Factor by which max_p is decreased.
-        beta: f64 = 0.9, "";
-        /// Above this, max_p does not rise.
-        top: f64 = 0.5, "";
-        /// Lower end of the band, between min_th (0) and max_th (1).
-        target_low: f64 = 0.4, "";
-        /// Upper end of the band.
-        target_high: f64 = 0.6, "";
-    }
+    {}
 }
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Gared {
     core: Early,
-    timer: AdaptTimer,
-    steps: Steps,
+    adaptation: Adaptation,
     min_th: f64,
     /// The average when `max_p` was last compared with it, or after the previous arrival.
     old_average: f64,
@@ -69,8 +52,7 @@ impl Rule for Gared {
         let settings = p.settings();
         Ok(Self {
             core: Early::new(&settings, port, chance)?,
-            timer: AdaptTimer::new(p.interval, p.looks)?,
-            steps: Steps::new(&settings, (p.alpha, p.beta, p.top), (p.target_low, p.target_high))?,
+            adaptation: Adaptation::new(&settings, &p.changes())?,
             min_th: settings.min_th,
             old_average: 0.0,
         })
@@ -84,7 +66,7 @@ impl Rule for Gared {
 impl Admission for Gared {
     #[inline]
     fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict {
-        if !self.timer.is_due(packet.arrived) {
+        if !self.adaptation.is_due(packet.arrived) {
             return self.core.admit(packet, backlog, idle_since);
         }
         self.old_average = self.core.average();
@@ -94,7 +76,7 @@ impl Admission for Gared {
     }
 
     fn next_wakeup(&self) -> Time {
-        self.timer.next()
+        self.adaptation.next()
     }
 
     fn on_wakeup(&mut self, now: Time, _backlog: Backlog, idle_since: Option<Time>) {
@@ -109,15 +91,15 @@ impl Admission for Gared {
 impl Gared {
     fn adapt(&mut self, now: Time, average: f64) {
         let max_p = self.core.max_p();
-        let moved = if average > self.steps.high && average > self.old_average {
-            self.steps.up(max_p)
-        } else if self.min_th < average && average < self.steps.low && average < self.old_average {
-            self.steps.down(max_p)
+        let moved = if average > self.adaptation.high && average > self.old_average {
+            self.adaptation.up(max_p)
+        } else if self.min_th < average && average < self.adaptation.low && average < self.old_average {
+            self.adaptation.down(max_p)
         } else {
             max_p
         };
         self.core.set_max_p(moved);
         self.old_average = average;
-        self.timer.adapted(now, moved != max_p);
+        self.adaptation.adapted(now, moved != max_p);
     }
 }

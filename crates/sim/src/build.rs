@@ -7,7 +7,7 @@ use crate::datagrams::DatagramDelays;
 use crate::draw::{self, Draws, Expanded, Propagation, RoundTrip};
 use crate::identity::{Identity, Transfers};
 use crate::marks::Marks;
-use crate::own::{self, FlowSite, Parts};
+use crate::own::{self, FlowPlace, FlowSite, Parts};
 use crate::places::SessionPlaces;
 use crate::places::SessionPlan;
 use crate::plan::{Application, FlowControl, FlowPlan, LinkPlan, Network, Party, SendJitter, SourcePlan, TcpPlan};
@@ -19,7 +19,7 @@ use scenario::{Group, Scenario};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use traffic::{Offer, Sort};
-use transport::{NO_END, Options, ReceiveWindow, Receiver, Sender, TimerOptions, WindowLimits};
+use transport::{Features, NO_END, Options, ReceiveWindow, Receiver, Sender, TimerOptions, WindowLimits};
 
 /// A flow number has 24 bits, because a record holds it together with eight bits of flags.
 const MAX_FLOWS: u64 = (1 << 24) - 1;
@@ -72,7 +72,7 @@ pub fn network<P: Parts>(
             if i % FLOWS_BETWEEN_LOOKS == FLOWS_BETWEEN_LOOKS - 1 && monitor.is_stopped() {
                 return Ok(builder.network);
             }
-            builder.add((g, i), &shared)?;
+            builder.add(g, i, &shared)?;
         }
     }
     Ok(builder.network)
@@ -99,7 +99,7 @@ struct Builder<'a, P: Parts> {
 
 impl<P: Parts> Builder<'_, P> {
     /// Adds flow `i` of group `g`.
-    fn add(&mut self, (g, i): (usize, u32), shared: &Shared<'_>) -> Result<(), BuildError> {
+    fn add(&mut self, g: usize, i: u32, shared: &Shared<'_>) -> Result<(), BuildError> {
         let Self { scenario, replication, first, largest, expanded, network, parts } = self;
         let (first, draws) = (*first, &shared.draws);
         let group = &scenario.groups[g];
@@ -117,7 +117,7 @@ impl<P: Parts> Builder<'_, P> {
         let hops = path.iter().map(|&l| links[l as usize].rate.serialize(group.packet));
         let bottleneck_tx_time = hops.clone().fold(access, Span::max);
         let one_way_latency = hops.fold(round_trip.first_link_delay + access + forward, |sum, hop| sum + hop);
-        let handshake = Handshake::new(links, (&path, &return_path), (group, *largest), one_way_latency, &round_trip);
+        let handshake = Handshake::new(links, &path, &return_path, group, *largest, one_way_latency, &round_trip);
         let jitter = group.tcp.send_jitter;
         // The first place makes the same draws as a flow without places.
         let purpose = |place: u32| if place == 0 { "jitter".to_owned() } else { format!("jitter/{place}") };
@@ -139,26 +139,28 @@ impl<P: Parts> Builder<'_, P> {
             reorders,
             traced: place == 0 && scenario.record.trace.contains(&(g, i)),
         };
-        let mut sender = |segments| {
-            let flow = FlowSite::new(scenario, (g, i, *replication), (round_trip.base_rtt, start));
+        let mut sender = |segments, writes| {
+            let place = FlowPlace { group: g, index: i, replication: *replication };
+            let flow = FlowSite::new(scenario, place, round_trip.base_rtt, start);
             let control = parts.control(&flow)?;
             own::check_needs(&flow, &control)?;
-            Ok(new_sender(group, shared, reorders, control, segments)
-                .after_handshake(handshake.sample, handshake.longest))
+            let options = &shared.options;
+            let features = features(group, shared, reorders, &handshake, writes);
+            Ok(Sender::new(control, group.recovery, options, segments).with(options, features))
         };
         let offer = group.traffic.offer(&group.site(scenario, i, start), || stream("traffic"));
         let (mut finite, mut writes) = (None, false);
         match offer.expect("checked when the scenario was read") {
             Offer::Segments(segments) => {
                 finite = segments.and_then(NonZeroU64::new);
-                let plan = tcp(group, (first, reorders), &handshake, sender(segments.unwrap_or(NO_END))?);
+                let plan = tcp(group, first, reorders, &handshake, sender(segments.unwrap_or(NO_END), false)?);
                 network.flows.push(FlowPlan::Tcp(Box::new(party(0, start, stop)), Box::new(plan)));
             }
             Offer::Writes(application) => {
                 let own = FlowWrites::new(application, stop);
                 writes = own.has_transfers();
-                let mut plan = tcp(group, (first, reorders), &handshake, sender(0)?);
-                (plan.sender, plan.receiver) = (plan.sender.expecting_writes(&group.tcp), plan.receiver.until(NO_END));
+                let mut plan = tcp(group, first, reorders, &handshake, sender(0, true)?);
+                plan.receiver = plan.receiver.until(NO_END);
                 plan.application = Some(Box::new(Application::Writes(own)));
                 network.flows.push(FlowPlan::Tcp(Box::new(party(0, start, stop)), Box::new(plan)));
             }
@@ -166,11 +168,11 @@ impl<P: Parts> Builder<'_, P> {
                 let (first_place, place_count) = (network.flows.len() as u32, group.traffic.places());
                 let places = SessionPlaces::new(session, place_count, stop);
                 network.sessions.push(SessionPlan { flow, first_place, place_count, places });
-                let template = Arc::new(sender(0)?);
+                let template = Arc::new(sender(0, false)?);
                 for place in 0..place_count {
                     // The session decides when each place starts and stops.
                     let party = party(place, Time::NEVER, Time::NEVER);
-                    let plan = tcp(group, (first, reorders), &handshake, Sender::clone(&template));
+                    let plan = tcp(group, first, reorders, &handshake, Sender::clone(&template));
                     let application = Some(Box::new(Application::Session(Arc::clone(&template))));
                     let plan = TcpPlan { application, ..plan };
                     network.flows.push(FlowPlan::Tcp(Box::new(party), Box::new(plan)));
@@ -183,7 +185,7 @@ impl<P: Parts> Builder<'_, P> {
                 let answered = group.traffic.is_answered();
                 let rest = if answered { round_trip.return_delay } else { Span::ZERO };
                 let delays = group.traffic.gap(group.packet);
-                let delays = delays.map(|gap| Box::new(DatagramDelays::new((start, first), gap, rest)));
+                let delays = delays.map(|gap| Box::new(DatagramDelays::new(start, first, gap, rest)));
                 let mut party = party(0, start, stop);
                 // The answer is the request itself on its way back.
                 party.path.append(&mut party.return_path);
@@ -204,23 +206,6 @@ impl<P: Parts> Builder<'_, P> {
     }
 }
 
-fn new_sender<C: FlowControl>(
-    group: &Group,
-    shared: &Shared<'_>,
-    reorders: bool,
-    control: C,
-    segments: u64,
-) -> Sender<C> {
-    let sender = Sender::new(control, group.recovery, &shared.options, segments).sharing(&shared.timers);
-    let tcp = &group.tcp;
-    let notices = tcp.notices_duplicates(reorders);
-    let sender = if notices { sender.expecting_reordering(tcp.undoes(reorders)) } else { sender };
-    match window_limits(group) {
-        Some(limits) => sender.following_window(limits, &shared.options),
-        None => sender,
-    }
-}
-
 /// Round-trip times that the handshake of a connection may have measured; its packets are not simulated.
 struct Handshake {
     /// Time of a data packet and its ACK, without queues.
@@ -232,8 +217,10 @@ struct Handshake {
 impl Handshake {
     fn new<Q>(
         links: &[LinkPlan<Q>],
-        (path, return_path): (&[u32], &[u32]),
-        (group, largest): (&Group, u64),
+        path: &[u32],
+        return_path: &[u32],
+        group: &Group,
+        largest: u64,
         one_way_latency: Span,
         round_trip: &RoundTrip,
     ) -> Self {
@@ -256,6 +243,23 @@ impl Handshake {
     }
 }
 
+/// Features of a sender of `group`, whose application writes at intervals or does not.
+fn features<'a>(
+    group: &Group,
+    shared: &'a Shared<'_>,
+    reorders: bool,
+    handshake: &Handshake,
+    writes: bool,
+) -> Features<'a> {
+    Features {
+        timers: Some(&shared.timers),
+        undoes: group.tcp.notices_duplicates(reorders).then(|| group.tcp.undoes(reorders)),
+        window: window_limits(group),
+        handshake: Some((handshake.sample, handshake.longest)),
+        writes,
+    }
+}
+
 /// Limits of the receive windows of `group`, if its receivers tune their windows automatically.
 fn window_limits(group: &Group) -> Option<WindowLimits> {
     let ReceiveWindow::Autotuned(tuning) = group.tcp.receive_window else { return None };
@@ -264,7 +268,8 @@ fn window_limits(group: &Group) -> Option<WindowLimits> {
 
 fn tcp<C: FlowControl>(
     group: &Group,
-    (first, reorders): (u64, bool),
+    first: u64,
+    reorders: bool,
     handshake: &Handshake,
     sender: Sender<C>,
 ) -> TcpPlan<C> {
@@ -279,7 +284,7 @@ fn tcp<C: FlowControl>(
     let quick_after = handshake.sample + group.tcp.min_rto.max(Span(2 * handshake.sample.0));
     let receiver = Receiver::new(group.tcp.delayed_ack, group.tcp.delayed_ack_timeout, blocks)
         .acknowledging_quickly(group.tcp.quick_acks, quick_after)
-        .until(sender.data_end())
+        .until(sender.seq().data_end())
         .behind(group.tcp.receive_offload);
     let receiver = match window_limits(group) {
         Some(limits) => receiver.tuning(limits, !group.back.is_empty()),

@@ -78,7 +78,7 @@ impl DelayOutcome {
 
 impl DatagramDelays {
     /// Measures datagrams that are sent every `gap`; the one with number `first` is sent at `begin`.
-    pub fn new((begin, first): (Time, u64), gap: Span, rest: Span) -> Self {
+    pub fn new(begin: Time, first: u64, gap: Span, rest: Span) -> Self {
         let (last_s, sample) = (0.0, Time::NEVER);
         Self { begin, first, gap, rest, number: first, last_s, found: DelayOutcome::default(), sample }
     }
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn delays_run_from_the_instant_of_sending_and_count_from_the_warm_up_on() {
         let marks = Marks { warmup: ms(15), end: ms(40), every: Some(Span::millis(10)) };
-        let mut delays = DatagramDelays::new((ms(1), 7), Span::millis(10), Span::millis(2)).sampled(&marks);
+        let mut delays = DatagramDelays::new(ms(1), 7, Span::millis(10), Span::millis(2)).sampled(&marks);
         // Sent at 1, 11 and 31 ms; the datagram sent at 21 ms was lost.
         for (number, at) in [(7, 10), (8, 17), (10, 35)] {
             delays.on_delivery(ms(at), PacketNumber::of(number), &marks);

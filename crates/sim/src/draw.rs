@@ -78,10 +78,10 @@ pub fn links<P: Parts>(
 ) -> Result<Vec<LinkPlan<P::Queue>>, BuildError> {
     let tables = scenario.links.iter().zip(scenario.uses()).enumerate();
     let all = tables.flat_map(|(i, (link, on))| {
-        let known = (on.port(), on.mean_rtt().unwrap_or(Span::ZERO));
-        (0..link.count).map(move |member| (i, link, member, known))
+        let (port, mean_rtt) = (on.port(), on.mean_rtt().unwrap_or(Span::ZERO));
+        (0..link.count).map(move |member| LinkMember { table: i, link, member, port, mean_rtt })
     });
-    let plans = all.map(|of| plan(scenario, (replication, first), of, parts));
+    let plans = all.map(|of| plan(scenario, replication, first, &of, parts));
     let mut plans = plans.collect::<Result<Vec<_>, _>>()?;
     if scenario.record.delays {
         let groups = later_groups(scenario);
@@ -102,12 +102,21 @@ fn later_groups(scenario: &Scenario) -> Arc<[u32]> {
     firsts.take(scenario.groups.len().saturating_sub(1)).collect()
 }
 
-/// Link `member` of table `i`, given its port and the mean RTT of its flows. The first segment of every flow has the number
-/// `first`.
+/// A link of a table, with its port and the mean RTT of its flows.
+struct LinkMember<'a> {
+    table: usize,
+    link: &'a Link,
+    member: u32,
+    port: Port,
+    mean_rtt: Span,
+}
+
+/// Builds a link of a table. The first segment of every flow has the number `first`.
 fn plan<P: Parts>(
     scenario: &Scenario,
-    (replication, first): (u32, u64),
-    (i, link, member, (port, mean_rtt)): (usize, &Link, u32, (Port, Span)),
+    replication: u32,
+    first: u64,
+    &LinkMember { table: i, link, member, port, mean_rtt }: &LinkMember<'_>,
     parts: &mut P,
 ) -> Result<LinkPlan<P::Queue>, BuildError> {
     // The streams of a link are named by its array, so that another table does not change its draws.
@@ -140,7 +149,7 @@ fn plan<P: Parts>(
     let mean_delay = delay + link.mean_over_time(scenario.duration);
     let varying = link.delay_varies().then(|| {
         let marks = Marks::of(scenario);
-        VaryingDelay::new((&link.delay, delay), (link.jitter, link.reorder.as_ref()), marks, stream)
+        VaryingDelay::new(&link.delay, delay, link.jitter, link.reorder.as_ref(), marks, stream)
     });
     let port = Port { rate, ..port };
     let chance = stream("queue");

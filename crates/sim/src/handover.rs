@@ -91,8 +91,10 @@ pub struct VaryingDelay {
 impl VaryingDelay {
     /// Varying delay of a link; `drawn` is its propagation delay if that is constant.
     pub fn new(
-        (delay, drawn): (&LinkDelay, Span),
-        (jitter, reorder): (Option<Jitter>, Option<&Reorder>),
+        delay: &LinkDelay,
+        drawn: Span,
+        jitter: Option<Jitter>,
+        reorder: Option<&Reorder>,
         marks: Marks,
         chance: impl Fn(&str) -> Stream,
     ) -> Self {

@@ -72,6 +72,6 @@ impl Rolling {
 
     /// Adds the present state of a sender.
     pub fn sender<C: CongestionControl>(&mut self, now: Time, sender: &Sender<C>) {
-        self.ack(now, sender.control().cwnd(), sender.una(), sender.nxt(), sender.in_flight());
+        self.ack(now, sender.control().cwnd(), sender.seq().una(), sender.seq().nxt(), sender.in_flight());
     }
 }

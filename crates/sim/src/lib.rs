@@ -40,7 +40,7 @@ pub use datagrams::DelayOutcome;
 pub use floor::memory_floor;
 pub use intervals::{FlowIntervals, MEASURED};
 pub use outcome::*;
-pub use own::{BuiltIn, FlowSite, LinkSite, Own, Parts};
+pub use own::{BuiltIn, FlowPlace, FlowSite, LinkSite, Own, Parts};
 pub use scenario;
 pub use sizes::{MemorySizes, memory_sizes};
 pub use stepped::{FlowReading, LinkReading, SteppedRun};

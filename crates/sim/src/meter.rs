@@ -188,7 +188,7 @@ impl Noted {
 
 /// Whether the flow has started and is not complete: only then does it have a window.
 fn has_window<C: CongestionControl>(sender: &Sender<C>) -> bool {
-    sender.counters().sent > 0 && !sender.is_done()
+    sender.counters().sent > 0 && !sender.seq().is_done()
 }
 
 fn sum(a: Counters, b: Counters) -> Counters {
@@ -240,9 +240,9 @@ impl FlowMeter {
             series.delivered.push(sender.delivered());
             series.retrans.push(u32::try_from(sender.counters().retransmitted).unwrap_or(u32::MAX));
             let rate = |rate: Option<f64>| rate.map_or(0.0, |rate| rate as f32);
-            series.delivery_rate.push(rate(sender.delivery_rate()));
-            series.pacing_rate.push(rate(sender.pacing_rate()));
-            series.limit.push(sender.limit());
+            series.delivery_rate.push(rate(sender.info().delivery_rate()));
+            series.pacing_rate.push(rate(sender.info().pacing_rate()));
+            series.limit.push(sender.info().limit());
         }
     }
 

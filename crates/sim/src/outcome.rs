@@ -548,7 +548,7 @@ impl Trace {
             time: now,
             cwnd: sender.control().cwnd(),
             ssthresh: sender.control().ssthresh(),
-            una: sender.una(),
+            una: sender.seq().una(),
             in_flight: sender.in_flight(),
             srtt: sender.rtt().srtt(),
             timeout: ack.is_none(),

@@ -74,13 +74,25 @@ pub struct FlowSite<'a> {
     pub(crate) plan: &'a Group,
 }
 
+/// Place of a flow: its group, its number there, and the replication.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FlowPlace {
+    /// Number of its group.
+    pub group: usize,
+    /// Its number in the group.
+    pub index: u32,
+    /// Number of the replication.
+    pub replication: u32,
+}
+
 impl<'a> FlowSite<'a> {
     /// The flow with that group, index and replication, with this round-trip time and start.
     #[must_use]
     pub fn new(
         scenario: &'a Scenario,
-        (group_index, index, replication): (usize, u32, u32),
-        (base_rtt, start): (Span, Time),
+        FlowPlace { group: group_index, index, replication }: FlowPlace,
+        base_rtt: Span,
+        start: Time,
     ) -> Self {
         let plan = &scenario.groups[group_index];
         Self {

@@ -529,7 +529,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
             .sum();
         let mut hash = Rolling::default();
         let (mut links, mut traces, mut packets) = (Vec::new(), Vec::new(), Vec::new());
-        let results = FlowResults::new((&self.identities, &self.packets), self.transfers, &self.marks);
+        let results = FlowResults::new(&self.identities, &self.packets, self.transfers, &self.marks);
         let end = self.marks.end;
         for (l, (mut node, facts)) in self.nodes.into_iter().zip(facts).enumerate() {
             node.account(end);

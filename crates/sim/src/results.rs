@@ -47,7 +47,8 @@ pub struct FlowResults<'a> {
 impl<'a> FlowResults<'a> {
     /// `transfers`: the results of each group's transfers that have ended.
     pub fn new(
-        (identities, packets): (&'a [Identity], &'a [u32]),
+        identities: &'a [Identity],
+        packets: &'a [u32],
         transfers: Vec<TransferMeter>,
         marks: &'a Marks,
     ) -> Self {
@@ -145,7 +146,7 @@ mod tests {
     fn the_places_of_a_session_are_one_flow_and_what_is_open_counts_as_opened() {
         let identities = identities();
         let meters = TransferMeter::by_group(&identities, MARKS, false);
-        let results = FlowResults::new((&identities, &[1000, 1000]), meters, &MARKS);
+        let results = FlowResults::new(&identities, &[1000, 1000], meters, &MARKS);
         let mut finished = sent(9);
         finished.meter.finish(Time(42));
         let open = Some(OpenTransfer { opened: Time(60), segments: 3 });

@@ -60,11 +60,11 @@ impl FlowWrites {
         match self.application.write(now) {
             Write::Segments(segments) => {
                 let segments = u64::from(segments);
-                self.pending.push_back((sender.data_end() + segments, OpenTransfer { opened: now, segments }));
+                self.pending.push_back((sender.seq().data_end() + segments, OpenTransfer { opened: now, segments }));
                 self.waits = true;
                 self.announce(receiver);
                 sender.write(now, Some(segments), wire);
-                self.is_full = sender.data_end() - sender.una() >= MOST_WRITTEN;
+                self.is_full = sender.seq().data_end() - sender.seq().una() >= MOST_WRITTEN;
             }
             Write::Unlimited => sender.write(now, None, wire),
             Write::Pause => sender.stop(),
@@ -74,12 +74,12 @@ impl FlowWrites {
     /// Handles an ACK: tells the application if this was the last ACK, or the first after which there is room. Returns
     /// whether it told it.
     pub fn acknowledged<C: CongestionControl>(&mut self, now: Time, sender: &Sender<C>) -> bool {
-        let freed = self.is_full && sender.data_end() - sender.una() < MOST_WRITTEN;
+        let freed = self.is_full && sender.seq().data_end() - sender.seq().una() < MOST_WRITTEN;
         if freed {
             self.is_full = false;
             self.application.resume(now);
         }
-        let ended = self.waits && sender.is_done();
+        let ended = self.waits && sender.seq().is_done();
         if ended {
             self.waits = false;
             self.application.ended(now);

@@ -120,7 +120,7 @@ impl Tuner {
 
     /// Processes arriving segments, `new` of which are new; `next` is the segment expected in order. Returns the window
     /// field of the ACK, with the timestamp.
-    pub fn on_segments(&mut self, now: Time, (next, new): (u64, u32), flags: Flags) -> u16 {
+    pub fn on_segments(&mut self, now: Time, next: u64, new: u32, flags: Flags) -> u16 {
         if self.since.0 == Time::NEVER {
             self.since = (now, next);
         }
@@ -239,7 +239,7 @@ mod tests {
     fn the_window_follows_by_two_for_each_that_arrives() {
         let (mut tuner, limits) = (Tuner::new(limits(6 << 20), false), limits(6 << 20));
         tuner.room = 100;
-        let windows = (0..30).map(|k| limits.read(tuner.on_segments(Time::ZERO, (k, 1), Flags::NONE)));
+        let windows = (0..30).map(|k| limits.read(tuner.on_segments(Time::ZERO, k, 1, Flags::NONE)));
         assert_eq!(windows.collect::<Vec<_>>(), (1..=30).map(|k| (45 + 2 * k).min(100)).collect::<Vec<_>>());
     }
 
@@ -248,7 +248,7 @@ mod tests {
         let mut tuner = Tuner::new(limits(6 << 20), false);
         let mut at = |ms: u64, echo: bool, acks: bool| {
             let (now, flags) = (Time::ZERO + Span(ms * MS.0), if echo { Flags::ECHO } else { Flags::NONE });
-            let said = WindowLimits::timestamp(tuner.on_segments(now, (0, 1), flags));
+            let said = WindowLimits::timestamp(tuner.on_segments(now, 0, 1, flags));
             if acks {
                 tuner.on_ack(now);
             }

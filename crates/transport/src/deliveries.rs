@@ -195,16 +195,10 @@ impl Deliveries {
         self.app_limited = (self.delivered + u64::from(in_flight)).max(1);
     }
 
-    /// Rate sample of the ACK at `now`; `None` if it neither delivered nor lost anything.
+    /// Rate sample of the ACK at `now`, with the segments in flight before and after it; `None` if it neither delivered nor lost anything.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it returns would be copied, for every ACK")]
-    pub fn sample(
-        &mut self,
-        now: Time,
-        min_rtt: Span,
-        (before, after): (u32, u32),
-        recovering: bool,
-    ) -> Option<Delivery> {
+    pub fn sample(&mut self, now: Time, min_rtt: Span, before: u32, after: u32, recovering: bool) -> Option<Delivery> {
         let (newly_delivered, newly_lost) =
             (std::mem::take(&mut self.newly_delivered), std::mem::take(&mut self.newly_lost));
         let has_best = std::mem::take(&mut self.has_best);
@@ -276,7 +270,7 @@ mod tests {
         let mut samples = Vec::new();
         for (seq, ms) in [(5, 100), (6, 105), (7, 110), (8, 150)] {
             deliveries.advance(seq + 1, at(ms));
-            let sample = deliveries.sample(at(ms), Span::millis(1), (1, 0), false).expect("it delivered one");
+            let sample = deliveries.sample(at(ms), Span::millis(1), 1, 0, false).expect("it delivered one");
             samples.push((sample.delivered, sample.prior_delivered, sample.interval, sample.rtt, sample.tx_in_flight));
         }
         let ms = |span| Some(Span::millis(span));
@@ -290,18 +284,18 @@ mod tests {
             ]
         );
         assert_eq!(deliveries.rate(), Some(4.0 / 0.15));
-        assert!(deliveries.sample(at(160), Span::millis(1), (0, 0), false).is_none(), "nothing was delivered or lost");
+        assert!(deliveries.sample(at(160), Span::millis(1), 0, 0, false).is_none(), "nothing was delivered or lost");
     }
 
     #[test]
     fn a_segment_that_was_sacked_is_not_delivered_again() {
         let mut deliveries = four();
         deliveries.delivered(7, 9, at(120));
-        let sample = deliveries.sample(at(120), Span::ZERO, (4, 2), true).expect("it delivered two");
+        let sample = deliveries.sample(at(120), Span::ZERO, 4, 2, true).expect("it delivered two");
         assert_eq!((sample.newly_delivered, sample.delivered, sample.rtt), (2.0, 2, Some(Span::millis(90))));
         assert!(sample.recovering);
         deliveries.advance(9, at(130));
-        let sample = deliveries.sample(at(130), Span::ZERO, (2, 0), true).expect("it delivered two");
+        let sample = deliveries.sample(at(130), Span::ZERO, 2, 0, true).expect("it delivered two");
         assert_eq!((sample.newly_delivered, sample.delivered), (2.0, 4));
     }
 
@@ -310,7 +304,7 @@ mod tests {
         let mut deliveries = four();
         deliveries.sent(5, at(60), 3);
         deliveries.advance(6, at(160));
-        let sample = deliveries.sample(at(160), Span::ZERO, (4, 3), true).expect("it delivered one");
+        let sample = deliveries.sample(at(160), Span::ZERO, 4, 3, true).expect("it delivered one");
         assert_eq!((sample.rtt, sample.tx_in_flight), (None, 4.0));
     }
 
@@ -323,7 +317,7 @@ mod tests {
         deliveries.lost(9, at(80));
         let lost: Vec<_> = deliveries.lost_now.iter().map(|lost| (lost.lost, lost.tx_in_flight)).collect();
         assert_eq!(lost, [(1.0, 1.0), (2.0, 2.0), (2.0, 4.0)], "9 left after the first of them");
-        let sample = deliveries.sample(at(80), Span::ZERO, (4, 1), true).expect("three were lost");
+        let sample = deliveries.sample(at(80), Span::ZERO, 4, 1, true).expect("three were lost");
         assert_eq!((sample.newly_lost, sample.newly_delivered, sample.interval), (3.0, 0.0, None));
     }
 
@@ -335,7 +329,7 @@ mod tests {
         let mut limited = Vec::new();
         for (seq, ms) in [(8, 120), (9, 140), (10, 160)] {
             deliveries.advance(seq, at(ms));
-            let sample = deliveries.sample(at(ms), Span::ZERO, (1, 0), false).expect("it delivered some");
+            let sample = deliveries.sample(at(ms), Span::ZERO, 1, 0, false).expect("it delivered some");
             deliveries.sent_next(at(ms), 1);
             limited.push((sample.app_limited, deliveries.list.back().is_some_and(|last| last.app_limited)));
         }
@@ -346,10 +340,10 @@ mod tests {
     fn a_pause_begins_the_interval_anew() {
         let mut deliveries = four();
         deliveries.advance(9, at(150));
-        deliveries.sample(at(150), Span::ZERO, (4, 0), false);
+        deliveries.sample(at(150), Span::ZERO, 4, 0, false);
         deliveries.sent_next(at(1000), 0);
         deliveries.advance(10, at(1100));
-        let sample = deliveries.sample(at(1100), Span::ZERO, (1, 0), false).expect("it delivered one");
+        let sample = deliveries.sample(at(1100), Span::ZERO, 1, 0, false).expect("it delivered one");
         assert_eq!((sample.interval, sample.prior_delivered), (Some(Span::millis(100)), 4));
     }
 }

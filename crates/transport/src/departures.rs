@@ -69,9 +69,25 @@ impl Departure {
 
     /// Transmission time of this entry, segment `seq`, if it was sent once, between these other two.
     #[inline]
-    fn left_between(self, seq: u64, after: (Time, u64), before: (Time, u64)) -> Option<Time> {
+    fn left_between(self, seq: u64, after: Transmission, before: Transmission) -> Option<Time> {
         let left = (self.time(), seq);
-        (self.is_first() && after <= left && left <= before).then_some(left.0)
+        (self.is_first() && after.order() <= left && left <= before.order()).then_some(left.0)
+    }
+}
+
+/// Transmission of a segment. RACK compares transmissions by time and, at one instant, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmission {
+    pub at: Time,
+    pub seq: u64,
+}
+
+impl Transmission {
+    /// What transmissions are compared by.
+    #[inline]
+    #[must_use]
+    pub fn order(self) -> (Time, u64) {
+        (self.at, self.seq)
     }
 }
 
@@ -127,15 +143,15 @@ impl Departures {
         self.list.get(seq.checked_sub(self.first)? as usize).copied()
     }
 
-    /// First segment from `seq` on that was sent once and that no ACK has reported since: its transmission time and its number.
+    /// Transmission of the first segment from `seq` on that was sent once and that no ACK has reported since.
     #[inline]
     #[must_use]
-    pub fn first_from(&self, mut seq: u64) -> Option<(Time, u64)> {
+    pub fn first_from(&self, mut seq: u64) -> Option<Transmission> {
         // Mostly it is the first that is looked at, or one of the next few.
         loop {
             let departure = self.get(seq)?;
             if departure.is_first() {
-                return Some((departure.time(), seq));
+                return Some(Transmission { at: departure.time(), seq });
             }
             seq += 1;
         }
@@ -172,7 +188,7 @@ impl Departures {
     /// Marks `seq` as delivered if it was sent once, between these other two. Returns when it was sent.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, for every ACK of a repair")]
-    pub fn deliver_first(&mut self, seq: u64, after: (Time, u64), before: (Time, u64)) -> Option<Time> {
+    pub fn deliver_first(&mut self, seq: u64, after: Transmission, before: Transmission) -> Option<Time> {
         let slot = self.list.get_mut(seq.checked_sub(self.first)? as usize)?;
         let left = slot.left_between(seq, after, before)?;
         slot.0 |= DELIVERED;
@@ -186,7 +202,8 @@ impl Departures {
     pub fn deliver_row(
         &mut self,
         first: u64,
-        (after, before): ((Time, u64), (Time, u64)),
+        after: Transmission,
+        before: Transmission,
         times: impl Iterator<Item = Time>,
         mut on_each: impl FnMut(Time, Time),
     ) -> Option<(u32, Time, Time)> {
@@ -197,7 +214,7 @@ impl Departures {
             let Some(left) = slot.left_between(seq, latest, before) else { break };
             slot.0 |= DELIVERED;
             on_each(left, now);
-            (latest, row) = ((left, seq), Some(((seq + 1 - first) as u32, left, now)));
+            (latest, row) = (Transmission { at: left, seq }, Some(((seq + 1 - first) as u32, left, now)));
         }
         row
     }
@@ -346,16 +363,21 @@ mod tests {
         );
         departures.sent(8, Time(50));
         departures.lose(9);
-        assert_eq!(departures.first_from(7), Some((Time(40), 10)));
+        assert_eq!(departures.first_from(7), Some(Transmission { at: Time(40), seq: 10 }));
         assert_eq!(departures.first_from(11), None);
+    }
+
+    fn bounds(before: u64) -> (Transmission, Transmission) {
+        (Transmission { at: Time(5), seq: 0 }, Transmission { at: Time(before), seq: u64::MAX })
     }
 
     #[test]
     fn a_row_of_deliveries_ends_where_one_was_sent_again_or_before_what_arrived() {
         let deliver = |departures: &mut Departures, first, before| {
             let mut seen = Vec::new();
-            let bounds = ((Time(5), 0), (Time(before), u64::MAX));
-            let row = departures.deliver_row(first, bounds, (100..).map(Time), |left, now| seen.push((left.0, now.0)));
+            let bounds = bounds(before);
+            let row = departures
+                .deliver_row(first, bounds.0, bounds.1, (100..).map(Time), |left, now| seen.push((left.0, now.0)));
             (row.map(|(acks, left, now)| (acks, left.0, now.0)), seen)
         };
         let mut departures = sent(&[10, 20, 30, 40]);
@@ -364,7 +386,7 @@ mod tests {
         assert!(departures.get(8).is_some_and(Departure::delivered));
         assert_eq!(deliver(&mut departures, 10, 39), (None, Vec::new()), "it left after the earliest retransmission");
         assert_eq!(deliver(&mut departures, 11, 99), (None, Vec::new()), "nothing is outstanding there");
-        let bounds = ((Time(5), 0), (Time(99), u64::MAX));
+        let bounds = bounds(99);
         assert_eq!(departures.deliver_first(10, bounds.0, bounds.1), Some(Time(40)));
         assert_eq!(departures.deliver_first(10, bounds.0, bounds.1), None, "it has arrived already");
     }

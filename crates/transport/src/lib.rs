@@ -35,8 +35,8 @@ pub use options::{
 pub use ranges::Ranges;
 pub use receiver::Receiver;
 pub use rtt::{Rtt, TimerOptions};
-pub use sender::{AckRow, Counters, SendLimit, Sender, Spurious, Wire};
-pub use sequence::{MAX_OUTSTANDING, NO_END};
+pub use sender::{AckRow, Counters, Features, Info, SendLimit, Sender, Spurious, Wire};
+pub use sequence::{MAX_OUTSTANDING, NO_END, Outstanding, SequenceSpace};
 pub use state::Phase;
 
 /// The examples of the crate's page.

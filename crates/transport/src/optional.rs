@@ -3,9 +3,9 @@
 
 use crate::autotuning::WindowLimits;
 use crate::deliveries::Deliveries;
-use crate::ecn::EcnSender;
 use crate::pacing::Pacer;
 use crate::sequence::SequenceSpace;
+use crate::state::SenderState;
 use crate::validation::Validation;
 use crate::{Ack, Options};
 use base::{Header, Span, Time};
@@ -120,18 +120,13 @@ impl OptionalState {
     /// [`Self::allows_repairs`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for every segment that leaves in a short way")]
-    pub fn on_new_segment<C: CongestionControl>(
-        &mut self,
-        now: Time,
-        in_flight: u32,
-        (control, numbers): (&C, &SequenceSpace),
-    ) {
+    pub fn on_new_segment<C: CongestionControl>(&mut self, now: Time, in_flight: u32, state: &SenderState<C>) {
         if let Some(deliveries) = &mut self.deliveries {
             deliveries.sent_next(now, in_flight);
         }
         if let Some(pacer) = &mut self.pacer {
-            let interval = pacer.interval(control, numbers);
-            pacer.pace().on_transmit(now, interval, || control.burst());
+            let interval = pacer.interval(&state.control, &state.seq);
+            pacer.pace().on_transmit(now, interval, || state.control.burst());
         }
     }
 
@@ -218,20 +213,14 @@ impl OptionalState {
 
     /// Reads the headers of an ACK and its receive window, which includes the bit that data echoes.
     #[inline(never)]
-    fn read_ack(
-        &mut self,
-        ack: &Ack,
-        limited: bool,
-        control: &mut impl CongestionControl,
-        (window, ecn): (&mut u32, &mut EcnSender),
-    ) {
+    fn read_ack<C: CongestionControl>(&mut self, ack: &Ack, limited: bool, state: &mut SenderState<C>) {
         if self.headers {
-            control.on_feedback(f64::from(ack.feedback), limited);
+            state.control.on_feedback(f64::from(ack.feedback), limited);
         }
         let Some(limits) = self.window else { return };
-        *window = (*window).max(limits.read(ack.tuning));
-        let done = *window == limits.max();
-        ecn.set_echo(!done && WindowLimits::timestamp(ack.tuning));
+        state.receive_window = state.receive_window.max(limits.read(ack.tuning));
+        let done = state.receive_window == limits.max();
+        state.ecn.set_echo(!done && WindowLimits::timestamp(ack.tuning));
         if done {
             // Nothing changes any more: ACKs may be taken in runs.
             (self.window, self.reads_acks) = (None, self.headers);
@@ -240,15 +229,9 @@ impl OptionalState {
 
     /// Processes the rest of an ACK at `now`: its headers and window, and its deliveries. `limited` says whether the window
     /// limited the sender.
-    pub fn on_ack(
-        &mut self,
-        ack: &Ack,
-        (now, limited): (Time, bool),
-        control: &mut impl CongestionControl,
-        receiver: (&mut u32, &mut EcnSender),
-    ) {
+    pub fn on_ack<C: CongestionControl>(&mut self, now: Time, ack: &Ack, limited: bool, state: &mut SenderState<C>) {
         if self.reads_acks {
-            self.read_ack(ack, limited, control, receiver);
+            self.read_ack(ack, limited, state);
         }
         if let Some(deliveries) = &mut self.deliveries {
             deliveries.advance(ack.cum, now);
@@ -261,7 +244,7 @@ impl OptionalState {
         now: Time,
         seq: u64,
         in_flight: u32,
-        (control, srtt, numbers): (&C, Span, &SequenceSpace),
+        state: &SenderState<C>,
     ) -> Option<Header> {
         if let Some(validation) = &mut self.validation {
             validation.on_transmit(now);
@@ -270,9 +253,9 @@ impl OptionalState {
             deliveries.sent(seq, now, in_flight.saturating_sub(1));
         }
         if let Some(pacer) = &mut self.pacer {
-            let interval = pacer.interval(control, numbers);
-            pacer.on_transmit(now, interval, || control.burst());
+            let interval = pacer.interval(&state.control, &state.seq);
+            pacer.on_transmit(now, interval, || state.control.burst());
         }
-        self.headers.then(|| control.header(srtt))
+        self.headers.then(|| state.control.header(state.rtt.srtt()))
     }
 }

@@ -184,7 +184,7 @@ impl Pacer {
         let usage = &self.pace.usage;
         match self.pace.spacing {
             Spacing::Even => waits || (self.bursts.is_some() && usage.limited),
-            _ => self.pace.counts_as_full((control.cwnd(), control.ssthresh()), waits),
+            _ => self.pace.counts_as_full(control.cwnd(), control.ssthresh(), waits),
         }
     }
 
@@ -326,10 +326,10 @@ impl Pace {
         }
     }
 
-    /// See [`Pacer::counts_as_full`]; `windows` are the congestion window and the slow-start threshold.
+    /// See [`Pacer::counts_as_full`].
     #[inline]
     #[must_use]
-    pub fn counts_as_full(&self, (cwnd, ssthresh): (f64, f64), waits: bool) -> bool {
+    pub fn counts_as_full(&self, cwnd: f64, ssthresh: f64, waits: bool) -> bool {
         match self.spacing {
             Spacing::None | Spacing::Linux(_) => {
                 self.usage.limited || (cwnd < ssthresh && cwnd < 2.0 * f64::from(self.usage.most))

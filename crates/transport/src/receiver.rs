@@ -297,7 +297,7 @@ impl Receiver {
         let next = self.next;
         if let Some(tuner) = self.tuner() {
             let new = (seq + n).saturating_sub(next).min(n) as u32;
-            self.tuning = tuner.on_segments(now, (next, new), flags);
+            self.tuning = tuner.on_segments(now, next, new, flags);
         }
         let acknowledges = self.take::<true>(now, seq, n, flags, ack);
         let next = self.next;

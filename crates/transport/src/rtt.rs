@@ -1,4 +1,4 @@
-//! Round-trip time estimation and retransmission timeout, by RFC 6298 or as in Linux.
+//! Outstanding-trip time estimation and retransmission timeout, by RFC 6298 or as in Linux.
 //!
 //! Source: RFC 6298, Section 2 (srtt, rttvar, alpha = 1/8, beta = 1/4, K = 4), Section 5.5 (doubling, 60 s at most), Section
 //! 5.7 (3 s after a SYN that timed out); RFC 7323, Section 4.1 and Appendix G (samples of every ACK). Linux 6.12,
@@ -9,7 +9,7 @@
 
 use crate::Options;
 use crate::options::Rto;
-use crate::sequence::NO_SEGMENT;
+use crate::sequence::{NO_SEGMENT, Outstanding};
 use base::{PacketNumber, Span, Time};
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ impl TimerOptions {
     }
 }
 
-/// Round-trip times of an ACK: the sample of its oldest newly acknowledged segment, and of the latest.
+/// Outstanding-trip times of an ACK: the sample of its oldest newly acknowledged segment, and of the latest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckRtt {
     /// `seq_rtt_us` of Linux: includes the time for which the receiver delayed the ACK.
@@ -102,11 +102,11 @@ pub struct AckRtt {
     pub latest: Span,
 }
 
-/// Sequence numbers at which a round of samples ends: `una` after the ACK, `nxt` before anything leaves for it.
+/// Smoothed and smallest round-trip time.
 #[derive(Clone, Copy, Debug)]
-pub struct Round {
-    pub una: u64,
-    pub nxt: u64,
+pub struct SrttAndMin {
+    pub srtt: Span,
+    pub min: Span,
 }
 
 /// Time in microseconds, as in Linux: half the size of a [`Span`], which every flow would pay for.
@@ -177,7 +177,7 @@ impl Rtt {
     /// Until data has given a sample the timeout is at least a second, and three seconds where the SYN may have timed out
     /// (RFC 6298, 5.7). By the rule of Linux it is no more than after a handshake that took `longest`: some 200 ms on a short path.
     pub fn shake_hands(&mut self, sample: Span, longest: Span) {
-        self.first_sample(sample.max(Span(1)), Round { una: 0, nxt: 0 });
+        self.first_sample(sample.max(Span(1)), Outstanding { una: 0, nxt: 0 });
         self.set_rto();
         let least = match self.options.rule {
             _ if longest >= FIRST_RTO => FALLBACK_RTO,
@@ -199,7 +199,7 @@ impl Rtt {
 
     /// Takes `sample` of a segment sent once, with one sample for each round trip; a doubled timeout returns to
     /// normal.
-    pub fn sample(&mut self, sample: Span, round: Round) {
+    pub fn sample(&mut self, sample: Span, round: Outstanding) {
         // Zero marks "no sample yet"; no path is that short.
         let sample = sample.max(Span(1));
         self.observe(sample);
@@ -210,14 +210,14 @@ impl Rtt {
     /// Takes the round-trip times of an ACK with a timestamp, which arrived while `outstanding` segments were in
     /// flight; a doubled timeout returns to normal.
     #[inline]
-    pub fn sample_ack(&mut self, rtt: AckRtt, round: Round, outstanding: u32) {
+    pub fn sample_ack(&mut self, rtt: AckRtt, round: Outstanding, outstanding: u32) {
         self.smooth_ack(rtt, round, outstanding);
         self.set_rto();
     }
 
     /// Takes a sample without computing a new timeout, for ACKs in a row: [`Self::set_rto`] has to follow the last.
     #[inline]
-    pub fn smooth_ack(&mut self, rtt: AckRtt, round: Round, outstanding: u32) {
+    pub fn smooth_ack(&mut self, rtt: AckRtt, round: Outstanding, outstanding: u32) {
         self.observe(rtt.latest);
         // RFC 7323, Appendix G: a window gives a sample for every two segments.
         self.smooth(rtt.oldest.max(Span(1)), round, u64::from(outstanding.div_ceil(2)).max(1));
@@ -225,7 +225,7 @@ impl Rtt {
 
     /// Smooths a sample, of which a round trip has `expected` (RFC 7323, Appendix G).
     #[inline]
-    fn smooth(&mut self, sample: Span, round: Round, expected: u64) {
+    fn smooth(&mut self, sample: Span, round: Outstanding, expected: u64) {
         if self.srtt == Span::ZERO {
             return self.first_sample(sample, round);
         }
@@ -244,7 +244,7 @@ impl Rtt {
         }
     }
 
-    fn first_sample(&mut self, sample: Span, round: Round) {
+    fn first_sample(&mut self, sample: Span, round: Outstanding) {
         self.srtt = sample;
         self.rttvar = Span(sample.0 / 2);
         if self.options.rule == Rto::Linux {
@@ -255,7 +255,7 @@ impl Rtt {
     }
 
     #[inline]
-    fn smooth_linux(&mut self, sample: Span, round: Round) {
+    fn smooth_linux(&mut self, sample: Span, round: Outstanding) {
         let quarter = self.mdev.0 / 4;
         let deviation = Micros::of(Span(sample.0.abs_diff(self.srtt.0))).0;
         self.mdev.0 = if deviation <= quarter {
@@ -342,6 +342,12 @@ impl Rtt {
         self.latest
     }
 
+    /// Smoothed and smallest round-trip time.
+    #[inline]
+    pub(crate) fn srtt_and_min(&self) -> SrttAndMin {
+        SrttAndMin { srtt: self.srtt(), min: self.min() }
+    }
+
     /// Smallest sample of data; zero before the first.
     #[must_use]
     pub fn min(&self) -> Span {
@@ -414,7 +420,7 @@ impl TimedSegment {
 mod tests {
     use super::*;
 
-    const ROUND: Round = Round { una: 1, nxt: 10 };
+    const ROUND: Outstanding = Outstanding { una: 1, nxt: 10 };
 
     fn rtt(min_rto: Span, rto_granularity: Span) -> Rtt {
         Rtt::new(Arc::new(TimerOptions::new(&Options { min_rto, rto_granularity, ..Options::default() })))
@@ -445,22 +451,22 @@ mod tests {
     fn linux_adds_a_variation_of_at_least_the_smallest_timeout() {
         // The steps of tcp_rtt_estimator by hand, in milliseconds, with mdev and rttvar times four as there.
         let mut rtt = linux();
-        rtt.sample_ack(alike(100), Round { una: 1, nxt: 10 }, 10);
+        rtt.sample_ack(alike(100), Outstanding { una: 1, nxt: 10 }, 10);
         assert_eq!((rtt.srtt(), rtt.mdev.0, rtt.rto()), (Span::millis(100), 200_000, Span::millis(300)));
         // Error 80: mdev = 200 + 80 - 50, which is larger than rttvar.
-        rtt.sample_ack(alike(180), Round { una: 2, nxt: 12 }, 10);
+        rtt.sample_ack(alike(180), Outstanding { una: 2, nxt: 12 }, 10);
         assert_eq!((rtt.srtt(), rtt.mdev.0, rtt.rto()), (Span::millis(110), 230_000, Span::millis(340)));
         // Error -50: 50 - 57.5 is below zero and counts in full. The first round ends: the next begins with 200.
-        rtt.sample_ack(alike(60), Round { una: 11, nxt: 20 }, 10);
+        rtt.sample_ack(alike(60), Outstanding { una: 11, nxt: 20 }, 10);
         assert_eq!((rtt.srtt(), rtt.mdev.0), (Span::micros(103_750), 222_500));
         assert_eq!((rtt.variation(), rtt.mdev_max.0), (Span::millis(230), 200_000));
         assert_eq!(rtt.rto(), Span::millis(334), "333.75 in ticks of a millisecond");
         // A fall of 78.75: 78.75 - 55.625 is positive and counts an eighth.
-        rtt.sample_ack(alike(25), Round { una: 12, nxt: 22 }, 10);
+        rtt.sample_ack(alike(25), Outstanding { una: 12, nxt: 22 }, 10);
         assert_eq!(rtt.mdev.0, 222_500 + 23_125 / 8);
         // A steady path comes down to srtt + 200 ms, a quarter of the excess each round.
         for round in 2..200 {
-            rtt.sample_ack(alike(25), Round { una: 10 * round + 1, nxt: 10 * round + 10 }, 10);
+            rtt.sample_ack(alike(25), Outstanding { una: 10 * round + 1, nxt: 10 * round + 10 }, 10);
         }
         let excess = rtt.rto().0 - Span::millis(225).0;
         assert!(excess <= Span::millis(2).0, "{:?}", rtt.rto());

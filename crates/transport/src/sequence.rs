@@ -16,6 +16,15 @@ pub const NO_END: u64 = 1 << 63;
 /// where windows end for the same reason).
 pub const MAX_OUTSTANDING: u32 = (1 << 31) - 1;
 
+/// Outstanding segments, from `una` up to `nxt`. Those of a sample: `una` after the ACK, `nxt` before anything leaves for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Outstanding {
+    /// First segment not acknowledged.
+    pub una: u64,
+    /// Next segment to send.
+    pub nxt: u64,
+}
+
 /// Invariant: `base` <= `una` <= `nxt` <= `high` <= `data_end`.
 #[derive(Clone, Debug)]
 pub struct SequenceSpace {
@@ -56,6 +65,13 @@ impl SequenceSpace {
         self.nxt
     }
 
+    /// Outstanding segments.
+    #[inline]
+    #[must_use]
+    pub fn out(&self) -> Outstanding {
+        Outstanding { una: self.una(), nxt: self.nxt() }
+    }
+
     /// One past the highest segment ever sent; above `nxt` only when going back.
     #[inline]
     #[must_use]
@@ -82,6 +98,13 @@ impl SequenceSpace {
     #[must_use]
     pub fn outstanding(&self) -> u32 {
         (self.nxt - self.una) as u32
+    }
+
+    /// Whether all data that the application offered is acknowledged.
+    #[inline]
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.una == self.data_end
     }
 
     /// Segments acknowledged in this transfer.

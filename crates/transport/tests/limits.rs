@@ -17,12 +17,12 @@ fn options(window: u32) -> Options {
 fn a_full_congestion_window_limits_bulk_data() {
     for recovery in [Recovery::Reno, Recovery::Sack, Recovery::Prr, Recovery::Rack] {
         let mut bench = Bench::new(recovery, 10);
-        assert_eq!(bench.sender.limit(), Some(SendLimit::Cwnd));
+        assert_eq!(bench.sender.info().limit(), Some(SendLimit::Cwnd));
         bench.ack(100, 3, &[]);
-        assert_eq!(bench.sender.limit(), Some(SendLimit::Cwnd));
+        assert_eq!(bench.sender.info().limit(), Some(SendLimit::Cwnd));
         // A recovery sends no more than its own limit, either.
         bench.ack(1, 3, &[(4, 10)]);
-        assert_eq!(bench.sender.limit(), Some(SendLimit::Cwnd), "{recovery:?}");
+        assert_eq!(bench.sender.info().limit(), Some(SendLimit::Cwnd), "{recovery:?}");
     }
 }
 
@@ -30,7 +30,7 @@ fn a_full_congestion_window_limits_bulk_data() {
 fn a_receive_window_limits_if_it_is_smaller() {
     let limit = |receive: u32| {
         let options = Options { receive_window: ReceiveWindow::Segments(receive), ..options(10) };
-        Bench::with(Recovery::Sack, &options).sender.limit()
+        Bench::with(Recovery::Sack, &options).sender.info().limit()
     };
     // Linux tests the congestion window first: of two that are full, it limits.
     assert_eq!([limit(9), limit(10), limit(11)], [Some(SendLimit::Rwnd), Some(SendLimit::Cwnd), Some(SendLimit::Cwnd)]);
@@ -39,11 +39,11 @@ fn a_receive_window_limits_if_it_is_smaller() {
 #[test]
 fn the_end_of_the_data_is_the_applications_limit_until_all_is_acknowledged() {
     let mut bench = Bench::of(Recovery::Sack, &options(10), 12);
-    assert_eq!(bench.sender.limit(), Some(SendLimit::Cwnd), "two segments wait");
+    assert_eq!(bench.sender.info().limit(), Some(SendLimit::Cwnd), "two segments wait");
     bench.ack(100, 4, &[]);
-    assert_eq!((bench.sender.in_flight(), bench.sender.limit()), (8, Some(SendLimit::App)));
+    assert_eq!((bench.sender.in_flight(), bench.sender.info().limit()), (8, Some(SendLimit::App)));
     bench.ack(1, 12, &[]);
-    assert_eq!(bench.sender.limit(), None, "complete");
+    assert_eq!(bench.sender.info().limit(), None, "complete");
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn nothing_limits_what_has_not_begun() {
     let law = LawSpec::named("reno").expect("registered");
     let start = StartSpec::named("classic").expect("registered");
     let control = law.build(&start, 10.0, 2.0).expect("defaults");
-    assert_eq!(Sender::new(control, Recovery::Sack, &options(10), 5).limit(), None);
+    assert_eq!(Sender::new(control, Recovery::Sack, &options(10), 5).info().limit(), None);
 }
 
 #[test]
@@ -59,12 +59,16 @@ fn the_pace_limits_between_segments_and_its_rate_is_the_window_per_round_trip() 
     // One round trip of 100 ms; congestion avoidance (factor 1.2): 1.2 * (10 + 1/10 + ...) segments per 100 ms.
     let factors = PacingFactors { slow_start: 2.0, avoidance: 1.2 };
     let mut bench = Bench::with(Recovery::Sack, &Options { pacing: Pacing::Linux(factors), ..options(10) });
-    assert_eq!((bench.sender.pacing_rate(), bench.sender.delivery_rate()), (None, None), "no round trip was measured");
+    assert_eq!(
+        (bench.sender.info().pacing_rate(), bench.sender.info().delivery_rate()),
+        (None, None),
+        "no round trip was measured"
+    );
     bench.ack(100, 10, &[]);
     let cwnd = bench.sender.control().cwnd();
-    let rate = bench.sender.pacing_rate().expect("a round trip was measured");
+    let rate = bench.sender.info().pacing_rate().expect("a round trip was measured");
     assert!((rate / (1.2 * cwnd / 0.1) - 1.0).abs() < 1e-9, "{rate}");
-    assert_eq!(bench.sender.limit(), Some(SendLimit::Pacing));
+    assert_eq!(bench.sender.info().limit(), Some(SendLimit::Pacing));
 }
 
 #[test]
@@ -81,11 +85,11 @@ fn the_delivery_rate_is_what_was_delivered_over_the_time_it_took() {
     while sender.deadline() < begun + Span::millis(90) {
         sender.on_timer(sender.deadline(), &mut wire);
     }
-    assert_eq!(sender.delivery_rate(), None);
+    assert_eq!(sender.info().delivery_rate(), None);
     for (ms, cum) in [(100, 2), (110, 4), (120, 6), (130, 8), (140, 10)] {
         sender.on_ack(begun + Span::millis(ms), &Ack::new(cum, &[], false), &mut wire);
-        let rate = sender.delivery_rate().expect("an ACK came");
+        let rate = sender.info().delivery_rate().expect("an ACK came");
         assert!((rate / (cum as f64 / (1e-3 * ms as f64)) - 1.0).abs() < 1e-9, "{ms}: {rate}");
     }
-    assert!(sender.pacing_rate().is_some_and(|rate| rate > 0.0), "the law's own");
+    assert!(sender.info().pacing_rate().is_some_and(|rate| rate > 0.0), "the law's own");
 }

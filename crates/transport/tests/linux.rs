@@ -27,7 +27,7 @@ fn a_steady_path_has_a_timeout_of_srtt_and_200_ms() {
     {
         let mut bench = Bench::with(Recovery::Rack, &options);
         for _ in 0..200 {
-            bench.ack(200, bench.sender.nxt(), &[]);
+            bench.ack(200, bench.sender.seq().nxt(), &[]);
         }
         let rto = bench.sender.rtt().rto();
         assert!(rto >= Span::millis(least) && rto <= Span::millis(most), "{rto:?}");
@@ -171,7 +171,7 @@ fn lasting_marks_leave_one_segment_for_each_timeout_or_two_in_linux() {
         let mut bench = Bench::with(Recovery::Sack, &Options { initial_window: 4, ..tcp });
         let (mut sent, mut last) = (0, Span::ZERO);
         for _ in 0..40 {
-            let (una, next) = (bench.sender.una(), bench.sender.nxt());
+            let (una, next) = (bench.sender.seq().una(), bench.sender.seq().nxt());
             if una == next {
                 // Nothing is outstanding: the timer lets the next one leave.
                 let before = bench.now;
@@ -192,7 +192,7 @@ fn lasting_marks_leave_one_segment_for_each_timeout_or_two_in_linux() {
     let tcp = Options { ecn: Ecn::On, initial_window: 1, initial_ssthresh: Some(2.0), ..Options::default() };
     let mut bench = Bench::with(Recovery::Sack, &tcp);
     bench.call(|sender, now, sent| sender.on_ack(now + Span::millis(9), &Ack::new(1, &[], true), sent));
-    assert_eq!(bench.sender.nxt(), 1);
+    assert_eq!(bench.sender.seq().nxt(), 1);
     bench.now += Span::millis(10);
     assert_eq!(bench.time_out(), new(1..2));
     assert!(!bench.ack(10, 2, &[]).is_empty());
@@ -224,7 +224,7 @@ fn a_sender_behind_the_receive_window_does_not_grow_its_window() {
             while bench.sender.deadline() <= bench.now {
                 bench.call(Sender::on_timer);
             }
-            una = (una + 2).min(bench.sender.nxt());
+            una = (una + 2).min(bench.sender.seq().nxt());
             bench.now += Span::micros(400);
             bench.call(|sender, now, sent| sender.on_ack(now, &Ack::new(una, &[], false), sent));
             most = most.max(bench.cwnd());
@@ -264,13 +264,21 @@ fn a_sender_says_what_tcp_info_shows() {
     for recovery in [Recovery::Prr, Recovery::Rack] {
         let mut bench = Bench::of(recovery, &linux(10), 10);
         bench.ack(100, 0, &[(1, 3)]);
-        assert_eq!((bench.sender.outstanding(), bench.sender.window_in_repair()), (10, None), "{recovery:?}");
+        assert_eq!(
+            (bench.sender.seq().outstanding(), bench.sender.info().window_in_repair()),
+            (10, None),
+            "{recovery:?}"
+        );
         bench.ack(1, 0, &[(1, 4)]);
         assert_eq!(bench.sender.phase(), Phase::Recovery, "{recovery:?}");
-        assert_eq!(bench.sender.window_in_repair(), Some(7), "six in the network, and the one sent again");
-        assert_eq!(bench.sender.resent(), (recovery == Recovery::Rack).then_some(1));
+        assert_eq!(bench.sender.info().window_in_repair(), Some(7), "six in the network, and the one sent again");
+        assert_eq!(bench.sender.info().resent(), (recovery == Recovery::Rack).then_some(1));
         bench.ack(100, 10, &[]);
-        assert_eq!((bench.sender.outstanding(), bench.sender.window_in_repair()), (0, None), "{recovery:?}");
+        assert_eq!(
+            (bench.sender.seq().outstanding(), bench.sender.info().window_in_repair()),
+            (0, None),
+            "{recovery:?}"
+        );
     }
 }
 
@@ -278,10 +286,10 @@ fn a_sender_says_what_tcp_info_shows() {
 fn a_receive_window_may_change_with_every_ack() {
     let options = Options { receive_window: ReceiveWindow::Segments(4), ..linux(10) };
     let mut bench = Bench::with(Recovery::Rack, &options);
-    assert_eq!(bench.sender.outstanding(), 4);
+    assert_eq!(bench.sender.seq().outstanding(), 4);
     bench.sender.set_receive_window(6);
     assert_eq!(bench.ack(100, 1, &[]), new(4..7));
     bench.sender.set_receive_window(0);
     assert_eq!(bench.ack(1, 2, &[]), new(0..0));
-    assert_eq!(bench.sender.outstanding(), 5);
+    assert_eq!(bench.sender.seq().outstanding(), 5);
 }

@@ -79,7 +79,7 @@ fn a_probe_after_two_round_trips_finds_what_the_tail_lost() {
     assert_eq!(bench.ack(100, 8, &[(9, 10)]), vec![again(8)]);
     assert_eq!(bench.sender.phase(), Phase::Recovery);
     bench.ack(100, 10, &[]);
-    assert!(bench.sender.is_done() && bench.sender.counters().timeouts == 0);
+    assert!(bench.sender.seq().is_done() && bench.sender.counters().timeouts == 0);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_probe_prefers_new_data_and_is_sent_once() {
     let options = window_of(4);
     let mut bench = Bench::with(Recovery::Rack, &options);
     bench.ack(100, 1, &[]);
-    let nxt = bench.sender.nxt();
+    let nxt = bench.sender.seq().nxt();
     assert_eq!(bench.time_out(), new(nxt..nxt + 1), "beyond the window");
     // 7.3: the retransmission timer follows, not another probe.
     let sent = bench.time_out();
@@ -106,7 +106,7 @@ fn a_probe_that_repaired_the_loss_itself_still_costs_the_window() {
     let mut bench = Bench::with(Recovery::Rack, &options);
     // Nine outstanding, the receive window is full: the probe has no new segment.
     bench.ack(100, 8, &[]);
-    let nxt = bench.sender.nxt();
+    let nxt = bench.sender.seq().nxt();
     let sent = bench.time_out();
     assert_eq!(sent, vec![again(nxt - 1)]);
     let before = bench.cwnd();
@@ -127,7 +127,7 @@ fn a_probe_that_was_not_needed_costs_nothing() {
     };
     let mut bench = Bench::with(Recovery::Rack, &options);
     bench.ack(100, 8, &[]);
-    let nxt = bench.sender.nxt();
+    let nxt = bench.sender.seq().nxt();
     bench.time_out();
     bench.ack(100, nxt, &[]);
     // 7.4.2: the duplicate says that both copies arrived.
@@ -141,13 +141,13 @@ fn after_a_timeout_only_what_is_overdue_counts_as_lost() {
     // 6.3: the first segment, and whatever left longer ago than RACK.rtt.
     let mut bench = after_one_round(Recovery::Rack, 10);
     bench.time_out();
-    let probed = bench.sender.nxt();
+    let probed = bench.sender.seq().nxt();
     let sent = bench.time_out();
     assert_eq!(bench.sender.counters().timeouts, 1);
     assert_eq!(sent, vec![again(1)], "the window is one segment");
     assert_eq!(bench.sender.in_flight(), 1, "all others are lost");
     assert_eq!(bench.ack(100, 2, &[])[0], again(2));
-    assert_eq!(bench.sender.nxt(), probed);
+    assert_eq!(bench.sender.seq().nxt(), probed);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn a_probe_whose_loss_a_recovery_repairs_is_forgotten() {
     let options = Options { receive_window: ReceiveWindow::Segments(9), ..window_of(10) };
     let mut bench = Bench::with(Recovery::Rack, &options);
     bench.ack(100, 6, &[]);
-    let nxt = bench.sender.nxt();
+    let nxt = bench.sender.seq().nxt();
     assert_eq!(bench.time_out(), vec![again(nxt - 1)]);
     bench.ack(100, 6, &[(nxt - 1, nxt)]);
     assert_eq!(bench.sender.phase(), Phase::Recovery);

@@ -87,7 +87,7 @@ impl Pair {
 
     /// Goes on without losses until all is acknowledged.
     fn complete(&mut self, mut now: Time) -> Time {
-        while !self.sender.is_done() {
+        while !self.sender.seq().is_done() {
             now = self.step(now + Span::millis(7), false);
         }
         now
@@ -96,7 +96,7 @@ impl Pair {
     fn seen(&self) -> Seen {
         let s = &self.sender;
         let cwnd = s.control().cwnd();
-        let (una, nxt) = (s.una() - self.first, s.nxt() - self.first);
+        let (una, nxt) = (s.seq().una() - self.first, s.seq().nxt() - self.first);
         (cwnd, una, nxt, s.in_flight(), s.deadline(), s.phase(), s.rtt().srtt(), s.delivered())
     }
 }
@@ -122,18 +122,18 @@ fn nothing_of_a_transfer_is_left_in_the_next_but_its_counters() {
         now = pair.complete(now);
         let before = pair.sender.counters();
         assert!(before.timeouts > 0 || before.retransmitted > 0, "{recovery:?}");
-        assert_ne!(pair.sender.rto(), pair.fresh.rto(), "{recovery:?}");
+        assert_ne!(pair.sender.rtt().rto(), pair.fresh.rtt().rto(), "{recovery:?}");
         pair.way.0.clear();
         pair.open(now, 6);
         // One number is left out.
-        assert_eq!((pair.first, pair.sender.una(), pair.sender.nxt()), (21, 21, 25), "{recovery:?}");
+        assert_eq!((pair.first, pair.sender.seq().una(), pair.sender.seq().nxt()), (21, 21, 25), "{recovery:?}");
         assert_eq!(pair.sender.counters().sent, before.sent + 4, "{recovery:?}");
         assert_eq!(pair.sender.counters().timeouts, before.timeouts, "{recovery:?}");
-        assert_eq!(pair.sender.rto(), pair.fresh.rto(), "{recovery:?}");
+        assert_eq!(pair.sender.rtt().rto(), pair.fresh.rtt().rto(), "{recovery:?}");
         let gauge = |sender: &Sender<Control>| (sender.control().cwnd(), sender.control().ssthresh());
         assert_eq!(gauge(&pair.sender), (4.0, 9.0), "{recovery:?}");
         pair.complete(now);
-        assert_eq!((pair.receiver.delivered(), pair.sender.una()), (26, 27), "{recovery:?}");
+        assert_eq!((pair.receiver.delivered(), pair.sender.seq().una()), (26, 27), "{recovery:?}");
     }
 }
 

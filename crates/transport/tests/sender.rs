@@ -12,7 +12,7 @@ use transport::{Ack, Ecn, Options, Pacing, PacingFactors, Phase, ReceiveWindow, 
 #[test]
 fn the_initial_window_leaves_at_once_and_starts_the_timer() {
     let bench = Bench::with(Recovery::Sack, &Options { initial_window: 10, ..Options::default() });
-    assert_eq!(bench.sender.nxt(), 10);
+    assert_eq!(bench.sender.seq().nxt(), 10);
     // RFC 6298, 2.1: one second before the first measurement.
     assert_eq!(bench.sender.deadline(), bench.now + Span::secs(1));
 }
@@ -90,11 +90,11 @@ fn newreno_retransmits_the_next_hole_on_a_partial_ack_and_restarts_the_timer_onc
     // Segments 1, 4 and 6 were lost.
     assert!(bench.ack(100, 4, &[]).contains(&again(4)));
     let deadline = bench.sender.deadline();
-    assert_eq!(deadline, bench.now + bench.sender.rto());
+    assert_eq!(deadline, bench.now + bench.sender.rtt().rto());
     assert!(bench.ack(100, 6, &[]).contains(&again(6)));
     assert_eq!(bench.sender.deadline(), deadline, "the impatient form");
     assert_eq!(bench.sender.phase(), Phase::Recovery);
-    bench.ack(100, bench.sender.nxt(), &[]);
+    bench.ack(100, bench.sender.seq().nxt(), &[]);
     assert_eq!((bench.sender.phase(), bench.sender.counters().loss_events), (Phase::Open, 1));
 }
 
@@ -123,7 +123,7 @@ fn sack_fills_all_holes_in_one_round_trip() {
 fn a_timeout_sends_one_segment_doubles_the_timer_and_sets_ssthresh_once() {
     for recovery in [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
         let mut bench = Bench::new(recovery, 10);
-        let first = bench.sender.rto();
+        let first = bench.sender.rtt().rto();
         assert_eq!(bench.time_out(), vec![again(0)], "{recovery:?}");
         assert_eq!((bench.cwnd(), bench.sender.control().ssthresh()), (1.0, 5.0));
         assert_eq!(bench.sender.deadline(), bench.now + Span(2 * first.0), "RFC 6298, 5.5");
@@ -132,7 +132,7 @@ fn a_timeout_sends_one_segment_doubles_the_timer_and_sets_ssthresh_once() {
         assert_eq!(bench.sender.deadline(), bench.now + Span(4 * first.0));
         // Slow start from one; the doubled timeout stays, because a segment sent twice gives no sample (Karn).
         assert_eq!(bench.ack(100, 1, &[]), vec![again(1), again(2)]);
-        assert_eq!(bench.sender.rto(), Span(4 * first.0));
+        assert_eq!(bench.sender.rtt().rto(), Span(4 * first.0));
     }
 }
 

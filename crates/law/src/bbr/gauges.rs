@@ -3,7 +3,8 @@
 //!
 //! Source: draft-ietf-ccwg-bbr-06, Section 2, and the appendix of test cases, which says what must be seen of each.
 
-use super::{Bbr, Sample, UNKNOWN};
+use super::{Bbr, Sample};
+use crate::filters::UNKNOWN;
 use base::Span;
 
 /// Values of the last ACK.
@@ -34,7 +35,7 @@ impl Bbr {
         put("extra_acked", self.aggregation.get());
         put("round_count", self.round_count as f64);
         put("full_bw_count", f64::from(self.full_pipe.flat));
-        put("full_bw_now", f64::from(u8::from(self.full_pipe.now)));
+        put("full_bw_now", f64::from(u8::from(self.full_pipe.reached)));
         put("full_bw_reached", f64::from(u8::from(self.full_bw_reached)));
         // What decides of the end of Drain and of ProbeBW_DOWN: beside it the columns of the sender are after it sent again.
         put("inflight", self.in_flight);
@@ -65,9 +66,9 @@ impl Bbr {
         if self.bw_probe_wait > Span::ZERO {
             put("bw_probe_wait", self.bw_probe_wait.as_secs());
         }
-        if self.min_rtt != UNKNOWN {
+        if self.min_rtt.rtt != UNKNOWN {
             put("min_rtt", self.min_rtt_secs);
-            put("probe_rtt_min_delay", self.probe_rtt_min_delay.as_secs());
+            put("probe_rtt_min_delay", self.probe_rtt_min.rtt.as_secs());
         }
     }
 }

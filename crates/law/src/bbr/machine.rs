@@ -32,7 +32,7 @@ impl Bbr {
     }
 
     pub(super) fn leave_startup(&mut self) {
-        self.full_pipe.now = true;
+        self.full_pipe.reached = true;
         self.full_bw_reached = true;
         self.inflight_longterm = self.bdp_multiple(self.bw, 1.0).max(self.inflight_latest);
     }
@@ -144,7 +144,7 @@ impl Bbr {
             self.full_pipe.restart(sample.rate);
             return false;
         }
-        self.full_pipe.now
+        self.full_pipe.reached
     }
 
     pub(super) fn raise_inflight_longterm_slope(&mut self) {
@@ -182,11 +182,7 @@ impl Bbr {
     }
 
     fn handle_probe_rtt(&mut self) {
-        // MarkConnectionAppLimited: what leaves until all now in flight is acknowledged.
-        if self.delivered > self.held_back.1 {
-            self.held_back.0 = self.delivered;
-        }
-        self.held_back.1 = self.delivered + self.in_flight as u64;
+        self.held_back.extend(self.delivered, self.in_flight);
         if self.probe_rtt_done_stamp.is_none() {
             if self.in_flight <= self.probe_rtt_cwnd() {
                 self.probe_rtt_done_stamp = Some(self.now + self.p.probe_rtt_duration);
@@ -203,7 +199,7 @@ impl Bbr {
 
     pub(super) fn restart_from_idle(&mut self, now: Time) {
         self.now = now;
-        self.aggregation.begin(now);
+        self.aggregation.interval.begin(now);
         if self.is_in_probe_bw() {
             let gain = std::mem::replace(&mut self.pacing_gain, 1.0);
             self.set_pacing_rate();
@@ -215,7 +211,7 @@ impl Bbr {
 
     pub(super) fn check_probe_rtt_done(&mut self) {
         if self.probe_rtt_done_stamp.is_some_and(|done| self.now > done) {
-            self.probe_rtt_min_stamp = self.now;
+            self.probe_rtt_min.stamp = self.now;
             self.restore_cwnd();
             self.reset_short_term_model();
             if self.full_bw_reached {
@@ -225,9 +221,5 @@ impl Bbr {
                 self.enter(State::Startup);
             }
         }
-    }
-
-    pub(super) fn was_held_back(&self, prior_delivered: u64) -> bool {
-        (self.held_back.0..=self.held_back.1).contains(&prior_delivered)
     }
 }

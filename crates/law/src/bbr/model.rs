@@ -2,7 +2,8 @@
 //!
 //! Source: draft-ietf-ccwg-bbr-06, Sections 5.5 and 5.6.
 
-use super::{Bbr, MIN_PIPE_CWND, Sample, State, UNKNOWN};
+use super::{Bbr, MIN_PIPE_CWND, Sample, State};
+use crate::filters::{MinRtt, UNKNOWN};
 use crate::{larger, smaller};
 use base::Span;
 
@@ -64,19 +65,17 @@ impl Bbr {
     }
 
     pub(super) fn update_min_rtt(&mut self, rtt: Option<Span>) {
-        self.probe_rtt_expired = self.now.since(self.probe_rtt_min_stamp) > self.p.probe_rtt_interval;
-        if let Some(rtt) = rtt.filter(|rtt| *rtt < self.probe_rtt_min_delay || self.probe_rtt_expired) {
-            (self.probe_rtt_min_delay, self.probe_rtt_min_stamp) = (rtt, self.now);
+        self.probe_rtt_expired = self.probe_rtt_min.is_expired(self.now, self.p.probe_rtt_interval);
+        if let Some(rtt) = rtt {
+            self.probe_rtt_min.update(MinRtt { rtt, stamp: self.now }, self.probe_rtt_expired);
         }
-        let expired = self.now.since(self.min_rtt_stamp) > self.p.min_rtt_window;
-        if self.probe_rtt_min_delay < self.min_rtt || expired {
-            if self.min_rtt == UNKNOWN && self.probe_rtt_min_delay > Span::ZERO {
+        let (is_first, min) = (self.min_rtt.rtt == UNKNOWN, self.probe_rtt_min);
+        if self.min_rtt.update(min, self.min_rtt.is_expired(self.now, self.p.min_rtt_window)) {
+            self.min_rtt_secs = min.rtt.as_secs();
+            if is_first && min.rtt > Span::ZERO {
                 // InitPacingRate, with the first sample in place of the nominal one.
-                let rate = self.initial_window / self.probe_rtt_min_delay.as_secs();
-                self.pacing_rate = self.p.startup_pacing_gain * rate;
+                self.pacing_rate = self.p.startup_pacing_gain * (self.initial_window / self.min_rtt_secs);
             }
-            (self.min_rtt, self.min_rtt_stamp) = (self.probe_rtt_min_delay, self.probe_rtt_min_stamp);
-            self.min_rtt_secs = self.min_rtt.as_secs();
         }
     }
 
@@ -137,7 +136,7 @@ impl Bbr {
     }
 
     pub(super) fn bdp_multiple(&self, bw: f64, gain: f64) -> f64 {
-        if self.min_rtt == UNKNOWN { self.initial_window } else { gain * bw * self.min_rtt_secs }
+        if self.min_rtt.rtt == UNKNOWN { self.initial_window } else { gain * bw * self.min_rtt_secs }
     }
 
     /// `QuantizationBudget`.

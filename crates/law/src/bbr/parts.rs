@@ -1,116 +1,61 @@
-//! The filters and detectors of BBR, one small type each.
+//! The filters and detectors that only BBR version 3 has, one small type each.
 //!
-//! Source: draft-ietf-ccwg-bbr-06, Sections 5.3.1.2 (full pipe), 5.5.3 to 5.5.6 (bandwidth), 5.5.9 (aggregation), 2.2
-//! (`is_cwnd_limited`).
+//! Source: draft-ietf-ccwg-bbr-06, Sections 5.5.3 to 5.5.6 (bandwidth), 5.5.9 (aggregation), 2.2 (`is_cwnd_limited`). Those that
+//! version 1 has too: [`crate::filters`].
 
-use crate::{larger, number, smaller};
+use crate::filters::{Excess, PeriodMax};
+use crate::smaller;
 use base::Time;
-use base::time::PS_PER_S;
 
-/// Growth of the delivery rate, per round, that shows that the pipe is not full.
-const GROWTH: f64 = 1.25;
-/// Rounds without that growth after which the pipe is full.
-const FLAT_ROUNDS: u32 = 3;
 /// Rounds over which aggregation is remembered once the pipe was full; before, one (`ExtraAckedFilterLen`).
 const AGGREGATION_ROUNDS: usize = 10;
 
-/// Whether sending faster has stopped to deliver faster (`full_bw`, `full_bw_count`, `full_bw_now`).
-#[derive(Clone, Debug, Default)]
-pub(super) struct FullPipe {
-    base: f64,
-    pub flat: u32,
-    pub now: bool,
-}
-
-impl FullPipe {
-    /// Starts again, from `rate` on.
-    pub fn restart(&mut self, rate: f64) {
-        *self = Self { base: rate, flat: 0, now: false };
-    }
-
-    /// A round began with a sample of `rate` that the application did not limit.
-    pub fn update(&mut self, rate: f64) {
-        if self.now {
-            return;
-        }
-        if rate >= self.base * GROWTH {
-            self.restart(rate);
-            return;
-        }
-        self.flat += 1;
-        self.now = self.flat >= FLAT_ROUNDS;
-    }
-}
-
 /// Largest delivery rate of the present probing cycle and the one before (`max_bw_filter`).
 #[derive(Clone, Debug, Default)]
-pub(super) struct MaxRate {
-    before: f64,
-    present: f64,
-}
+pub(super) struct MaxRate(PeriodMax<2>);
 
 impl MaxRate {
     pub fn get(&self) -> f64 {
-        larger(self.before, self.present)
+        self.0.get()
     }
 
     pub fn update(&mut self, rate: f64) {
-        self.present = larger(self.present, rate);
+        self.0.update(rate);
     }
 
     /// A new cycle. A cycle without a sample does not count: its maximum would be empty.
     pub fn advance(&mut self) {
-        if self.present > 0.0 {
-            *self = Self { before: self.present, present: 0.0 };
+        if !self.0.is_empty() {
+            self.0.advance();
         }
     }
 }
 
 /// Excess of acknowledged data over the model (`extra_acked`): the maximum of the last rounds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Aggregation {
-    since: Time,
-    acked: f64,
-    rounds: [f64; AGGREGATION_ROUNDS],
-    present: usize,
-    /// Largest of the rounds before the present one.
-    before: f64,
+    pub interval: Excess,
+    rounds: PeriodMax<AGGREGATION_ROUNDS>,
 }
 
 impl Aggregation {
-    pub fn new() -> Self {
-        // Nothing is later than NEVER, so the first ACK starts the interval.
-        Self { since: Time::NEVER, acked: 0.0, rounds: [0.0; AGGREGATION_ROUNDS], present: 0, before: 0.0 }
-    }
-
     /// A round began. In Startup (`short`), only the present one is remembered.
     pub fn advance(&mut self, short: bool) {
         if short {
-            self.rounds = [0.0; AGGREGATION_ROUNDS];
+            self.rounds = PeriodMax::default();
         }
-        self.present = (self.present + 1) % AGGREGATION_ROUNDS;
-        self.rounds[self.present] = 0.0;
-        self.before = self.rounds.iter().fold(0.0, |most, &x| most.max(x));
+        self.rounds.advance();
     }
 
     /// `acked` segments were acknowledged at `now` on a path taken to deliver `rate`; samples end at `cwnd`.
     pub fn update(&mut self, now: Time, acked: f64, rate: f64, cwnd: f64) {
-        let mut expected = rate * (number(now.since(self.since).0) / PS_PER_S as f64);
-        if self.acked <= expected {
-            (self.acked, self.since, expected) = (0.0, now, 0.0);
-        }
-        self.acked += acked;
-        let extra = smaller(self.acked - expected, cwnd);
-        self.rounds[self.present] = larger(self.rounds[self.present], extra);
-    }
-
-    /// Begins an interval at `now`, after a time without transmissions.
-    pub fn begin(&mut self, now: Time) {
-        (self.since, self.acked) = (now, 0.0);
+        let expected = self.interval.expected(now, rate);
+        let excess = self.interval.update(now, acked, expected, f64::INFINITY);
+        self.rounds.update(smaller(excess, cwnd));
     }
 
     pub fn get(&self) -> f64 {
-        larger(self.before, self.rounds[self.present])
+        self.rounds.get()
     }
 }
 
@@ -143,30 +88,6 @@ mod tests {
     use base::Span;
 
     #[test]
-    fn the_pipe_is_full_after_three_rounds_with_less_than_a_quarter_more() {
-        let mut pipe = FullPipe::default();
-        for rate in [10.0, 20.0, 25.0, 31.25] {
-            pipe.update(rate);
-        }
-        // 31.25 is exactly a quarter more than 25: the count begins after it, and its base stays 31.25.
-        for (rate, full) in [(39.0, false), (35.0, false), (39.06, true)] {
-            pipe.update(rate);
-            assert_eq!(pipe.now, full, "{rate}");
-        }
-    }
-
-    #[test]
-    fn growth_begins_the_count_anew() {
-        let mut pipe = FullPipe::default();
-        for rate in [100.0, 101.0, 102.0, 125.0, 126.0, 127.0] {
-            pipe.update(rate);
-            assert!(!pipe.now, "{rate}");
-        }
-        pipe.update(128.0);
-        assert!(pipe.now);
-    }
-
-    #[test]
     fn a_rate_is_forgotten_after_the_next_cycle() {
         let mut max = MaxRate::default();
         max.update(100.0);
@@ -184,7 +105,7 @@ mod tests {
     #[test]
     fn acks_of_sixteen_segments_are_remembered_for_ten_rounds() {
         // 1000 segments per second, acknowledged by sixteens every 16 ms.
-        let mut meter = Aggregation::new();
+        let mut meter = Aggregation::default();
         let mut now = Time::ZERO;
         for _ in 0..20 {
             meter.update(now, 16.0, 1000.0, 1000.0);
@@ -202,7 +123,7 @@ mod tests {
 
     #[test]
     fn startup_remembers_one_round_of_aggregation() {
-        let mut meter = Aggregation::new();
+        let mut meter = Aggregation::default();
         meter.update(Time::ZERO, 16.0, 1000.0, 1000.0);
         meter.advance(true);
         assert_eq!(meter.get(), 0.0);
@@ -210,7 +131,7 @@ mod tests {
 
     #[test]
     fn extra_acknowledgements_end_at_the_window() {
-        let mut meter = Aggregation::new();
+        let mut meter = Aggregation::default();
         meter.update(Time::ZERO, 100.0, 1000.0, 40.0);
         assert_eq!(meter.get(), 40.0);
     }

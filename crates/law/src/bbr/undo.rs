@@ -133,7 +133,7 @@ mod tests {
             let mut bbr = bbr.clone();
             bbr.enter(state);
             bbr.on_undo(0.0, 0.0);
-            assert_eq!((bbr.state, bbr.full_bw_reached, bbr.full_pipe.now), (after, false, false));
+            assert_eq!((bbr.state, bbr.full_bw_reached, bbr.full_pipe.reached), (after, false, false));
             assert!(bbr.inflight_longterm.is_infinite());
         }
     }

@@ -3,8 +3,9 @@
 //! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it).
 
 use super::parts::{Counts, Policing};
-use super::{Bbr1, INIT_CWND, MIN_CWND, Mode, Repair, Sample, UNKNOWN, in_units};
+use super::{Bbr1, INIT_CWND, MIN_CWND, Mode, Repair, Sample, in_units};
 use crate::GSO_PAYLOAD;
+use crate::filters::UNKNOWN;
 use base::Span;
 
 /// Pace below which a burst is one segment, in bytes per second: 1.2 Mbit/s (`bbr_min_tso_rate`).
@@ -63,7 +64,7 @@ impl Bbr1 {
     /// Ends a round at a timeout, and looks for growth anew.
     pub(super) fn time_out(&mut self) {
         (self.repair, self.seen) = (Repair::Timeout, Repair::Timeout);
-        self.full_pipe.restart();
+        self.full_pipe.forget_base();
         self.round_start = true;
         self.look_for_policer(true, false);
     }
@@ -94,7 +95,7 @@ impl Bbr1 {
 
     /// Rounded up: a path that was taken for smaller than it is would look smaller still.
     pub(super) fn bdp(&self, bw: f64, gain: f64) -> f64 {
-        if self.min_rtt == UNKNOWN { INIT_CWND } else { (gain * bw * self.min_rtt_secs).ceil() }
+        if self.min_rtt.rtt == UNKNOWN { INIT_CWND } else { (gain * bw * self.min_rtt_secs).ceil() }
     }
 
     /// Room for bursts, an even number because of delayed ACKs, and in the first phase two more: on a small path it

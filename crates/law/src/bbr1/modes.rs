@@ -3,6 +3,7 @@
 //! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it).
 
 use super::{Bbr1, MIN_CWND, Mode, PHASES, Sample};
+use crate::filters::MinRtt;
 use crate::scrambled;
 use base::Time;
 
@@ -16,7 +17,7 @@ impl Bbr1 {
         if self.mode != Mode::ProbeBw {
             return;
         }
-        let is_full_length = self.delivered_at.since(self.phase_start) > self.min_rtt;
+        let is_full_length = self.delivered_at.since(self.phase_start) > self.min_rtt.rtt;
         let bw = self.max_rate.get();
         let in_flight = self.with_next_burst(sample.delivery.prior_in_flight);
         let ends = if self.pacing_gain > 1.0 {
@@ -65,9 +66,11 @@ impl Bbr1 {
 
     /// The smallest round-trip time is ten seconds old: it is looked for with four segments in flight.
     pub(super) fn update_min_rtt(&mut self, sample: &Sample, idle_restart: bool) {
-        let expired = self.now.since(self.min_rtt_stamp) > self.p.min_rtt_window;
-        if let Some(rtt) = sample.delivery.rtt.filter(|rtt| *rtt < self.min_rtt || expired) {
-            (self.min_rtt, self.min_rtt_secs, self.min_rtt_stamp) = (rtt, rtt.as_secs(), self.now);
+        let expired = self.min_rtt.is_expired(self.now, self.p.min_rtt_window);
+        if let Some(rtt) = sample.delivery.rtt
+            && self.min_rtt.update(MinRtt { rtt, stamp: self.now }, expired)
+        {
+            self.min_rtt_secs = rtt.as_secs();
         }
         if expired && !idle_restart && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
@@ -82,10 +85,7 @@ impl Bbr1 {
     fn probe_rtt(&mut self, in_flight: f64) {
         // Low rates of this time are not the path's: what leaves until all now in flight is acknowledged does not
         // count.
-        if self.delivered > self.held_back.1 {
-            self.held_back.0 = self.delivered;
-        }
-        self.held_back.1 = self.delivered + in_flight as u64;
+        self.held_back.extend(self.delivered, in_flight);
         if self.probe_rtt_done.is_none() {
             if in_flight <= MIN_CWND {
                 self.probe_rtt_done = Some(self.now + self.p.probe_rtt_duration);
@@ -103,7 +103,7 @@ impl Bbr1 {
     /// The application sends again at `now`, after a pause in which everything arrived.
     pub(super) fn restart_from_idle(&mut self, now: Time) {
         (self.now, self.restarted) = (now, true);
-        self.aggregation.begin(now);
+        self.aggregation.interval.begin(now);
         match self.mode {
             Mode::ProbeBw => self.set_pacing_rate(1.0),
             Mode::ProbeRtt => self.check_probe_rtt_done(),
@@ -115,17 +115,13 @@ impl Bbr1 {
         if self.probe_rtt_done.is_none_or(|done| self.now <= done) {
             return;
         }
-        self.min_rtt_stamp = self.now;
+        self.min_rtt.stamp = self.now;
         self.cwnd = self.cwnd.max(self.prior_cwnd);
         if self.full_pipe.reached {
             self.begin_cycle();
         } else {
             self.mode = Mode::Startup;
         }
-    }
-
-    pub(super) fn was_held_back(&self, prior_delivered: u64) -> bool {
-        (self.held_back.0..=self.held_back.1).contains(&prior_delivered)
     }
 
     pub(super) fn update_gains(&mut self) {

@@ -1,15 +1,12 @@
-//! The filters and detectors of BBR version 1, one small type each.
+//! The filters and detectors that only BBR version 1 has, one small type each.
 //!
-//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it) and `lib/win_minmax.c`, which is K. Nichols' filter: the
-//! largest value of a window from three candidates.
+//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it). Those that version 3 has too: [`crate::filters`].
 
 use super::in_units;
+use crate::filters::{Excess, PeriodMax};
+use crate::smaller;
 use base::{Span, Time};
 
-/// Growth of the bandwidth, per round, that shows that the pipe is not full.
-const GROWTH: f64 = 1.25;
-/// Rounds without that growth after which the pipe is full.
-const FLAT_ROUNDS: u32 = 3;
 /// Rounds that one of the two memories of aggregation covers.
 const AGGREGATION_ROUNDS: u32 = 5;
 /// Segments after which an interval of aggregation ends in any case.
@@ -25,76 +22,12 @@ const LIKE_RATE: f64 = 500.0 / super::MSS as f64;
 /// Rounds for which the rate of a policer is believed.
 const BELIEVED_ROUNDS: u32 = 48;
 
-/// The largest rate of the last rounds: the best, the best after it, and the best after that, each with its round.
-#[derive(Clone, Debug, Default)]
-pub(super) struct MaxRate([(u64, f64); 3]);
-
-impl MaxRate {
-    pub fn get(&self) -> f64 {
-        self.0[0].1
-    }
-
-    /// A sample of `rate` in this `round`; what is older than `window` rounds does not count.
-    pub fn update(&mut self, window: u64, round: u64, rate: f64) {
-        let (new, best) = ((round, rate), &mut self.0);
-        let beaten = best.iter().position(|candidate| rate >= candidate.1);
-        if beaten == Some(0) || round - best[2].0 > window {
-            *best = [new; 3];
-            return;
-        }
-        if let Some(place) = beaten {
-            best[place..].fill(new);
-        }
-        let age = round - best[0].0;
-        if age > window {
-            while round - best[0].0 > window {
-                *best = [best[1], best[2], new];
-            }
-        } else if best[1].0 == best[0].0 && age > window / 4 {
-            // A quarter of the window without a second: the present one, so that there is one when the first is too
-            // old.
-            best[1..].fill(new);
-        } else if best[2].0 == best[1].0 && age > window / 2 {
-            best[2] = new;
-        }
-    }
-}
-
-/// Whether sending faster has stopped to deliver faster.
-#[derive(Clone, Debug, Default)]
-pub(super) struct FullPipe {
-    base: f64,
-    flat: u32,
-    pub reached: bool,
-}
-
-impl FullPipe {
-    /// A round began that the application did not limit, with this estimate of the bandwidth.
-    pub fn update(&mut self, bw: f64) {
-        if self.reached {
-            return;
-        }
-        if bw >= self.base * GROWTH {
-            (self.base, self.flat) = (bw, 0);
-            return;
-        }
-        self.flat += 1;
-        self.reached = self.flat >= FLAT_ROUNDS;
-    }
-
-    /// Resets the base bandwidth after a timeout, so that any bandwidth counts as growth.
-    pub fn restart(&mut self) {
-        self.base = 0.0;
-    }
-}
-
 /// Excess of acknowledged data over the model: the maximum of the last five to ten rounds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Aggregation {
-    since: Time,
-    acked: f64,
+    pub interval: Excess,
     /// The present five rounds, and those before.
-    most: [f64; 2],
+    most: PeriodMax<2>,
     rounds: u32,
 }
 
@@ -104,33 +37,20 @@ impl Aggregation {
         self.rounds += 1;
         if self.rounds >= AGGREGATION_ROUNDS {
             self.rounds = 0;
-            self.most = [0.0, self.most[0]];
+            self.most.advance();
         }
     }
 
     /// `acked` segments were acknowledged at `now` on a path taken to deliver `bw`; what is more than `cwnd` says
     /// nothing.
     pub fn update(&mut self, now: Time, acked: f64, bw: f64, cwnd: f64) {
-        let mut expected = (bw * now.since(self.since).as_secs()).floor();
-        if self.acked <= expected || self.acked + acked >= AGGREGATION_LIMIT {
-            (self.acked, self.since, expected) = (0.0, now, 0.0);
-        }
-        self.acked += acked;
-        self.most[0] = self.most[0].max((self.acked - expected).min(cwnd));
-    }
-
-    /// Begins an interval with the next ACK, after a time without transmissions.
-    pub fn restart(&mut self) {
-        self.acked = 0.0;
-    }
-
-    /// Begins an interval at `now`, when something is sent after an idle time.
-    pub fn begin(&mut self, now: Time) {
-        (self.since, self.acked) = (now, 0.0);
+        let expected = self.interval.expected(now, bw).floor();
+        let excess = self.interval.update(now, acked, expected, AGGREGATION_LIMIT);
+        self.most.update(smaller(excess, cwnd));
     }
 
     pub fn get(&self) -> f64 {
-        self.most[0].max(self.most[1])
+        self.most.get()
     }
 }
 
@@ -221,67 +141,6 @@ impl Policer {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_largest_rate_is_remembered_for_ten_rounds() {
-        let mut max = MaxRate::default();
-        max.update(10, 1, 100.0);
-        for round in 2..=11 {
-            max.update(10, round, 50.0);
-            assert_eq!(max.get(), 100.0, "round {round}");
-        }
-        max.update(10, 12, 50.0);
-        assert_eq!(max.get(), 50.0);
-    }
-
-    #[test]
-    fn the_best_of_the_rounds_after_the_largest_takes_its_place() {
-        let mut max = MaxRate::default();
-        max.update(10, 0, 100.0);
-        // A second is kept from the third round on (a quarter of ten is two), and 80 beats what was kept then.
-        for (round, rate) in [(1, 90.0), (2, 95.0), (3, 70.0), (4, 80.0), (5, 60.0), (10, 60.0)] {
-            max.update(10, round, rate);
-            assert_eq!(max.get(), 100.0, "round {round}");
-        }
-        max.update(10, 11, 10.0);
-        assert_eq!(max.get(), 80.0);
-    }
-
-    #[test]
-    fn nothing_for_a_window_forgets_all() {
-        let mut max = MaxRate::default();
-        max.update(10, 0, 100.0);
-        max.update(10, 11, 1.0);
-        assert_eq!(max.get(), 1.0);
-    }
-
-    #[test]
-    fn the_pipe_is_full_after_three_rounds_with_less_than_a_quarter_more() {
-        let mut pipe = FullPipe::default();
-        for bw in [10.0, 20.0, 25.0, 31.25] {
-            pipe.update(bw);
-        }
-        // 31.25 is exactly a quarter more than 25: the count begins after it.
-        for (bw, full) in [(39.0, false), (39.0, false), (39.06, true)] {
-            pipe.update(bw);
-            assert_eq!(pipe.reached, full, "{bw}");
-        }
-    }
-
-    #[test]
-    fn after_a_timeout_the_count_begins_with_whatever_comes() {
-        let mut pipe = FullPipe::default();
-        for bw in [100.0, 100.0, 100.0] {
-            pipe.update(bw);
-        }
-        pipe.restart();
-        for bw in [1.0, 1.0, 1.0] {
-            pipe.update(bw);
-            assert!(!pipe.reached);
-        }
-        pipe.update(1.0);
-        assert!(pipe.reached);
-    }
 
     #[test]
     fn acks_of_sixteen_are_remembered_for_five_to_ten_rounds() {

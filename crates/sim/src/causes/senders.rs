@@ -32,7 +32,7 @@ impl IdleLimit {
 
     /// The present limit of a sender. A control that sets its own window (BBR) is never in slow start.
     fn of<C: CongestionControl>(sender: &Sender<C>) -> Self {
-        let (limit, control) = (sender.limit(), sender.control());
+        let (limit, control) = (sender.info().limit(), sender.control());
         let (cwnd, ssthresh) = (control.cwnd(), control.ssthresh());
         if limit.is_none() {
             Self::Application
@@ -138,7 +138,7 @@ impl SenderLimits {
             (progress.sent, progress.delivered) = now;
             progress.timeouts = counters.timeouts;
             // A place without a transfer is not a sender.
-            self.limits[i] = (!is_place || !sender.is_done())
+            self.limits[i] = (!is_place || !sender.seq().is_done())
                 .then(|| if timed_out { IdleLimit::Timeout } else { IdleLimit::of(sender) });
             if let Some(limit) = self.limits[i].filter(|_| idle > Span::ZERO) {
                 counts[limit as usize] += 1;

@@ -45,7 +45,7 @@ impl<C: FlowControl> Endpoints<C> {
     /// delivered.
     pub fn counters(&self) -> (Counters, Option<Spurious>, u64) {
         match &self.plan {
-            FlowPlan::Tcp(_, tcp) => (tcp.sender.counters(), tcp.sender.spurious(), tcp.receiver.delivered()),
+            FlowPlan::Tcp(_, tcp) => (tcp.sender.counters(), tcp.sender.info().spurious(), tcp.receiver.delivered()),
             FlowPlan::Datagrams(_) => {
                 (Counters { sent: self.datagrams_sent, ..Counters::default() }, None, self.datagrams_delivered)
             }

@@ -39,7 +39,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
     pub(super) fn close(&mut self, now: Time, f: usize) {
         let ends = &mut self.endpoints[f];
         let Some(s) = ends.session else { return };
-        let Some(open) = ends.open.filter(|_| ends.tcp().sender.is_done()) else { return };
+        let Some(open) = ends.open.filter(|_| ends.tcp().sender.seq().is_done()) else { return };
         ends.open = None;
         let session = &mut self.sessions[s];
         let who = &self.identities[session.flow as usize];

@@ -181,3 +181,104 @@ impl<'a, O: Observer, C: FlowControl> Chunk<'a, O, C> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observer::NoObserver;
+    use crate::plan::FlowPlan;
+    use crate::window::ring::tag;
+    use crate::window::source::Source;
+    use base::{Flags, PacketNumber};
+    use law::Control;
+
+    type Sender = AnySender<NoObserver, Control>;
+
+    fn ms(n: u64) -> Time {
+        Time::ZERO + Span::millis(n)
+    }
+
+    /// Sources of a packet each millisecond, 4 ms from their link, and rings of 1 ms without readers that are due.
+    fn sources(count: u32) -> (Vec<Sender>, Shared, Marks) {
+        let text = format!(
+            "duration = \"1 s\"\n[[links]]\nname = \"l\"\nrate = \"1 Gbit/s\"\nbuffer = \"unlimited\"\n[[flows]]\n\
+             count = {count}\npath = [\"l\"]\nrtt = \"8 ms\"\npacket = \"1000 B\"\ntraffic = {{ kind = \"cbr\", rate = \"8 Mbit/s\" }}\n"
+        );
+        let network = crate::build::network_of(&text);
+        let source = |(id, plan)| match plan {
+            FlowPlan::Datagrams(plan) => Sender::Datagrams(Source::new(plan, id, &network.marks)),
+            other @ FlowPlan::Tcp(..) => panic!("{other:?}"),
+        };
+        let n = count as usize;
+        let shared = Shared {
+            rings: vec![Ring::new(Span::millis(1)); n],
+            due: vec![Time::NEVER; n],
+            delay_to_link: vec![Span::millis(4); n],
+            ..Shared::default()
+        };
+        ((0..).zip(network.flows).map(source).collect(), shared, network.marks)
+    }
+
+    fn rec(flow: u32, number: u32, at: u64) -> Rec {
+        Rec { time: ms(at), tag: tag(flow, PacketNumber(number), Flags::NONE) }
+    }
+
+    #[test]
+    fn flows_at_a_link_are_split_by_their_numbers() {
+        let (below, above) = AtLink { senders: &[0, 3, 4, 9], receivers: &[4, 5] }.split(4);
+        assert_eq!((below.senders, above.senders), (&[0, 3][..], &[4, 9][..]));
+        assert_eq!((below.receivers, above.receivers), (&[][..], &[4, 5][..]));
+    }
+
+    #[test]
+    fn packets_go_into_the_rings_of_their_flows_and_wake_the_readers_of_empty_ones() {
+        let (mut flows, mut shared, _) = sources(4);
+        {
+            let (first, mut second) = Chunk::all(&mut flows, &mut shared).0.split(2);
+            assert_eq!((first.first, first.flows.len(), second.first, second.flows.len()), (0, 2, 2, 2));
+            let mut outboxes = [Ring::default(), Ring::default()];
+            for rec in [rec(3, 1, 10), rec(2, 1, 11), rec(3, 2, 12)] {
+                outboxes[0].push(rec);
+            }
+            second.take_in(&mut outboxes);
+            assert!(outboxes[0].is_empty(), "all of them were taken");
+        }
+        // 1 ms in the ring, and 4 ms to the link: by the first packet of each.
+        assert_eq!(shared.due, [Time::NEVER, Time::NEVER, ms(16), ms(15)]);
+        assert_eq!(shared.rings[3].all(), [rec(3, 1, 11), rec(3, 2, 13)]);
+        // Whoever is awake is not woken again.
+        let mut outboxes = [Ring::default(), Ring::default()];
+        outboxes[0].push(rec(3, 3, 1));
+        Chunk::all(&mut flows, &mut shared).0.take_in(&mut outboxes);
+        assert_eq!(shared.due[3], ms(15));
+    }
+
+    #[test]
+    fn a_window_runs_the_flows_of_the_link_that_are_due_before_its_end() {
+        let (mut flows, mut shared, marks) = sources(3);
+        (shared.due[0], shared.due[1], shared.due[2]) = (ms(4), ms(4), ms(14));
+        let (mut bucket, ends) = (Bucket::default(), Ends { stop: ms(14), until: ms(14) });
+        bucket.begin(ms(0), ms(14));
+        let (mut all, headers) = Chunk::all(&mut flows, &mut shared);
+        let at = AtLink { senders: &[1, 2], receivers: &[] };
+        all.run(at, ends, &mut bucket, headers, &marks, || false);
+        // Flow 0 is not at this link, and flow 2 is due when the window ends.
+        let flows: Vec<u32> = bucket.sort(true).iter().map(Rec::flow).collect();
+        assert_eq!(flows, [1; 10], "from 4 to 13 ms");
+        assert_eq!(shared.due, [ms(4), ms(14), ms(14)]);
+    }
+
+    #[test]
+    fn a_window_that_is_stopped_leaves_flows_due() {
+        let count = 2 * FLOWS_BETWEEN_LOOKS;
+        let (mut flows, mut shared, marks) = sources(count as u32);
+        shared.due.fill(ms(4));
+        let (mut bucket, ends) = (Bucket::default(), Ends { stop: ms(5), until: ms(5) });
+        bucket.begin(ms(0), ms(5));
+        let senders: Vec<u32> = (0..count as u32).collect();
+        let (mut all, headers) = Chunk::all(&mut flows, &mut shared);
+        all.run(AtLink { senders: &senders, receivers: &[] }, ends, &mut bucket, headers, &marks, || true);
+        let ran = shared.due.iter().filter(|due| **due > ms(4)).count();
+        assert_eq!(ran, FLOWS_BETWEEN_LOOKS - 1, "the monitor is looked at before the last of them");
+    }
+}

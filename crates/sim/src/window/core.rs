@@ -39,12 +39,20 @@ pub struct LinkCore<O> {
     pub observer: O,
 }
 
+/// What a link does before its queue and behind it.
+#[derive(Debug, Default)]
+pub struct Stages {
+    pub ingress: Option<Ingress>,
+    pub schedule: Option<Schedule>,
+    pub handover: Handover,
+}
+
 impl<O: Observer> LinkCore<O> {
     /// `timer`: expiry time of the rule's timer, which may lie between marks.
     pub fn new(
         index: u32,
         flows: FlowTable,
-        (ingress, schedule, handover): (Option<Ingress>, Option<Schedule>, Handover),
+        Stages { ingress, schedule, handover }: Stages,
         timer: Time,
         marks: &Marks,
         mut probe: Probe,
@@ -113,12 +121,12 @@ impl<O: Observer> LinkCore<O> {
 
     /// Hands over a packet of `flow` that leaves the server at `end`, on a link with a schedule.
     #[inline]
-    pub fn hand_over(&mut self, end: Time, (flow, tag): (u32, u64), shared: &mut Shared) {
+    pub fn hand_over(&mut self, end: Time, flow: u32, tag: u64, shared: &mut Shared) {
         let (ring, left) = (self.flows.route(flow), self.handover.left(end));
         let Some(delay) = self.handover.varying() else { return shared.push(ring, left, tag) };
         let out = delay.passed(left);
         if delay.reorders() {
-            self.hand_over_late(ring, out, (flow, tag), shared);
+            self.hand_over_late(ring, out, flow, tag, shared);
         } else {
             shared.push(ring, out, tag);
         }
@@ -126,7 +134,7 @@ impl<O: Observer> LinkCore<O> {
 
     /// Hands over a packet that others may overtake; its header is the one that was last put into its lane.
     #[inline(never)]
-    fn hand_over_late(&self, ring: u32, out: Time, (flow, tag): (u32, u64), shared: &mut Shared) {
+    fn hand_over_late(&self, ring: u32, out: Time, flow: u32, tag: u64, shared: &mut Shared) {
         let lane = if self.flows.lanes.is_empty() { NONE } else { self.lane(flow, Rec { time: out, tag }.flags()) };
         let header = (lane != NONE).then(|| (lane + 1, shared.headers.take_back(lane + 1)));
         shared.push_late(ring, out, tag, header);
@@ -259,7 +267,7 @@ mod tests {
             lanes: Vec::new(),
         };
         let probe = Probe::new(ServerModel::Rate(Rate(1)), ProbePlan::default(), &marks, true);
-        (LinkCore::new(2, flows, (None, None, Handover::default()), Time(15), &marks, probe), marks)
+        (LinkCore::new(2, flows, Stages::default(), Time(15), &marks, probe), marks)
     }
 
     #[test]

@@ -257,10 +257,10 @@ impl Fifo {
             }
             // Until the next mark only the clock matters.
             let n = before(rest, core.next_mark);
-            let mut clock = Clock::new((time, longest), core.free, self.longest_seen);
+            let mut clock = Clock::new(time, longest, core.free, self.longest_seen);
             let n = n.min(clock.at_most()).max(1);
             let (now, later) = rest.split_at(n);
-            clock.serve(core, now, size, &mut room, (marks, shared));
+            clock.serve(core, now, size, &mut room, marks, shared);
             self.longest_seen = clock.finish(core, n, size);
             rest = later;
         }
@@ -429,7 +429,7 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A, W,
             core.put_header(&Packet { header, ..packet }, shared);
         }
         if SCHEDULED {
-            core.hand_over(free, (rec.flow(), tag), shared);
+            core.hand_over(free, rec.flow(), tag, shared);
         } else {
             shared.push(core.route(rec.flow()), free, tag);
         }

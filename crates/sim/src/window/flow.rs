@@ -100,8 +100,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         marks: &Marks,
         series: bool,
     ) -> Self {
-        let (first, has_writes) = (plan.sender.una(), plan.writes().is_some());
-        let data_flags = plan.sender.data_flags();
+        let (first, has_writes) = (plan.sender.seq().una(), plan.writes().is_some());
+        let data_flags = plan.sender.info().data_flags();
         let folded = party.return_path.is_empty();
         let place = plan.is_place().then(Box::default);
         let meter = FlowMeter::new(series && place.is_none());
@@ -329,7 +329,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             self.note_writes(now);
         }
         let Some(place) = self.place.as_deref_mut() else { return false };
-        let ends = place.open.is_some() && self.plan.sender.is_done();
+        let ends = place.open.is_some() && self.plan.sender.seq().is_done();
         if ends {
             place.ended = Some(now);
         }
@@ -504,7 +504,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
         if !self.is_warm && marks.warmup <= now {
             self.is_warm = true;
-            self.meter.sender_warm(self.plan.sender.counters(), self.plan.sender.spurious());
+            self.meter.sender_warm(self.plan.sender.counters(), self.plan.sender.info().spurious());
         }
         if self.is_folded() && self.return_delay <= now - Time::ZERO {
             self.pass_receiver_warm(now - self.return_delay, marks);
@@ -560,7 +560,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                     meter: self.meter,
                     bytes: None,
                     counters,
-                    spurious: self.plan.sender.spurious(),
+                    spurious: self.plan.sender.info().spurious(),
                     delivered,
                     dropped: dropped + self.access.drops().since_warmup,
                     delays: None,

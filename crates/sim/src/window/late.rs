@@ -76,8 +76,8 @@ impl LateRings {
     }
 
     /// Adds `ring`, which a link that reorders feeds and which is read at `link`. `is_datagrams`: the ring is the end of a
-    /// datagram path. There are this number of `rings` and `links` in all.
-    pub fn add(&mut self, ring: u32, (link, is_datagrams): (usize, bool), (rings, links): (usize, usize)) {
+    /// datagram path. `rings` and `links` are the numbers of all rings and links.
+    pub fn add(&mut self, ring: u32, link: usize, is_datagrams: bool, rings: usize, links: usize) {
         self.places.resize(rings, NONE);
         self.read_at.resize(links, Vec::new());
         if self.places[ring as usize] == NONE {
@@ -161,8 +161,8 @@ mod tests {
     #[test]
     fn packets_come_in_the_order_of_arrival_and_simultaneous_ones_as_they_left() {
         let (mut late, mut rings) = (LateRings::default(), vec![Ring::default(), Ring::default()]);
-        late.add(1, (0, false), (2, 1));
-        late.add(1, (0, false), (2, 1));
+        late.add(1, 0, false, 2, 1);
+        late.add(1, 0, false, 2, 1);
         for (time, tag) in [(9, 1), (5, 2), (9, 3), (7, 4)] {
             late.push(1, Rec { time: Time(time), tag }, None);
         }

@@ -91,8 +91,8 @@ pub fn lay_out<C: FlowControl, Q>(network: &Network<C, Q>, shared: &mut Shared) 
         }
     }
     let rings = delays.len();
-    for (ring, reader) in late {
-        shared.late.add(ring, reader, (rings, links));
+    for (ring, (reader, is_datagrams)) in late {
+        shared.late.add(ring, reader, is_datagrams, rings, links);
     }
     shared.rings = delays.into_iter().map(Ring::new).collect();
     shared.due = vec![Time::NEVER; rings];

@@ -142,7 +142,8 @@ impl<Q: LinkQueue> Local<Q> {
         core: &mut LinkCore<O>,
         arrivals: &[Rec],
         until: Time,
-        (marks, shared): (&Marks, &mut Shared),
+        marks: &Marks,
+        shared: &mut Shared,
         built_in: UnderBuiltIn<O>,
     ) {
         let Self { queue, busy, waiting, ledger } = self;
@@ -159,11 +160,12 @@ impl<Q: LinkQueue> Local<Q> {
     pub fn finish<O: Observer>(
         &mut self,
         core: &mut LinkCore<O>,
-        (marks, shared): (&Marks, &mut Shared),
+        marks: &Marks,
+        shared: &mut Shared,
         built_in: UnderBuiltIn<O>,
     ) -> LinkResult {
         // Runs the remaining timers of an empty queue, for which no earlier call was due, and the last marks.
-        self.serve(core, &[], marks.end, (marks, shared), built_in);
+        self.serve(core, &[], marks.end, marks, shared, built_in);
         LinkResult {
             totals: self.waiting.totals_at(marks.end, core.totals),
             most_waiting: core.most_seen,
@@ -364,7 +366,7 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
         }
         let tag = tag(packet.flow, PacketNumber(packet.token), packet.flags);
         if scheduled {
-            self.core.hand_over(state.free, (packet.flow, tag), self.shared);
+            self.core.hand_over(state.free, packet.flow, tag, self.shared);
         } else {
             self.shared.push(self.core.route(packet.flow), state.free, tag);
         }

@@ -516,7 +516,7 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
             balance.in_flight += ring.all().iter().filter(|rec| rec.is_data()).count() as u64;
         }
         let none = Ring::default();
-        let results = FlowResults::new((&self.identities, &self.packets), self.transfers, &self.marks);
+        let results = FlowResults::new(&self.identities, &self.packets, self.transfers, &self.marks);
         let FinalResults { fault, flows, transfers } = results.of(self.flows, |f, flow| {
             let dropped = self.shared.dropped[f];
             let mut ring = std::mem::take(&mut self.shared.rings[f]);

@@ -1,7 +1,7 @@
 //! A link of the window engine: it serves the sorted arrivals of a window and hands each packet on. The common part of all
 //! links is in `core`; the kinds of servers are in `fifo` and `local`.
 
-use super::core::LinkCore;
+use super::core::{LinkCore, Stages};
 use super::fifo::Fifo;
 use super::flow_table::FlowTable;
 use super::links::Links;
@@ -47,10 +47,8 @@ impl<O: Links, Q: LinkQueue> Node<O, Q> {
             // Its calendar includes the timer.
             other => (Server::Local(Box::new(Local::new(other))), Time::NEVER),
         };
-        Self {
-            core: LinkCore::new(index, flows, (plan.ingress, plan.schedule, plan.handover), timer, marks, probe),
-            server,
-        }
+        let stages = Stages { ingress: plan.ingress, schedule: plan.schedule, handover: plan.handover };
+        Self { core: LinkCore::new(index, flows, stages, timer, marks, probe), server }
     }
 
     /// Time at which a waiting packet goes into service next, if later arrivals can still change which packet that is.
@@ -98,7 +96,7 @@ impl<O: Links, Q: LinkQueue> Node<O, Q> {
     pub fn serve(&mut self, arrivals: &[Rec], until: Time, marks: &Marks, shared: &mut Shared) {
         match &mut self.server {
             Server::Fifo(fifo) => O::serve(fifo, &mut self.core, arrivals, marks, shared),
-            Server::Local(local) => local.serve(&mut self.core, arrivals, until, (marks, shared), O::serve_under),
+            Server::Local(local) => local.serve(&mut self.core, arrivals, until, marks, shared, O::serve_under),
         }
     }
 
@@ -113,7 +111,7 @@ impl<O: Links, Q: LinkQueue> Node<O, Q> {
     pub fn finish(&mut self, marks: &Marks, shared: &mut Shared) -> LinkResult {
         match &mut self.server {
             Server::Fifo(fifo) => fifo.finish(&mut self.core, marks, &shared.monitor),
-            Server::Local(local) => local.finish(&mut self.core, (marks, shared), O::serve_under),
+            Server::Local(local) => local.finish(&mut self.core, marks, shared, O::serve_under),
         }
     }
 }

@@ -9,9 +9,10 @@ mod adapting;
 
 use crate::DUP_THRESH;
 use crate::ack::Ack;
-use crate::departures::{Departure, Departures};
+use crate::departures::{Departure, Departures, Transmission};
 use crate::ranges::Ranges;
-use crate::sequence::NO_SEGMENT;
+use crate::rtt::SrttAndMin;
+use crate::sequence::{NO_SEGMENT, Outstanding};
 use adapting::{Adapting, patience};
 use base::{Span, Time};
 use std::cmp::Reverse;
@@ -28,7 +29,7 @@ pub struct Rack {
     /// State needed after a first loss, in a box so that flows without losses do not carry it.
     repairs: Option<Box<Repairs>>,
     /// `RACK.xmit_ts` and `RACK.segment`: the latest departure among what was delivered.
-    latest: (Time, u64),
+    latest: Transmission,
     /// `RACK.rtt`.
     rtt: Span,
     /// `RACK.reo_wnd`, as of the last ACK.
@@ -53,7 +54,7 @@ struct Repairs {
     waiting: BinaryHeap<Reverse<u64>>,
     /// Retransmissions in the order in which RACK compares them, by time and, at one instant, by number; those since
     /// delivered, lost or sent again are skipped.
-    rexmits: VecDeque<(Time, u64)>,
+    rexmits: VecDeque<Transmission>,
     /// First transmission times of outstanding retransmitted segments: their ACK may be that of the first copy.
     firsts: BTreeMap<u64, Time>,
 }
@@ -64,10 +65,11 @@ impl Repairs {
     fn sent_again(&mut self, now: Time, seq: u64) {
         // A timeout can send a lower segment again in the instant in which a higher one left.
         let mut at = self.rexmits.len();
-        while at > 0 && self.rexmits[at - 1] > (now, seq) {
+        while at > 0 && self.rexmits[at - 1].order() > (now, seq) {
             at -= 1;
         }
-        if at == self.rexmits.len() { self.rexmits.push_back((now, seq)) } else { self.rexmits.insert(at, (now, seq)) }
+        let sent = Transmission { at: now, seq };
+        if at == self.rexmits.len() { self.rexmits.push_back(sent) } else { self.rexmits.insert(at, sent) }
     }
 }
 
@@ -80,7 +82,7 @@ impl Rack {
             cursor: 0,
             adapting: None,
             repairs: None,
-            latest: (Time::ZERO, 0),
+            latest: Transmission { at: Time::ZERO, seq: 0 },
             rtt: Span::ZERO,
             window: Span::ZERO,
             probe_end: NO_SEGMENT,
@@ -98,18 +100,18 @@ impl Rack {
     }
 
     /// Notes, where the window adapts, what an ACK shows of reordering, before [`Self::update`]: a segment that was sent once has
-    /// arrived after one sent later, or a duplicate, which widens the window once for each round trip (step 4). `nxt` is the next
-    /// segment.
+    /// arrived after one sent later, or a duplicate, which widens the window once for each round trip (step 4). `out` is as before
+    /// the ACK.
     #[inline]
-    pub fn note_order(&mut self, departures: &Departures, ack: &Ack, (una, nxt): (u64, u64)) {
+    pub fn note_order(&mut self, departures: &Departures, ack: &Ack, out: Outstanding) {
         if self.adapting.is_some() {
-            self.adapt(departures, ack, (una, nxt));
+            self.adapt(departures, ack, out);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn adapt(&mut self, departures: &Departures, ack: &Ack, (una, nxt): (u64, u64)) {
+    fn adapt(&mut self, departures: &Departures, ack: &Ack, Outstanding { una, nxt }: Outstanding) {
         let highest = self.runs.top().map_or(una, |top| top.1);
         let first_late = |(start, end): (u64, u64)| {
             let mut seq = start;
@@ -172,13 +174,13 @@ impl Rack {
 
     /// Reordering window of a sender that waits, where nothing shows a loss yet.
     #[inline]
-    fn patience(&self, rtts: (Span, Span)) -> Span {
+    fn patience(&self, rtts: SrttAndMin) -> Span {
         self.adapting.as_deref().map_or_else(|| patience(1, rtts), |adapting| adapting.patience(rtts))
     }
 
     /// Reordering window now: `hurries` says that a recovery is on its way, or that enough segments are SACKed.
     #[inline]
-    fn window(&self, hurries: bool, rtts: (Span, Span)) -> Span {
+    fn window(&self, hurries: bool, rtts: SrttAndMin) -> Span {
         if self.adapting.is_some() {
             self.adapted_window(hurries, rtts)
         } else if hurries {
@@ -190,12 +192,12 @@ impl Rack {
 
     #[cold]
     #[inline(never)]
-    fn adapted_window(&self, hurries: bool, rtts: (Span, Span)) -> Span {
+    fn adapted_window(&self, hurries: bool, rtts: SrttAndMin) -> Span {
         if hurries && !self.has_seen() { Span::ZERO } else { self.patience(rtts) }
     }
 
-    /// Segments that are lost and not sent again are not lost: all that are outstanding in [una, nxt) are judged again.
-    pub fn forgive(&mut self, departures: &mut Departures, (una, nxt): (u64, u64)) {
+    /// Segments that are lost and not sent again are not lost: all that are outstanding are judged again.
+    pub fn forgive(&mut self, departures: &mut Departures, Outstanding { una, nxt }: Outstanding) {
         for seq in una..nxt {
             departures.find_again(seq);
         }
@@ -267,8 +269,8 @@ impl Rack {
                 return;
             }
             let left = departure.time();
-            if left > latest.0 || (left == latest.0 && seq > latest.1) {
-                (*latest, *rtt) = ((left, seq), taken);
+            if left > latest.at || (left == latest.at && seq > latest.seq) {
+                (*latest, *rtt) = (Transmission { at: left, seq }, taken);
             }
         };
         if ack.cum > una {
@@ -336,8 +338,10 @@ impl Rack {
         on_each: impl FnMut(Time, Time),
     ) -> u32 {
         let Some(next) = self.next_in_row() else { return 0 };
-        let bounds = (self.latest, self.first_resent());
-        let Some((acks, left, now)) = departures.deliver_row(next, bounds, times, on_each) else { return 0 };
+        let before = self.first_resent();
+        let Some((acks, left, now)) = departures.deliver_row(next, self.latest, before, times, on_each) else {
+            return 0;
+        };
         self.note_row(acks, left, now);
         acks
     }
@@ -355,21 +359,22 @@ impl Rack {
         self.runs.extend(acks);
         self.sacked += acks;
         self.cursor += u64::from(acks);
-        (self.latest, self.rtt, self.timed, self.window) = ((left, self.cursor - 1), now - left, true, Span::ZERO);
+        self.latest = Transmission { at: left, seq: self.cursor - 1 };
+        (self.rtt, self.timed, self.window) = (now - left, true, Span::ZERO);
     }
 
-    /// Time and segment of the earliest retransmission on record, whatever has become of it; `NEVER` if there is none.
+    /// Earliest retransmission on record, whatever has become of it; at `NEVER` if there is none.
     #[inline]
-    fn first_resent(&self) -> (Time, u64) {
-        let repairs = self.repairs.as_deref();
-        repairs.and_then(|repairs| repairs.rexmits.front().copied()).unwrap_or((Time::NEVER, 0))
+    fn first_resent(&self) -> Transmission {
+        let first = self.repairs.as_deref().and_then(|repairs| repairs.rexmits.front().copied());
+        first.unwrap_or(Transmission { at: Time::NEVER, seq: 0 })
     }
 
     /// Processes ACKs in a row, of segments sent once: the last was `seq`, sent at `left` and acknowledged `rtt` later;
     /// the smoothed and the smallest round-trip time are now `rtts`.
     #[inline]
-    pub fn on_plain_acks(&mut self, seq: u64, left: Time, rtt: Span, rtts: (Span, Span)) {
-        self.latest = (left, seq);
+    pub fn on_plain_acks(&mut self, seq: u64, left: Time, rtt: Span, rtts: SrttAndMin) {
+        self.latest = Transmission { at: left, seq };
         self.rtt = rtt;
         self.timed = true;
         self.window = self.patience(rtts);
@@ -381,26 +386,26 @@ impl Rack {
         &mut self,
         departures: &mut Departures,
         now: Time,
-        (una, nxt): (u64, u64),
+        out: Outstanding,
         recovering: bool,
-        rtts: (Span, Span),
+        rtts: SrttAndMin,
         mut on_lost: impl FnMut(u64),
     ) -> Time {
         let window = self.window(recovering || self.sacked >= self.dup_thresh, rtts);
         self.window = window;
         let mut resent = self.earliest_resent(departures);
         loop {
-            let first = self.earliest_first(departures, una, nxt);
-            let Some((left, seq, again)) = earlier(first, resent).filter(|&(left, seq, _)| (left, seq) < self.latest)
+            let first = self.earliest_first(departures, out);
+            let Some((sent, again)) = earlier(first, resent).filter(|(sent, _)| sent.order() < self.latest.order())
             else {
                 return Time::NEVER;
             };
-            let judged_at = left + self.rtt + window;
+            let judged_at = sent.at + self.rtt + window;
             if judged_at > now {
                 // All that left before the latest arrival is judged together, when the last of it is due.
-                return self.latest.0 + self.rtt + window;
+                return self.latest.at + self.rtt + window;
             }
-            self.lose(departures, seq, again, &mut on_lost);
+            self.lose(departures, sent.seq, again, &mut on_lost);
             if again {
                 resent = self.earliest_resent(departures);
             }
@@ -412,44 +417,45 @@ impl Rack {
         &mut self,
         departures: &mut Departures,
         now: Time,
-        (una, nxt): (u64, u64),
+        out: Outstanding,
         mut on_lost: impl FnMut(u64),
     ) {
         self.forget_probe();
-        while let Some((left, seq, again)) = self.earliest(departures, una, nxt)
-            && left + self.rtt + self.window <= now
+        while let Some((sent, again)) = self.earliest(departures, out)
+            && sent.at + self.rtt + self.window <= now
         {
-            self.lose(departures, seq, again, &mut on_lost);
+            self.lose(departures, sent.seq, again, &mut on_lost);
         }
-        if una < nxt && departures.lose(una) {
+        let una = out.una;
+        if una < out.nxt && departures.lose(una) {
             self.count_lost(una);
             on_lost(una);
         }
     }
 
-    /// Earliest departure of a segment that is neither delivered nor considered lost: time, number, whether retransmitted.
-    fn earliest(&mut self, departures: &Departures, una: u64, nxt: u64) -> Option<(Time, u64, bool)> {
-        let first = self.earliest_first(departures, una, nxt);
+    /// Earliest departure of a segment that is neither delivered nor considered lost, and whether it is a retransmission.
+    fn earliest(&mut self, departures: &Departures, out: Outstanding) -> Option<(Transmission, bool)> {
+        let first = self.earliest_first(departures, out);
         earlier(first, self.earliest_resent(departures))
     }
 
     /// Earliest departure of the segments that were sent once.
     #[inline]
-    fn earliest_first(&mut self, departures: &Departures, una: u64, nxt: u64) -> Option<(Time, u64)> {
+    fn earliest_first(&mut self, departures: &Departures, out: Outstanding) -> Option<Transmission> {
         // Each segment is passed once: what it is is known at its place, whatever was SACKed.
-        let from = self.cursor.max(una);
+        let from = self.cursor.max(out.una);
         let first = departures.first_from(from);
-        self.cursor = first.map_or(nxt.max(from), |first| first.1);
+        self.cursor = first.map_or(out.nxt.max(from), |first| first.seq);
         first
     }
 
     /// Earliest retransmission that is neither delivered nor considered lost.
     #[inline]
-    fn earliest_resent(&mut self, departures: &Departures) -> Option<(Time, u64)> {
+    fn earliest_resent(&mut self, departures: &Departures) -> Option<Transmission> {
         let rexmits = &mut self.repairs.as_deref_mut()?.rexmits;
-        while let Some(&(left, seq)) = rexmits.front() {
-            if departures.get(seq).is_some_and(|d| d.time() == left && !d.lost() && !d.delivered()) {
-                return Some((left, seq));
+        while let Some(&sent) = rexmits.front() {
+            if departures.get(sent.seq).is_some_and(|d| d.time() == sent.at && !d.lost() && !d.delivered()) {
+                return Some(sent);
             }
             rexmits.pop_front();
         }
@@ -489,7 +495,7 @@ impl Rack {
 
     /// Creates the state for retransmissions, when a segment is first lost or retransmitted.
     #[cold]
-    fn begin_repairs(&mut self, rexmits: &[(Time, u64)], waiting: &[Reverse<u64>]) {
+    fn begin_repairs(&mut self, rexmits: &[Transmission], waiting: &[Reverse<u64>]) {
         let (rexmits, waiting) = (rexmits.iter().copied().collect(), waiting.iter().copied().collect());
         self.repairs = Some(Box::new(Repairs { waiting, rexmits, firsts: BTreeMap::new() }));
     }
@@ -517,7 +523,7 @@ impl Rack {
         self.lost -= u32::from(departure.is_some_and(Departure::lost));
         match self.repairs.as_deref_mut() {
             Some(repairs) => repairs.sent_again(now, seq),
-            None => self.begin_repairs(&[(now, seq)], &[]),
+            None => self.begin_repairs(&[Transmission { at: now, seq }], &[]),
         }
         if let Some(departure) = departure.filter(|departure| !departure.again())
             && let Some(repairs) = self.repairs.as_deref_mut()
@@ -575,10 +581,9 @@ impl Rack {
 /// Earlier of two departures, of a segment sent once and of a retransmitted one, as far as they exist; true if it is the
 /// retransmitted one.
 #[inline]
-fn earlier(first: Option<(Time, u64)>, resent: Option<(Time, u64)>) -> Option<(Time, u64, bool)> {
-    let again = resent.is_some_and(|resent| first.is_none_or(|first| resent < first));
-    let (left, seq) = if again { resent } else { first }?;
-    Some((left, seq, again))
+fn earlier(first: Option<Transmission>, resent: Option<Transmission>) -> Option<(Transmission, bool)> {
+    let again = resent.is_some_and(|resent| first.is_none_or(|first| resent.order() < first.order()));
+    Some((if again { resent } else { first }?, again))
 }
 
 #[cfg(test)]

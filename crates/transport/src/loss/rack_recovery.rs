@@ -7,6 +7,7 @@ use super::rack::Rack;
 use super::rules::{AckInfo, Begin, Extension, Loss, Next, RecoveryCard, Report, Restart, Segments, Verdict};
 use crate::departures::Departures;
 use crate::events::Reason;
+use crate::rtt::SrttAndMin;
 use crate::sequence::SequenceSpace;
 use crate::state::{Phase, SenderState};
 use crate::{Ack, DUP_THRESH, DupThresh, Recovery};
@@ -46,10 +47,9 @@ impl RackRecovery {
     ) -> Verdict {
         let now = segments.now;
         let (departures, outcomes) = segments.split();
-        let (range, recovering) = ((state.seq.una(), state.seq.nxt()), state.phase.repairs());
-        let times = (state.rtt.srtt(), state.rtt.min());
+        let (recovering, rtts) = (state.phase.repairs(), state.rtt.srtt_and_min());
         let mut lost = false;
-        let reorder_at = self.rack.detect(departures, now, range, recovering, times, |seq| {
+        let reorder_at = self.rack.detect(departures, now, state.seq.out(), recovering, rtts, |seq| {
             lost = true;
             outcomes.lost(seq, reason);
         });
@@ -104,7 +104,7 @@ impl Loss for RackRecovery {
 
     fn forgive<C: CongestionControl>(&mut self, state: &SenderState<C>, segments: &mut Segments<'_>) {
         self.pending = false;
-        self.rack.forgive(segments.split().0, (state.seq.una(), state.seq.nxt()));
+        self.rack.forgive(segments.split().0, state.seq.out());
     }
 
     fn begin_at(&mut self, first: u64) {
@@ -141,6 +141,10 @@ impl Loss for RackRecovery {
         self.prr.as_mut()
     }
 
+    fn prr_window(&self) -> Option<u32> {
+        self.prr.as_ref().map(Prr::cwnd)
+    }
+
     fn on_ack<C: CongestionControl>(
         &mut self,
         state: &SenderState<C>,
@@ -151,7 +155,7 @@ impl Loss for RackRecovery {
         let (now, una, before) = (segments.now, state.seq.una(), self.rack.sacked());
         let (departures, outcomes) = segments.split();
         let on_new = |start, end| outcomes.delivered(start, end);
-        self.rack.note_order(departures, ack, (una, state.seq.nxt()));
+        self.rack.note_order(departures, ack, state.seq.out());
         let (sacked, sacked_ends) = self.rack.update(departures, now, una, ack, state.rtt.min(), on_new);
         Report {
             delivered: (acked + self.rack.sacked()).saturating_sub(before),
@@ -194,7 +198,7 @@ impl Loss for RackRecovery {
             self.rack.forget_reordering();
         }
         self.rack
-            .on_timeout(departures, now, (state.seq.una(), state.seq.nxt()), |seq| outcomes.lost(seq, Reason::Rto));
+            .on_timeout(departures, now, state.seq.out(), |seq| outcomes.lost(seq, Reason::Rto));
         Restart::Next
     }
 
@@ -264,7 +268,7 @@ impl Loss for RackRecovery {
     }
 
     #[inline]
-    fn on_plain_acks(&mut self, seq: u64, left: Time, rtt: Span, rtts: (Span, Span)) {
+    fn on_plain_acks(&mut self, seq: u64, left: Time, rtt: Span, rtts: SrttAndMin) {
         self.rack.on_plain_acks(seq, left, rtt, rtts);
     }
 

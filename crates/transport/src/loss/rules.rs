@@ -9,6 +9,7 @@ use crate::departures::Departures;
 use crate::events::{EventLog, Reason};
 use crate::loss::prr::Prr;
 use crate::optional::OptionalState;
+use crate::rtt::SrttAndMin;
 use crate::sequence::SequenceSpace;
 use crate::state::SenderState;
 use crate::{Ack, DupThresh, Recovery};
@@ -61,6 +62,13 @@ pub struct Report {
     pub lost: bool,
     /// Whether it says that a tail-loss probe repaired a loss that was not detected otherwise.
     pub probe_repaired: bool,
+}
+
+/// What a verdict is of: an ACK that reported `delivered` segments, or a timer; and the reason for which it begins a recovery.
+#[derive(Clone, Copy, Debug)]
+pub struct Cause {
+    pub delivered: u32,
+    pub reason: Reason,
 }
 
 /// Actions of the sender after an ACK or a timer, in this order.
@@ -268,6 +276,11 @@ pub trait Loss: Sized {
         None
     }
 
+    /// Limit of proportional rate reduction on the segments in flight, if it is in use.
+    fn prr_window(&self) -> Option<u32> {
+        None
+    }
+
     /// Reads an ACK of `acked` segments before `una` moves.
     #[inline]
     fn on_ack<C: CongestionControl>(
@@ -326,7 +339,7 @@ pub trait Loss: Sized {
     /// Processes ACKs in a row, of segments sent once: the last was `seq`, sent at `left` and acknowledged `rtt` later;
     /// the smoothed and the smallest round-trip time are now `rtts`.
     #[inline]
-    fn on_plain_acks(&mut self, _seq: u64, _left: Time, _rtt: Span, _rtts: (Span, Span)) {}
+    fn on_plain_acks(&mut self, _seq: u64, _left: Time, _rtt: Span, _rtts: SrttAndMin) {}
 
     /// Highest run of SACKed segments, if ACKs that extend it may be taken in a row.
     #[inline]

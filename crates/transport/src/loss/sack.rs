@@ -121,6 +121,10 @@ impl Loss for SackRecovery {
         self.prr.as_mut()
     }
 
+    fn prr_window(&self) -> Option<u32> {
+        self.prr.as_ref().map(Prr::cwnd)
+    }
+
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, for every ACK of most senders")]
     fn on_ack<C: CongestionControl>(

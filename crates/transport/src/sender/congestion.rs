@@ -5,7 +5,7 @@
 use super::core::Core;
 use crate::events::{CaState, Reason};
 use crate::loss::prr::Prr;
-use crate::loss::rules::{AckInfo, Begin, Loss, Segments, Verdict};
+use crate::loss::rules::{AckInfo, Begin, Cause, Loss, Segments, Verdict};
 use crate::state::Phase;
 use crate::{Rto, Wire};
 use base::Time;
@@ -86,7 +86,8 @@ impl<C: CongestionControl> Core<C> {
                 self.grow(loss, info, info.acked.min(1));
             }
         }
-        self.act(loss, info.now, (&verdict, info.report.delivered, L::RULE), wire);
+        let cause = Cause { delivered: info.report.delivered, reason: L::RULE };
+        self.act(loss, info.now, &verdict, cause, wire);
     }
 
     /// Whether the control learns of every ACK in a recovery, too.
@@ -103,22 +104,22 @@ impl<C: CongestionControl> Core<C> {
         }
     }
 
-    /// Does what follows from a verdict, after an ACK that reported `delivered` segments or a timer: sets timers, begins a
-    /// recovery for `reason`, retransmits.
+    /// Does what follows from a verdict: sets timers, begins a recovery, retransmits.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for every ACK")]
     pub(super) fn act(
         &mut self,
         loss: &mut impl Loss,
         now: Time,
-        (verdict, delivered, reason): (&Verdict, u32, Reason),
+        verdict: &Verdict,
+        cause: Cause,
         wire: &mut impl Wire,
     ) {
         if let Some(at) = verdict.reorder_at {
             self.state.timers.set_reorder(at);
         }
         if let Some(begin) = verdict.begins {
-            self.begin_recovery(loss, now, (begin, delivered, reason), wire);
+            self.begin_recovery(loss, now, begin, cause, wire);
         }
         if let Some(at) = verdict.rto_at {
             self.state.timers.set_rto(at);
@@ -128,14 +129,14 @@ impl<C: CongestionControl> Core<C> {
         }
     }
 
-    /// Reduces the window and begins a recovery; under PRR, counts from now on what may be sent. The ACK reported
-    /// `delivered` segments.
+    /// Reduces the window and begins a recovery; under PRR, counts from now on what may be sent.
     #[inline(never)]
     fn begin_recovery(
         &mut self,
         loss: &mut impl Loss,
         now: Time,
-        (begin, delivered, reason): (Begin, u32, Reason),
+        begin: Begin,
+        Cause { delivered, reason }: Cause,
         wire: &mut impl Wire,
     ) {
         self.log(wire);

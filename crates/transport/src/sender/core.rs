@@ -6,11 +6,11 @@
 use super::kept::Kept;
 use crate::ecn::EcnSender;
 use crate::events::{CaState, EventKind, Reason};
-use crate::loss::rules::{AckInfo, Loss, Report, Restart, Segments};
+use crate::loss::rules::{AckInfo, Cause, Loss, Report, Restart, Segments};
 use crate::optional::OptionalState;
 use crate::options::Rto;
-use crate::rtt::{Round, TimedSegment, TimerOptions};
-use crate::sequence::{MAX_OUTSTANDING, SequenceSpace};
+use crate::rtt::{TimedSegment, TimerOptions};
+use crate::sequence::{MAX_OUTSTANDING, Outstanding, SequenceSpace};
 use crate::state::{Phase, SenderState};
 use crate::switches::Switches;
 use crate::timers::{Due, Timers};
@@ -81,11 +81,11 @@ impl<C: CongestionControl> Core<C> {
         }
     }
 
-    /// Continues after `last`, the connection before it, with its numbers, counters and first timeout: `segments` with
-    /// numbers after all of its.
-    pub fn follow(&mut self, last: (&SequenceSpace, &Rtt), counters: Counters, segments: u64) {
-        self.state.seq = SequenceSpace::after(last.0, segments);
-        self.state.rtt.follow(last.1);
+    /// Continues after the connection before it, with its numbers, counters and first timeout: `segments` with numbers after
+    /// all of its.
+    pub fn follow(&mut self, seq: &SequenceSpace, rtt: &Rtt, counters: Counters, segments: u64) {
+        self.state.seq = SequenceSpace::after(seq, segments);
+        self.state.rtt.follow(rtt);
         self.state.rtt.begin_at(self.state.seq.base());
         self.begin_optional_at(self.state.seq.base());
         self.counters = counters;
@@ -157,12 +157,7 @@ impl<C: CongestionControl> Core<C> {
             self.note_evidence(ack, stamped.as_ref());
         }
         if let Some(optional) = self.optional.as_deref_mut() {
-            optional.on_ack(
-                ack,
-                (now, info.limited),
-                &mut self.state.control,
-                (&mut self.state.receive_window, &mut self.state.ecn),
-            );
+            optional.on_ack(now, ack, info.limited, &mut self.state);
         }
         let log = self.log(wire).map(|log| log.acknowledge(info.acked));
         let mut segments = Segments::new(now, &mut self.departures, &mut self.optional, log);
@@ -243,7 +238,7 @@ impl<C: CongestionControl> Core<C> {
     pub(super) fn sample(&mut self, now: Time, cum: u64) -> Option<Span> {
         let rtt = self.timed.on_ack(now, cum)?;
         if !self.state.switches.timestamps() {
-            self.state.rtt.sample(rtt, Round { una: cum, nxt: self.state.seq.nxt() });
+            self.state.rtt.sample(rtt, Outstanding { una: cum, nxt: self.state.seq.nxt() });
         }
         Some(rtt)
     }
@@ -285,15 +280,16 @@ impl<C: CongestionControl> Core<C> {
     fn on_other_timers(&mut self, loss: &mut impl Loss, now: Time, due: Due, wire: &mut impl Wire) {
         let high = self.state.seq.high();
         if due.reorder {
-            let log = self.log_event(now, EventKind::ReorderTimer, (Reason::ReorderTimer, None), wire);
+            let log = self.log_event(now, EventKind::ReorderTimer, Reason::ReorderTimer, None, wire);
             let mut segments = Segments::new(now, &mut self.departures, &mut self.optional, log);
             let verdict = loss.on_reorder_timer(&self.state, &mut segments);
             self.report_lost();
-            self.act(loss, now, (&verdict, 0, Reason::ReorderTimer), wire);
+            self.act(loss, now, &verdict, Cause { delivered: 0, reason: Reason::ReorderTimer }, wire);
         } else if due.probe {
             let mut segments = Segments::new(now, &mut self.departures, &mut self.optional, None);
             if let Some(next) = loss.on_probe_timer(&self.state, &mut segments) {
-                self.log_event(now, EventKind::Probe, self.probed(next), wire);
+                let (reason, segment) = self.probed(next);
+                self.log_event(now, EventKind::Probe, reason, segment, wire);
                 self.send(loss, now, next, wire);
             }
             self.restart_rto(now);

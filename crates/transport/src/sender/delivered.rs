@@ -25,9 +25,9 @@ impl<C: CongestionControl> Core<C> {
     #[inline]
     pub(super) fn report_delivery(&mut self, loss: &impl Loss, now: Time, in_flight_before: u32) {
         let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) else { return };
-        let in_flight = (in_flight_before, loss.in_flight(&self.state.seq));
+        let (min_rtt, in_flight) = (self.state.rtt.min(), loss.in_flight(&self.state.seq));
         let recovering = self.state.phase.repairs();
-        if let Some(mut delivery) = deliveries.sample(now, self.state.rtt.min(), in_flight, recovering) {
+        if let Some(mut delivery) = deliveries.sample(now, min_rtt, in_flight_before, in_flight, recovering) {
             if let Some(rtt) = delivery.rtt {
                 self.state.rtt.observe(rtt);
                 delivery.min_rtt = self.state.rtt.min();

@@ -123,8 +123,7 @@ impl<C: CongestionControl> Core<C> {
         self.count_sent(loss);
         if let Some(optional) = self.optional.as_deref_mut() {
             let in_flight = loss.in_flight(&self.state.seq);
-            let sender = (&self.state.control, self.state.rtt.srtt(), &self.state.seq);
-            if let Some(header) = optional.on_transmit(now, seq, in_flight, sender) {
+            if let Some(header) = optional.on_transmit(now, seq, in_flight, &self.state) {
                 return wire.send_with(now, seq, flags, header);
             }
         }
@@ -166,7 +165,7 @@ impl<C: CongestionControl> Core<C> {
             }
             self.count_sent(loss);
             if let Some(optional) = self.optional.as_deref_mut() {
-                optional.on_new_segment(now, in_flight, (&self.state.control, &self.state.seq));
+                optional.on_new_segment(now, in_flight, &self.state);
             }
             in_flight += 1;
             wire.send(now, seq, self.state.ecn.data());

@@ -67,7 +67,8 @@ impl<C: CongestionControl> Core<C> {
         &self,
         now: Time,
         kind: EventKind,
-        (reason, segment): (Reason, Option<u64>),
+        reason: Reason,
+        segment: Option<u64>,
         wire: &'w mut impl Wire,
     ) -> Option<&'w mut EventLog> {
         let log = self.log(wire)?;

@@ -9,8 +9,8 @@ pub mod core;
 mod delivered;
 mod emit;
 mod events;
+mod info;
 mod kept;
-mod limit;
 mod pace;
 mod paced;
 mod repairs;
@@ -22,14 +22,14 @@ mod undo;
 use self::core::Core;
 use crate::events::EventLog;
 use crate::loss::rules::Loss;
-use crate::loss::{LossRecovery, each, each_ref};
-use crate::sequence::MAX_OUTSTANDING;
+use crate::loss::{LossRecovery, each};
+use crate::sequence::{MAX_OUTSTANDING, SequenceSpace};
 use crate::state::Phase;
 use crate::{Ack, Options, Recovery, Rtt, TimerOptions, WindowLimits};
 use base::{Flags, Header, Span, Time};
+pub use info::{Info, SendLimit};
 pub use kept::Spurious;
 use law::CongestionControl;
-pub use limit::SendLimit;
 pub use row::AckRow;
 use std::sync::Arc;
 
@@ -88,6 +88,22 @@ pub struct Counters {
     pub loss_events: u32,
 }
 
+/// Features of a sender beyond those of its options: none of them by default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Features<'a> {
+    /// Timer options, equal to its own, that it shares with others.
+    pub timers: Option<&'a Arc<TimerOptions>>,
+    /// It expects reordered segments, and reports of duplicates: RACK's window adapts. Reductions that prove spurious are undone if
+    /// this is true.
+    pub undoes: Option<bool>,
+    /// Limits within which its receiver tunes its window.
+    pub window: Option<WindowLimits>,
+    /// Round-trip time of the handshake on a path without queues, and the longest with them ([`Rtt::shake_hands`]).
+    pub handshake: Option<(Span, Span)>,
+    /// The application writes at intervals ([`Sender::write`]): it has no data until the first write.
+    pub writes: bool,
+}
+
 /// The sending end of one connection under congestion control `C`.
 #[derive(Clone, Debug)]
 pub struct Sender<C> {
@@ -103,33 +119,25 @@ impl<C: CongestionControl> Sender<C> {
         Self { core: Core::new(control, options, data_end, loss.uses_departures()), loss }
     }
 
-    /// Sender whose receiver tunes its window within `limits`.
+    /// Sender that has not sent anything, with these features.
     #[must_use]
-    pub fn following_window(mut self, limits: WindowLimits, options: &Options) -> Self {
-        self.core.follow_window(limits, options);
-        self
-    }
-
-    /// Sender that expects reordered segments, and reports of duplicates: RACK's window adapts. Reductions that prove spurious are
-    /// undone if `undoes`.
-    #[must_use]
-    pub fn expecting_reordering(mut self, undoes: bool) -> Self {
-        each!(&mut self.loss, loss => loss.expect_reordering());
-        self.core.expect_duplicates(undoes);
-        self
-    }
-
-    /// Sender that has not sent anything and shares its timer options, equal to its own, with others.
-    #[must_use]
-    pub fn sharing(mut self, options: &Arc<TimerOptions>) -> Self {
-        self.core.state.rtt.share(Arc::clone(options));
-        self
-    }
-
-    /// Sender opened over a path that takes `sample` without queues and up to `longest` with them ([`Rtt::shake_hands`]).
-    #[must_use]
-    pub fn after_handshake(mut self, sample: Span, longest: Span) -> Self {
-        self.core.state.rtt.shake_hands(sample, longest);
+    pub fn with(mut self, options: &Options, features: Features<'_>) -> Self {
+        if let Some(timers) = features.timers {
+            self.core.state.rtt.share(Arc::clone(timers));
+        }
+        if let Some(undoes) = features.undoes {
+            each!(&mut self.loss, loss => loss.expect_reordering());
+            self.core.expect_duplicates(undoes);
+        }
+        if let Some(limits) = features.window {
+            self.core.follow_window(limits, options);
+        }
+        if let Some((sample, longest)) = features.handshake {
+            self.core.state.rtt.shake_hands(sample, longest);
+        }
+        if features.writes {
+            self.core.expect_writes(options);
+        }
         self
     }
 
@@ -145,9 +153,9 @@ impl<C: CongestionControl> Sender<C> {
     /// numbers, from the first up to the second. The counters continue.
     pub fn open(&mut self, fresh: &Self, segments: u64) -> (u64, u64) {
         let (last, counters, rtt) = (self.core.state.seq.clone(), self.counters(), self.core.state.rtt.clone());
-        let spurious = self.spurious();
+        let spurious = self.core.spurious();
         self.clone_from(fresh);
-        self.core.follow((&last, &rtt), counters, segments);
+        self.core.follow(&last, &rtt, counters, segments);
         self.core.follow_spurious(spurious);
         let (first, end) = (self.core.state.seq.base(), self.core.state.seq.data_end());
         each!(&mut self.loss, loss => loss.begin_at(first));
@@ -157,13 +165,6 @@ impl<C: CongestionControl> Sender<C> {
     /// Starts the connection: sends the initial window.
     pub fn start(&mut self, now: Time, wire: &mut impl Wire) {
         each!(&mut self.loss, loss => self.core.start(loss, now, wire));
-    }
-
-    /// Sender of an application that writes at intervals ([`Self::write`]): it has no data until the first write.
-    #[must_use]
-    pub fn expecting_writes(mut self, options: &Options) -> Self {
-        self.core.expect_writes(options);
-        self
     }
 
     /// Sets the receive window to `segments`, from the next ACK or write on.
@@ -200,64 +201,32 @@ impl<C: CongestionControl> Sender<C> {
         self.core.row(&self.loss, each)
     }
 
-    /// Takes ACKs at `times` as [`Self::row`] or [`Self::row_in_repair`] announced them: the same as calling
-    /// [`Self::on_ack`] for each, without checks that are unnecessary here. Paced segments are sent between the ACKs.
+    /// Row of ACKs, the first of them at `first`, that each SACK the next segment after `top` and nothing else: `top` is the highest
+    /// run that the receiver holds, and `next` the segment it expects. `None` if the first needs [`Self::on_ack`].
+    #[inline]
+    #[must_use]
+    pub fn row_in_repair(&self, next: u64, top: (u64, u64), first: Time) -> Option<AckRow> {
+        self.core.row_in_repair(&self.loss, next, top, first)
+    }
+
+    /// Takes ACKs at `times`, of which there is one at least, as [`Self::row`] or [`Self::row_in_repair`] announced them: the same
+    /// as calling [`Self::on_ack`] for each, and [`Self::on_timer`] between them, without checks that are unnecessary here. Returns the
+    /// number of ACKs taken: all of them, but in a repair those before the first that shows a loss or that a timer other than the
+    /// pacing timer precedes.
     #[inline]
     pub fn take_row(
         &mut self,
         row: &AckRow,
         times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
         wire: &mut impl Wire,
-    ) {
-        self.core.take_row(&mut self.loss, row, times, wire);
-    }
-
-    /// Whether [`Self::take_repairs`] may take ACKs that each SACK the next segment after `top` and nothing else: `top` is the
-    /// highest run that the receiver holds, and `next` the segment it expects.
-    #[inline]
-    #[must_use]
-    pub fn repairs(&self, next: u64, top: (u64, u64)) -> bool {
-        self.core.repairs(&self.loss, next, top)
-    }
-
-    /// Row of ACKs (as for [`Self::repairs`]), each of which releases one new segment at most, for [`Self::take_row`].
-    #[inline]
-    #[must_use]
-    pub fn row_in_repair(&self) -> Option<AckRow> {
-        each_ref!(&self.loss, loss => self.core.row_in_repair(loss))
-    }
-
-    /// Takes ACKs in a row (see [`Self::repairs`]) at `times`: those that show no loss, up to the first before which a timer
-    /// other than the pacing timer expires. Paced segments are sent before each. The same as calling [`Self::on_ack`] and
-    /// [`Self::on_timer`]. Returns the number of ACKs taken.
-    pub fn take_repairs(&mut self, times: impl Iterator<Item = Time> + Clone, wire: &mut impl Wire) -> u32 {
-        each!(&mut self.loss, loss => self.core.take_repairs(loss, times, wire))
+    ) -> u32 {
+        self.core.take_row(&mut self.loss, row, times, wire)
     }
 
     /// Sends paced segments at their times, all before `limit`: the same as calls of [`Self::on_timer`] at
     /// [`Self::deadline`]. Returns whether any was sent; others may be left for those calls.
     pub fn take_pace(&mut self, limit: Time, wire: &mut impl Wire) -> bool {
         each!(&mut self.loss, loss => self.core.take_pace(loss, limit, wire))
-    }
-
-    /// Flags of its new data, as long as nothing has reduced the window: whether it can be marked.
-    #[must_use]
-    pub fn data_flags(&self) -> Flags {
-        self.core.state.ecn.data()
-    }
-
-    /// Expiry of the next timer other than the pacing timer.
-    #[inline]
-    #[must_use]
-    pub fn deadline_but_pacing(&self) -> Time {
-        self.core.state.timers.deadline_but_pacing()
-    }
-
-    /// Whether every segment between sender and receiver was sent once, in order.
-    #[inline]
-    #[must_use]
-    pub fn is_pristine(&self) -> bool {
-        self.core.state.seq.is_pristine()
     }
 
     /// Expiry of the next timer; `NEVER` when none is set.
@@ -267,59 +236,24 @@ impl<C: CongestionControl> Sender<C> {
         self.core.state.timers.deadline()
     }
 
-    /// Timeout that would be set now.
+    /// The sequence numbers.
     #[inline]
     #[must_use]
-    pub fn rto(&self) -> base::Span {
-        self.core.state.rtt.rto()
+    pub fn seq(&self) -> &SequenceSpace {
+        &self.core.state.seq
     }
 
-    /// One past the last segment that the application offers.
-    #[must_use]
-    pub fn data_end(&self) -> u64 {
-        self.core.state.seq.data_end()
-    }
-
-    /// First segment not acknowledged.
+    /// What else is known of it, as for `tcp_info`.
     #[inline]
     #[must_use]
-    pub fn una(&self) -> u64 {
-        self.core.state.seq.una()
-    }
-
-    /// Next new segment, or after a timeout the next to be sent again (`snd_nxt`).
-    #[inline]
-    #[must_use]
-    pub fn nxt(&self) -> u64 {
-        self.core.state.seq.nxt()
+    pub fn info(&self) -> Info<'_, C> {
+        Info { core: &self.core, loss: &self.loss }
     }
 
     /// Segments in flight as the sender sees it: RFC 6675's pipe with SACK, all outstanding ones without.
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.loss.in_flight(&self.core.state.seq)
-    }
-
-    /// Segments sent and not acknowledged cumulatively.
-    #[must_use]
-    pub fn outstanding(&self) -> u32 {
-        self.core.state.seq.outstanding()
-    }
-
-    /// Limit of proportional rate reduction on the segments in flight: what Linux shows as `snd_cwnd` in recovery.
-    pub fn window_in_repair(&mut self) -> Option<u32> {
-        if !matches!(self.phase(), Phase::Recovery | Phase::Reduction) {
-            return None;
-        }
-        each!(&mut self.loss, loss => loss.prr()).map(|prr| prr.cwnd())
-    }
-
-    /// Retransmissions in flight, for a recovery that uses transmission times.
-    pub fn resent(&mut self) -> Option<u32> {
-        let range = self.core.state.seq.una()..self.core.state.seq.high();
-        let departures = self.core.departures.as_deref().filter(|_| self.loss.uses_departures())?;
-        let is_out = |seq| departures.get(seq).is_some_and(|d| d.again() && !d.lost() && !d.delivered());
-        Some(range.filter(|&seq| is_out(seq)).count() as u32)
     }
 
     /// Number of segments that have reached the receiver, as the sender knows (Linux: `delivered`).
@@ -357,38 +291,6 @@ impl<C: CongestionControl> Sender<C> {
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.core.counters
-    }
-
-    /// Counts of segments sent in vain; `None` where the receiver does not report duplicates.
-    #[must_use]
-    pub fn spurious(&self) -> Option<Spurious> {
-        self.core.spurious()
-    }
-
-    /// Delivery rate in segments per second (`tcpi_delivery_rate`); `None` before the first rate sample, and of a sender whose
-    /// control takes none.
-    #[must_use]
-    pub fn delivery_rate(&self) -> Option<f64> {
-        self.core.optional.as_deref()?.delivery_rate()
-    }
-
-    /// Rate in segments per second at which it spaces segments, or from which the sizes of its bursts follow (`tcpi_pacing_rate`);
-    /// `None` of a sender that does neither, and before the first round-trip sample.
-    #[must_use]
-    pub fn pacing_rate(&self) -> Option<f64> {
-        self.core.optional.as_deref()?.pacing_rate(&self.core.state.control, &self.core.state.seq)
-    }
-
-    /// Limit that keeps it from sending now; `None` before its first segment and when a transfer is complete.
-    #[must_use]
-    pub fn limit(&self) -> Option<SendLimit> {
-        each_ref!(&self.loss, loss => self.core.limit(loss))
-    }
-
-    /// Whether all data that the application offered is acknowledged.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
-        self.core.state.seq.una() == self.core.state.seq.data_end()
     }
 }
 

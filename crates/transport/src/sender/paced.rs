@@ -12,7 +12,7 @@ use crate::departures::Departures;
 use crate::loss::LossRecovery;
 use crate::loss::rules::Loss;
 use crate::pacing::Pace;
-use crate::rtt::{AckRtt, Round, TimedSegment};
+use crate::rtt::{AckRtt, TimedSegment};
 use crate::sequence::{MAX_OUTSTANDING, SequenceSpace};
 use crate::state::Phase;
 use crate::{Rtt, Wire};
@@ -68,6 +68,8 @@ impl<C: CongestionControl> Core<C> {
                 sent: self.counters.sent,
                 receive_window: self.state.receive_window,
                 asks_pace_at_end: !L::ROOM_ENDS_WITH_DATA,
+                every_rtt,
+                paced,
                 control,
                 rtt: &mut self.state.rtt,
                 stamped: self.state.switches.timestamps(),
@@ -82,7 +84,7 @@ impl<C: CongestionControl> Core<C> {
                     let at = std::mem::replace(&mut run.waits, Time::NEVER);
                     run.fill(at);
                 }
-                latest = run.acknowledge(now, acked, (every_rtt, abc_limit, paced)).or(latest);
+                latest = run.acknowledge(now, acked).or(latest);
                 run.fill(now);
                 run.wire.on_window(now, run.control.cwnd, run.seq.una(), run.seq.nxt(), run.seq.outstanding());
                 last = now;
@@ -99,7 +101,7 @@ impl<C: CongestionControl> Core<C> {
             if self.state.switches.timestamps() {
                 self.state.rtt.set_rto();
             }
-            loss.on_plain_acks(self.state.seq.una() - 1, left, rtt, (self.state.rtt.srtt(), self.state.rtt.min()));
+            loss.on_plain_acks(self.state.seq.una() - 1, left, rtt, self.state.rtt.srtt_and_min());
         }
         self.state.timers.set_rto(last + self.state.rtt.rto());
         self.arm_probe(loss, last, true);
@@ -186,6 +188,7 @@ struct Row {
 }
 
 /// State that a run of ACKs changes.
+#[expect(clippy::struct_excessive_bools, reason = "what it asks of the sender for each ACK, once for the run")]
 struct Run<'a, C, W> {
     seq: SequenceSpace,
     /// Limit on the outstanding segments.
@@ -200,6 +203,9 @@ struct Run<'a, C, W> {
     receive_window: u32,
     /// Whether pacing is also asked when nothing is left to send, because the room of the recovery does not end with the data.
     asks_pace_at_end: bool,
+    /// Whether the control takes the round-trip time of every ACK, and whether segments are spaced.
+    every_rtt: bool,
+    paced: bool,
     control: Counting<'a, C>,
     rtt: &'a mut Rtt,
     /// Whether every ACK gives a round-trip sample.
@@ -217,18 +223,13 @@ impl<C: CongestionControl, W: Wire> Run<'_, C, W> {
 
     /// Takes an ACK for the next `acked` segments; returns when the last of them was sent, and its round-trip time.
     #[inline(always)]
-    fn acknowledge(
-        &mut self,
-        now: Time,
-        acked: u32,
-        (every_rtt, abc_limit, paced): (bool, f64, bool),
-    ) -> Option<(Time, Span)> {
+    fn acknowledge(&mut self, now: Time, acked: u32) -> Option<(Time, Span)> {
         let before = self.seq.outstanding();
-        let windows = (self.control.cwnd, self.control.ssthresh);
-        let limited = before >= self.control.whole || self.pace.counts_as_full(windows, self.waits != Time::NEVER);
+        let (cwnd, ssthresh, waits) = (self.control.cwnd, self.control.ssthresh, self.waits != Time::NEVER);
+        let limited = before >= self.control.whole || self.pace.counts_as_full(cwnd, ssthresh, waits);
         self.seq.acknowledge_first(acked);
         let timed = self.timed.on_ack(now, self.seq.una());
-        let round = Round { una: self.seq.una(), nxt: self.seq.nxt() };
+        let round = self.seq.out();
         if let Some(rtt) = timed.filter(|_| !self.stamped) {
             self.rtt.sample(rtt, round);
         }
@@ -243,15 +244,15 @@ impl<C: CongestionControl, W: Wire> Run<'_, C, W> {
                 self.rtt.observe(taken);
                 self.pace.on_rtt(taken);
             }
-            if every_rtt {
+            if self.every_rtt {
                 rtt = Some(taken);
             }
             (left, taken)
         });
         if let Some(deliveries) = &mut self.deliveries {
             deliveries.advance(self.seq.una(), now);
-            let in_flight = (before, self.seq.outstanding());
-            if let Some(mut delivery) = deliveries.sample(now, self.rtt.min(), in_flight, false) {
+            let min_rtt = self.rtt.min();
+            if let Some(mut delivery) = deliveries.sample(now, min_rtt, before, self.seq.outstanding(), false) {
                 if let Some(rtt) = delivery.rtt {
                     self.rtt.observe(rtt);
                     delivery.min_rtt = self.rtt.min();
@@ -272,8 +273,8 @@ impl<C: CongestionControl, W: Wire> Run<'_, C, W> {
                 delivered: self.seq.acknowledged(),
                 round_start: timed.is_some(),
                 cwnd_limited: limited,
-                abc_limit,
-                paced,
+                abc_limit: self.control.abc_limit,
+                paced: self.paced,
             });
             self.take_window();
         }

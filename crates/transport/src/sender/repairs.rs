@@ -13,9 +13,10 @@ use base::Time;
 use law::CongestionControl;
 
 impl<C: CongestionControl> Core<C> {
-    /// See [`crate::Sender::repairs`].
+    /// Whether ACKs that each SACK the next segment after `top` and nothing else may be taken in a row; see
+    /// [`crate::Sender::row_in_repair`].
     #[inline]
-    pub fn repairs(&self, loss: &LossRecovery, next: u64, top: (u64, u64)) -> bool {
+    pub(super) fn repairs(&self, loss: &LossRecovery, next: u64, top: (u64, u64)) -> bool {
         self.state.phase.repairs()
             && self.state.seq.una() == next
             && loss.top() == Some(top)
@@ -63,9 +64,10 @@ impl<C: CongestionControl> Core<C> {
         }
     }
 
-    /// See [`crate::Sender::take_repairs`].
+    /// Takes ACKs in a row (see [`Self::repairs`]) at `times`: those that show no loss, up to the first before which a timer other
+    /// than the pacing timer expires. Paced segments are sent before each. Returns the number of ACKs taken.
     #[inline(never)]
-    pub fn take_repairs<L: Loss>(
+    pub(super) fn take_repairs<L: Loss>(
         &mut self,
         loss: &mut L,
         mut times: impl Iterator<Item = Time> + Clone,
@@ -84,7 +86,7 @@ impl<C: CongestionControl> Core<C> {
                 }
             }
             let Some(now) = times.next() else { break };
-            if self.state.timers.deadline() < now && !self.release_before(loss, (now, notes), wire) {
+            if self.state.timers.deadline() < now && !self.release_before(loss, now, notes, wire) {
                 break;
             }
             let before = if counts { loss.in_flight(&self.state.seq) } else { 0 };
@@ -94,7 +96,7 @@ impl<C: CongestionControl> Core<C> {
             if counts {
                 self.report_delivery(loss, now, before);
             }
-            self.fill_in_repair(loss, (now, notes), wire);
+            self.fill_in_repair(loss, now, notes, wire);
             let in_flight = loss.in_flight(&self.state.seq);
             wire.on_window(now, self.state.control.cwnd(), self.state.seq.una(), self.state.seq.nxt(), in_flight);
             taken += 1;
@@ -184,7 +186,7 @@ impl<C: CongestionControl> Core<C> {
 
     /// Sends the paced segments due before `now`. Returns whether no other timer expires before.
     #[inline]
-    fn release_before(&mut self, loss: &mut impl Loss, (now, notes): (Time, bool), wire: &mut impl Wire) -> bool {
+    fn release_before(&mut self, loss: &mut impl Loss, now: Time, notes: bool, wire: &mut impl Wire) -> bool {
         loop {
             let (at, other) = (self.state.timers.pacing(), self.state.timers.deadline_but_pacing());
             if at.min(other) >= now {
@@ -196,11 +198,11 @@ impl<C: CongestionControl> Core<C> {
             match self.room_in_repair(loss) {
                 Some(room) if room > 0 => {
                     self.send_paced(loss, at, room, wire);
-                    self.note_use(loss, (at, notes));
+                    self.note_use(loss, at, notes);
                 }
                 _ => {
                     self.state.timers.set_pacing(Time::NEVER);
-                    self.fill_in_repair(loss, (at, notes), wire);
+                    self.fill_in_repair(loss, at, notes, wire);
                 }
             }
         }
@@ -208,7 +210,7 @@ impl<C: CongestionControl> Core<C> {
 
     /// Sends the segments that may be sent now; `notes` says whether to note how full the window is.
     #[inline]
-    fn fill_in_repair(&mut self, loss: &mut impl Loss, (now, notes): (Time, bool), wire: &mut impl Wire) {
+    fn fill_in_repair(&mut self, loss: &mut impl Loss, now: Time, notes: bool, wire: &mut impl Wire) {
         if !notes && self.state.seq.unsent() > 0 && self.waits_already(loss, now) {
             return;
         }
@@ -219,12 +221,12 @@ impl<C: CongestionControl> Core<C> {
         if room > 0 {
             self.send_paced(loss, now, room, wire);
         }
-        self.note_use(loss, (now, notes));
+        self.note_use(loss, now, notes);
     }
 
     /// Notes the use of the window after everything that may be sent has been sent.
     #[inline]
-    fn note_use(&mut self, loss: &impl Loss, (now, notes): (Time, bool)) {
+    fn note_use(&mut self, loss: &impl Loss, now: Time, notes: bool) {
         if notes || self.state.seq.unsent() == 0 && self.optional.is_some() {
             self.note_sent(loss, now);
         }
@@ -247,7 +249,7 @@ impl<C: CongestionControl> Core<C> {
 #[cfg(test)]
 mod tests {
     use crate::options::{Pacing, PacingFactors, Rto};
-    use crate::{Ack, NO_END, Options, Receiver, Recovery, Sender, Wire};
+    use crate::{Ack, NO_END, Options, Outstanding, Receiver, Recovery, Sender, Wire};
     use base::{Flags, PacketNumber, Span, Time};
     use law::{CongestionControl, Control, LawSpec, StartSpec};
     use std::collections::VecDeque;
@@ -295,21 +297,16 @@ mod tests {
             }
             if in_runs
                 && let Some(top) = receiver.extends_plainly()
-                && sender.repairs(receiver.next(), top)
+                && let Some(first) = path.arriving.front().filter(|first| first.1 == top.1)
+                && let Some(row) = sender.row_in_repair(receiver.next(), top, first.0)
             {
                 // Not more than five, so that runs end somewhere.
-                let row = path.arriving.iter().take(5).zip(top.1..).take_while(|(arrives, seq)| arrives.1 == *seq);
-                let mut times: Vec<Time> = row.map(|(arrives, _)| arrives.0).collect();
-                let n = match sender.row_in_repair() {
-                    Some(row) if row.most > 0 && times.first().is_some_and(|time| *time <= row.deadline) => {
-                        times.truncate(row.most as usize);
-                        times.retain(|time| *time <= row.deadline);
-                        sender.take_row(&row, times.iter().copied(), &mut path);
-                        in_rows += times.len() as u32;
-                        times.len() as u32
-                    }
-                    _ => sender.take_repairs(times.into_iter(), &mut path),
-                };
+                let most = row.most.min(5) as usize;
+                let acks = path.arriving.iter().take(most).zip(top.1..);
+                let acks = acks.take_while(|(arrives, seq)| arrives.1 == *seq && arrives.0 <= row.deadline);
+                let times: Vec<Time> = acks.map(|(arrives, _)| arrives.0).collect();
+                let n = sender.take_row(&row, times.iter().copied(), &mut path);
+                in_rows += if row.deadline == Time::NEVER { 0 } else { n };
                 path.arriving.drain(..n as usize);
                 receiver.extend(n);
                 taken += n;
@@ -321,7 +318,8 @@ mod tests {
             assert_eq!(receiver.segment(PacketNumber::of(seq)), seq);
             if receiver.on_segment(now, seq, flags, &mut ack) {
                 sender.on_ack(now, &ack, &mut path);
-                path.on_window(now, sender.control().cwnd(), sender.una(), sender.nxt(), sender.in_flight());
+                let Outstanding { una, nxt } = sender.seq().out();
+                path.on_window(now, sender.control().cwnd(), una, nxt, sender.in_flight());
             }
         }
         assert!(sender.counters().retransmitted > 30);

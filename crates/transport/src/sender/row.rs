@@ -3,10 +3,13 @@
 
 use super::core::Core;
 use crate::Wire;
-use crate::loss::rules::{Loss, SackRow};
-use crate::loss::{LossRecovery, each};
+use crate::loss::rules::SackRow;
+use crate::loss::{LossRecovery, each, each_ref};
 use base::Time;
 use law::CongestionControl;
+
+/// ACKs in a row of a repair: the caller looks at all of them before the sender takes the first.
+const MOST_IN_REPAIR: u32 = 64;
 
 /// Row of ACKs that a sender may take together.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +36,8 @@ enum Way {
     Paced,
     /// In recovery, each SACKs the segment after the highest run; the first `quiet` release no segment, the others one each.
     Sack { quiet: u32 },
+    /// In recovery, each SACKs the segment after the highest run, and any of them may do more.
+    Repair,
 }
 
 impl<C: CongestionControl> Core<C> {
@@ -58,9 +63,18 @@ impl<C: CongestionControl> Core<C> {
 
     /// See [`crate::Sender::row_in_repair`].
     #[inline]
-    pub(super) fn row_in_repair(&self, loss: &impl Loss) -> Option<AckRow> {
-        let SackRow { quiet, all } = self.sack_row(loss)?;
-        Some(AckRow { way: Way::Sack { quiet }, each: 0, most: all, deadline: self.state.timers.deadline() })
+    pub(super) fn row_in_repair(&self, loss: &LossRecovery, next: u64, top: (u64, u64), first: Time) -> Option<AckRow> {
+        if !self.repairs(loss, next, top) {
+            return None;
+        }
+        let deadline = self.state.timers.deadline();
+        let row = if first > deadline { None } else { each_ref!(loss, loss => self.sack_row(loss)) };
+        Some(match row {
+            Some(SackRow { quiet, all: most }) if most > 0 => {
+                AckRow { way: Way::Sack { quiet }, each: 1, most, deadline }
+            }
+            _ => AckRow { way: Way::Repair, each: 1, most: MOST_IN_REPAIR, deadline: Time::NEVER },
+        })
     }
 
     /// See [`crate::Sender::take_row`].
@@ -71,15 +85,17 @@ impl<C: CongestionControl> Core<C> {
         row: &AckRow,
         times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
         wire: &mut impl Wire,
-    ) {
-        let acks = times.clone().map(|time| (time, row.each));
+    ) -> u32 {
+        let (acks, most) = (times.clone().map(|time| (time, row.each)), times.len() as u32);
         match row.way {
+            Way::Repair => return each!(loss, loss => self.take_repairs(loss, times, wire)),
             Way::Steady => self.take_steady(loss, row.each, times, wire),
             Way::Opening => self.take_opening(times, wire),
             Way::Plain => each!(loss, loss => self.take_plain(loss, acks, wire)),
             Way::Paced => each!(loss, loss => self.take_paced(loss, acks, wire)),
             Way::Sack { quiet } => each!(loss, loss => self.take_sack_row(loss, times, quiet, wire)),
         }
+        most
     }
 
     /// Sends the new segments of a row of ACKs at `times`, each of which acknowledges `acked` segments and releases
@@ -88,7 +104,8 @@ impl<C: CongestionControl> Core<C> {
     pub(super) fn send_row(
         &self,
         times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
-        (acked, released): (u32, u32),
+        acked: u32,
+        released: u32,
         wire: &mut impl Wire,
     ) {
         if wire_observes(wire) {

@@ -9,8 +9,8 @@ use crate::Wire;
 use crate::loss::rules::Loss;
 use crate::loss::{LossRecovery, each};
 use crate::optional::OptionalState;
-use crate::rtt::{AckRtt, Round};
-use crate::sequence::MAX_OUTSTANDING;
+use crate::rtt::AckRtt;
+use crate::sequence::{MAX_OUTSTANDING, Outstanding};
 use crate::state::Phase;
 use base::Time;
 use law::{AckSample, CongestionControl, Step};
@@ -64,7 +64,7 @@ impl<C: CongestionControl> Core<C> {
         wire: &mut impl Wire,
     ) {
         let (acks, Some(last)) = (times.len() as u32, times.clone().next_back()) else { return };
-        self.send_row(times, (1, 2), wire);
+        self.send_row(times, 1, 2, wire);
         self.state.control.open(acks);
         self.state.seq.slide(acks);
         self.state.seq.send_row(acks);
@@ -89,16 +89,16 @@ impl<C: CongestionControl> Core<C> {
         wire: &mut impl Wire,
     ) {
         let (acks, Some(last)) = (times.len() as u32, times.clone().next_back()) else { return };
-        self.send_row(times.clone(), (each, each), wire);
+        self.send_row(times.clone(), each, each, wire);
         let segments = acks * each;
         if let Some(step) = self.state.control.step() {
             self.state.control.advance(step, segments);
         }
-        let (una, nxt) = (self.state.seq.una(), self.state.seq.nxt());
+        let out = self.state.seq.out();
         self.state.seq.slide(segments);
         self.counters.sent += u64::from(segments);
         if self.departures.is_some() {
-            each!(loss, loss => self.take_departures(loss, each, (una, nxt), times));
+            each!(loss, loss => self.take_departures(loss, each, out, times));
         }
         self.state.timers.set_rto(last + self.state.rtt.rto());
         if self.departures.is_some() || self.optional.is_some() {
@@ -106,12 +106,12 @@ impl<C: CongestionControl> Core<C> {
         }
     }
 
-    /// Updates the departures for a run of ACKs, each of which released `each` segments at `times`, from `una` and `nxt` on.
+    /// Updates the departures for a run of ACKs, each of which released `each` segments at `times`; `una` and `nxt` are as before it.
     fn take_departures(
         &mut self,
         loss: &mut impl Loss,
         each: u32,
-        (mut una, mut nxt): (u64, u64),
+        Outstanding { mut una, mut nxt }: Outstanding,
         times: impl Iterator<Item = Time>,
     ) {
         let (every_rtt, stamped, outstanding) =
@@ -121,7 +121,7 @@ impl<C: CongestionControl> Core<C> {
         let rtt = &mut self.state.rtt;
         let mut smooth = |oldest, latest| {
             una += u64::from(each);
-            rtt.smooth_ack(AckRtt { oldest, latest }, Round { una, nxt }, outstanding);
+            rtt.smooth_ack(AckRtt { oldest, latest }, Outstanding { una, nxt }, outstanding);
             nxt += u64::from(each);
         };
         // A law that counts takes none, and only such take part in runs of delayed ACKs.
@@ -144,7 +144,7 @@ impl<C: CongestionControl> Core<C> {
             self.state.rtt.observe(least);
             self.state.rtt.observe(latest);
         }
-        loss.on_plain_acks(self.state.seq.una() - 1, left, latest, (self.state.rtt.srtt(), self.state.rtt.min()));
+        loss.on_plain_acks(self.state.seq.una() - 1, left, latest, self.state.rtt.srtt_and_min());
     }
 
     /// Whether an ACK for just the next segments does no more than grow the window, and release what that allows: nothing
@@ -208,7 +208,7 @@ impl<C: CongestionControl> Core<C> {
             if let Some((first, left)) = self.departures.as_deref_mut().and_then(|list| list.pop_ends(acked)) {
                 let rtt = now - left.time();
                 if stamped {
-                    let round = Round { una: una + u64::from(acked), nxt: self.state.seq.nxt() };
+                    let round = Outstanding { una: una + u64::from(acked), nxt: self.state.seq.nxt() };
                     self.state.rtt.smooth_ack(AckRtt { oldest: now - first.time(), latest: rtt }, round, before);
                     ack.srtt = self.state.rtt.srtt();
                 } else {
@@ -245,7 +245,7 @@ impl<C: CongestionControl> Core<C> {
             if stamped {
                 self.state.rtt.set_rto();
             }
-            loss.on_plain_acks(self.state.seq.una() - 1, left, rtt, (self.state.rtt.srtt(), self.state.rtt.min()));
+            loss.on_plain_acks(self.state.seq.una() - 1, left, rtt, self.state.rtt.srtt_and_min());
         }
         self.state.timers.set_rto(if self.state.seq.outstanding() == 0 {
             Time::NEVER

@@ -1,4 +1,4 @@
-//! Round-trip samples of a sender with timestamps: one from every ACK that acknowledges or SACKs something new.
+//! Outstanding-trip samples of a sender with timestamps: one from every ACK that acknowledges or SACKs something new.
 //!
 //! Source: RFC 7323, Section 4.1; Linux 6.12, `tcp_clean_rtx_queue` and `tcp_ack_update_rtt` (facts, not text): segments sent once
 //! are timed by when they left; where any of what is acknowledged was sent again, the timestamp says which copy arrived.
@@ -10,7 +10,8 @@ use crate::Ack;
 use crate::departures::Departure;
 use crate::loss::rules::{AckInfo, Loss};
 use crate::options::Rto;
-use crate::rtt::{AckRtt, Round};
+use crate::rtt::AckRtt;
+use crate::sequence::Outstanding;
 use crate::state::SenderState;
 use base::Time;
 use law::CongestionControl;
@@ -73,7 +74,7 @@ impl<C: CongestionControl> Core<C> {
     /// Takes the sample of an ACK of everything below `una` that found `in_flight` segments in the network.
     #[inline]
     fn take_sample(&mut self, rtt: AckRtt, una: u64, in_flight: u32) {
-        self.state.rtt.sample_ack(rtt, Round { una, nxt: self.state.seq.nxt() }, in_flight);
+        self.state.rtt.sample_ack(rtt, Outstanding { una, nxt: self.state.seq.nxt() }, in_flight);
         if let Some(optional) = self.optional.as_deref_mut() {
             optional.on_rtt(rtt.oldest);
         }
@@ -84,7 +85,7 @@ impl<C: CongestionControl> Core<C> {
     #[inline]
     pub(super) fn extend_stamped_row(&mut self, loss: &mut impl Loss, times: impl Iterator<Item = Time>) -> u32 {
         let una = self.state.seq.una();
-        let round = Round { una, nxt: self.state.seq.nxt() };
+        let round = self.state.seq.out();
         let first = self.departures.as_deref().and_then(|list| list.get(una)).map_or(Time::ZERO, Departure::time);
         debug_assert!(self.smooths_alike(), "the number in flight counts");
         let SenderState { rtt, timers, .. } = &mut self.state;

@@ -123,7 +123,7 @@ impl<C: CongestionControl> Core<C> {
         if let Some(reason) = self.is_spurious(loss, info, &undo)
             && let Some(before) = undo.before.take()
         {
-            self.restore(loss, info.now, (before, reason), wire);
+            self.restore(loss, info.now, before, reason, wire);
             if undo.by_timeout {
                 undo.counts.timeouts += 1;
             } else {
@@ -192,7 +192,7 @@ impl<C: CongestionControl> Core<C> {
     }
 
     /// Restores the control to what it was `before` a reduction, and ends the recovery.
-    fn restore(&mut self, loss: &mut impl Loss, now: Time, (before, reason): (C, Reason), wire: &mut impl Wire) {
+    fn restore(&mut self, loss: &mut impl Loss, now: Time, before: C, reason: Reason, wire: &mut impl Wire) {
         self.log(wire);
         let mut segments = Segments::new(now, &mut self.departures, &mut self.optional, None);
         loss.forgive(&self.state, &mut segments);

@@ -38,7 +38,7 @@ pub struct Clock {
 impl Clock {
     /// Clock of a link with service time `time` and longest wait `longest`. The link is idle from `free` on; `most` is the
     /// longest wait so far.
-    pub fn new((time, longest): (Span, Span), free: Time, most: Span) -> Self {
+    pub fn new(time: Span, longest: Span, free: Time, most: Span) -> Self {
         Self { time, longest, free, most, waited: 0, nonempty: 0, refused: 0 }
     }
 
@@ -55,7 +55,8 @@ impl Clock {
         arrivals: &[Rec],
         size: u32,
         room: &mut Room,
-        (marks, shared): (&Marks, &mut Shared),
+        marks: &Marks,
+        shared: &mut Shared,
     ) {
         for recs in arrivals.chunks(TOGETHER) {
             if O::ACTIVE {
@@ -226,7 +227,7 @@ mod tests {
                 now += if tag / 100 % 2 == 0 { gap / 3 } else { *gap };
                 Rec { time: Time(now), tag }
             }).collect();
-            let mut clock = Clock::new((Span(10), Span(longest)), Time(free), Span(most.min(longest)));
+            let mut clock = Clock::new(Span(10), Span(longest), Time(free), Span(most.min(longest)));
             let (mut model, mut room) = (clock.clone(), [Rec::default(); TOGETHER]);
             for recs in recs.chunks(TOGETHER) {
                 let expected = one_by_one(&mut model, recs);

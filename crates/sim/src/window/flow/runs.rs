@@ -46,7 +46,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         let limit = horizon.min(self.next_mark).min(self.stop);
         loop {
             let front = ring.all();
-            let una = PacketNumber::of(self.plan.sender.una());
+            let una = PacketNumber::of(self.plan.sender.seq().una());
             let expected = tag(self.access.id, una, self.data_flags);
             let ready = front.first().is_some_and(|rec| rec.time < limit && rec.tag == expected);
             if !ready || !self.plan.receiver.is_plain() {
@@ -89,7 +89,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             let (next, pending) = (PacketNumber::of(receiver.next()), receiver.pending());
             let expected = tag(self.access.id, next, self.data_flags);
             let ready = front.first().is_some_and(|rec| rec.time < limit && rec.tag == expected);
-            if !ready || receiver.delays_plainly() == 0 || sender.una() + u64::from(pending) != receiver.next() {
+            if !ready || receiver.delays_plainly() == 0 || sender.seq().una() + u64::from(pending) != receiver.next() {
                 return false;
             }
             let Some(row) = sender.row(each) else { return false };
@@ -133,7 +133,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         loop {
             let (front, sender) = (ring.all(), &self.plan.sender);
             let Some(acks) = self.acks.as_deref() else { return false };
-            let Some((number, each)) = acks.oldest(sender.una()) else { return false };
+            let Some((number, each)) = acks.oldest(sender.seq().una()) else { return false };
             let expected = tag(self.access.id, number, Flags::ACK);
             if !front.first().is_some_and(|rec| rec.time < limit && rec.tag == expected) {
                 return false;
@@ -142,7 +142,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             let limit = limit.min(row.deadline.saturating_add(Span(1)));
             let front = &front[..front.len().min(row.most as usize).min(until_wrap(number) as usize)];
             let other = front.iter().zip(expected..).position(|(rec, tag)| rec.time >= limit || rec.tag != tag);
-            let n = acks.alike(other.unwrap_or(front.len()), sender.una(), u64::from(each));
+            let n = acks.alike(other.unwrap_or(front.len()), sender.seq().una(), u64::from(each));
             let Some(&Rec { time: last, .. }) = front[..n].last() else { return false };
             let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
             plan.sender.take_row(&row, front[..n].iter().map(|rec| rec.time), &mut wire);
@@ -194,7 +194,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     /// The leading `acks` that are for the segments `expected`, `expected` + 1 and so on.
     #[inline]
     fn in_order<'a>(&self, acks: &'a [Rec], expected: u64) -> &'a [Rec] {
-        if !self.plan.sender.is_pristine() || self.may_differ {
+        if !self.plan.sender.seq().is_pristine() || self.may_differ {
             let other = acks.iter().zip(expected..).position(|(rec, tag)| rec.tag != tag);
             return &acks[..other.unwrap_or(acks.len())];
         }

@@ -1,5 +1,6 @@
 //! Adaptation of RACK's window to reordering, where it is to be expected (RFC 8985, Section 6.2, step 4).
 
+use crate::rtt::SrttAndMin;
 use crate::sequence::NO_SEGMENT;
 use crate::{Ack, DUP_THRESH};
 use base::Span;
@@ -53,7 +54,7 @@ impl Adapting {
     }
 
     #[cold]
-    pub(super) fn patience(&self, rtts: (Span, Span)) -> Span {
+    pub(super) fn patience(&self, rtts: SrttAndMin) -> Span {
         patience(self.quarters, rtts)
     }
 }
@@ -67,6 +68,6 @@ const MOST_QUARTERS: u32 = 255;
 
 /// Reordering window: quarters of the smallest round-trip time, and at most the smoothed one.
 #[inline]
-pub(super) fn patience(quarters: u32, (srtt, min_rtt): (Span, Span)) -> Span {
-    Span(u64::from(quarters) * (min_rtt.0 / 4)).min(srtt)
+pub(super) fn patience(quarters: u32, rtts: SrttAndMin) -> Span {
+    Span(u64::from(quarters) * (rtts.min.0 / 4)).min(rtts.srtt)
 }

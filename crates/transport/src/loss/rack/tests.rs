@@ -142,12 +142,12 @@ proptest! {
                     plain.update(now, &ack);
                     let mut lost = Vec::new();
                     let found =
-                        rack.detect(&mut sent, now, (plain.una, nxt), up == 2, (SRTT, MIN_RTT), |seq| lost.push(seq));
+                        rack.detect(&mut sent, now, Outstanding { una: plain.una, nxt }, up == 2, SrttAndMin { srtt: SRTT, min: MIN_RTT }, |seq| lost.push(seq));
                     prop_assert_eq!((found, lost), plain.detect(now, up == 2));
                 }
                 Step::TimeOut => {
                     let mut lost = Vec::new();
-                    rack.on_timeout(&mut sent, now, (plain.una, nxt), |seq| lost.push(seq));
+                    rack.on_timeout(&mut sent, now, Outstanding { una: plain.una, nxt }, |seq| lost.push(seq));
                     prop_assert_eq!(lost, plain.on_timeout(now));
                 }
             }
@@ -165,14 +165,21 @@ fn what_leaves_again_in_one_instant_is_judged_by_number() {
     // RFC 8985, Section 6.2, step 2: of two that left at one time the one with the higher number was sent after.
     let (mut rack, mut sent) = (Rack::new(), Departures::default());
     (0..3).for_each(|seq| sent.sent(seq, Time(1)));
-    rack.on_timeout(&mut sent, Time(5), (0, 3), |_| ());
+    rack.on_timeout(&mut sent, Time(5), Outstanding { una: 0, nxt: 3 }, |_| ());
     for seq in [2, 0, 1] {
         rack.on_retransmit(&sent, Time(10), seq);
         sent.sent(seq, Time(10));
     }
     rack.update(&mut sent, Time(40), 0, &Ack::new(0, &[(1, 2)], false), MIN_RTT, |_, _| {});
     let mut lost = Vec::new();
-    let timer = rack.detect(&mut sent, Time(80), (0, 3), true, (SRTT, MIN_RTT), |seq| lost.push(seq));
+    let timer = rack.detect(
+        &mut sent,
+        Time(80),
+        Outstanding { una: 0, nxt: 3 },
+        true,
+        SrttAndMin { srtt: SRTT, min: MIN_RTT },
+        |seq| lost.push(seq),
+    );
     assert_eq!((timer, lost), (Time::NEVER, vec![0]), "2 was sent after the 1 that has arrived");
 }
 
@@ -183,7 +190,7 @@ fn a_row_of_acks_is_so_many_single_ones() {
     (0..20).for_each(|seq| sent.sent(seq, Time(seq)));
     let now = Time(24);
     rack.update(&mut sent, now, 0, &Ack::new(0, &[(1, 4)], false), MIN_RTT, |_, _| {});
-    rack.detect(&mut sent, now, (0, 20), true, (SRTT, MIN_RTT), |_| ());
+    rack.detect(&mut sent, now, Outstanding { una: 0, nxt: 20 }, true, SrttAndMin { srtt: SRTT, min: MIN_RTT }, |_| ());
     rack.on_retransmit(&sent, Time(25), 0);
     sent.sent(0, Time(25));
     (20..24).for_each(|seq| sent.sent(seq, Time(seq + 6)));
@@ -213,7 +220,14 @@ fn steps_per_segment(n: u64) -> f64 {
                 una = end;
                 held.remove_below(end);
             }
-            rack.detect(&mut sent, now, (una, nxt), true, (Span(n), Span(n)), |_| ());
+            rack.detect(
+                &mut sent,
+                now,
+                Outstanding { una, nxt },
+                true,
+                SrttAndMin { srtt: Span(n), min: Span(n) },
+                |_| (),
+            );
         }
         let lost = rack.next_lost(&sent);
         let seq = lost.unwrap_or(nxt);
@@ -241,20 +255,20 @@ fn elephants_cost_no_more_per_segment_than_others() {
 #[test]
 fn the_window_widens_by_a_quarter_for_each_round_trip_with_duplicates_and_persists_for_16_recoveries() {
     let mut rack = Rack::new();
-    let times = (Span(1000), Span(100));
+    let times = SrttAndMin { srtt: Span(1000), min: Span(100) };
     let duplicate = |cum| {
         let mut ack = Ack::new(cum, &[], false);
         ack.report_duplicate((0, 1));
         ack
     };
     let none = Departures::default();
-    rack.note_order(&none, &duplicate(5), (5, 10));
+    rack.note_order(&none, &duplicate(5), Outstanding { una: 5, nxt: 10 });
     assert_eq!(rack.patience(times), Span(25), "nothing adapts unless it is asked to");
     rack.expect_reordering();
     for n in 1..=50 {
         // Three in one round trip count as one.
         for cum in [10 * n, 10 * n + 1, 10 * n + 9] {
-            rack.note_order(&none, &duplicate(cum), (cum, 10 * n + 10));
+            rack.note_order(&none, &duplicate(cum), Outstanding { una: cum, nxt: 10 * n + 10 });
         }
         assert_eq!(rack.patience(times), Span((25 * (n + 1)).min(1000)), "(n + 1) min_rtt / 4, at most srtt");
     }
@@ -275,7 +289,7 @@ fn the_degree_of_reordering_is_that_of_linux() {
     (0..400).for_each(|seq| sent.sent(seq, Time(1000 + seq)));
     let sack = |rack: &mut Rack, sent: &mut Departures, block| {
         let ack = Ack::new(0, &[block], false);
-        rack.note_order(sent, &ack, (0, 400));
+        rack.note_order(sent, &ack, Outstanding { una: 0, nxt: 400 });
         rack.update(sent, Time(2000), 0, &ack, MIN_RTT, |_, _| {});
         rack.reordering()
     };
