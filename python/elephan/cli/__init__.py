@@ -9,11 +9,13 @@ import errno
 import os
 import re
 import sys
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from elephan import __version__
 from elephan.cli.common import Interrupted, leave, report_defect, say_error
@@ -26,10 +28,7 @@ from elephan.extras import of_error
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from importlib.metadata import EntryPoint
-
-    from typer.core import TyperGroup
 
     from elephan.plugins import Verbs
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,8 +13,6 @@ from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rich.table import Table
 
 EXAMPLE = "Example:  elephan bench --workloads W1,W6 --runs 5"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,9 +15,6 @@ from elephan.errors import InputError
 from elephan.own_laws import declare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from elephan.comparisons import ScenarioComparison
     from elephan.scenario import Scenario
     from elephan.sweeps.document import Sweep

@@ -11,9 +11,10 @@ import shlex
 import sys
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from elephan import __version__
 from elephan.catalog import catalog
@@ -23,9 +24,6 @@ from elephan.cli.common import print_json
 from elephan.cli.run import ENGINES
 from elephan.errors import InputError, suggest
 from elephan.templates import DEFAULTS
-
-if TYPE_CHECKING:
-    from typer.core import TyperGroup
 
 EXAMPLE = """Example:  elephan completion bash > ~/.local/share/bash-completion/completions/elephan
 elephan completion zsh > ~/.zfunc/_elephan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,8 +15,6 @@ from elephan.own_laws import declare
 from elephan.units import count, format_bytes, format_long_time, format_number, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from elephan.costs import RunEstimate, SweepEstimate
     from elephan.scenario import Scenario
     from elephan.sweeps.document import Sweep

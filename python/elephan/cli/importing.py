@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,16 +13,11 @@ from elephan import traffic_control
 from elephan.cli import options
 from elephan.cli.common import option_value, print_json, print_lines, print_wrapped, say, write_new
 from elephan.errors import InputError
-from elephan.importing import TableForm, beside, read
+from elephan.importing import ImportedTrace, TableForm, beside, read
 from elephan.input_files import decoded, read_text
 from elephan.scenario import Scenario
 from elephan.trace_files import read_trace
 from elephan.units import bits_per_second, format_bytes, format_rate, format_time, seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.importing import ImportedTrace
 
 EXAMPLE = """Example:  elephan import cellular.up --out cellular.toml
 elephan import 5g.csv --columns Timestamp,DL_bitrate --rate kbit/s --out 5g.toml

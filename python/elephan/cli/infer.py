@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,8 +18,6 @@ from elephan.measurements import read
 from elephan.units import bits_per_second, format_number, format_packets, format_rate, format_time, scaled, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from elephan.inference import Answer, Interval, Nearby, Observation
     from elephan.scenario import Scenario
 

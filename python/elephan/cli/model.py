@@ -5,6 +5,7 @@ With ``--simulate``: a simulation beside it. With ``--map``: where it holds, fro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,8 +21,6 @@ from elephan.errors import InputError
 from elephan.units import format_number, format_quantity, scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.table import Table as Printed
 
     from elephan.accuracy import ErrorRegion

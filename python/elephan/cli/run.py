@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,18 +22,14 @@ from elephan.cli.run_screen import screen, whole
 from elephan.errors import InputError, suggest
 from elephan.extras import require
 from elephan.own_laws import declare
-from elephan.scenario import AUTO
+from elephan.scenario import AUTO, Scenario
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
-
     from rich.table import Table
 
     from elephan.runs.measures import AskedMetric
     from elephan.runs.result import RunResult
-    from elephan.scenario import Scenario
     from elephan.store import StoredRun
 
 ENGINES = ("window", "reference")

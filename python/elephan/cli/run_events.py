@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,8 +13,6 @@ from elephan.errors import InputError, suggest
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from elephan.runs.result import RunResult
     from elephan.scenario import Scenario
 
@@ -75,11 +74,9 @@ def traced(scenario: Scenario, flow: str | None) -> Scenario:
     group = next((group for group in scenario.groups if group["name"] == of), None)
     if group is None or not number.isdecimal() or int(number) >= group["flows"]:
         known = [f"{group['name']}[{i}]" for group in scenario.groups for i in range(min(group["flows"], 2))]
-        message = f'--trace: there is no flow "{name}"; {suggest(name, known, f"use for example {known[0]}")}'
-        raise InputError(message)
+        raise InputError(f'--trace: there is no flow "{name}"; {suggest(name, known, f"use for example {known[0]}")}')
     if group["law"] is None:
-        message = f"--trace: {name} sends datagrams, which are not acknowledged; name a flow of TCP"
-        raise InputError(message)
+        raise InputError(f"--trace: {name} sends datagrams, which are not acknowledged; name a flow of TCP")
     record = scenario.source.get("record", {})
     named = list(record.get("trace", [])) if isinstance(record, dict) else []
     return scenario if name in named else scenario.replace({"record.trace": [*named, name]})

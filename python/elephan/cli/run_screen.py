@@ -5,7 +5,8 @@ Numbers are never cut and keep their intervals: if there is no room, columns are
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from elephan.cli.columns import (
     LINES,
@@ -22,10 +23,7 @@ from elephan.cli.common import shown
 from elephan.lint.deterministic_replications import SAME, all_the_same, without_empty_intervals
 from elephan.units import count, format_rate
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    Row = Mapping[str, Any]
+Row = Mapping[str, Any]
 
 FIXED = 2
 """Number of lines for heads and units of a table."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,15 +22,12 @@ from elephan.cli.worst_screen import search_worst, worst_screen
 from elephan.costs.check import check_memory
 from elephan.errors import InputError
 from elephan.own_laws import declare, here
+from elephan.sizing import SizeAnswer, SizeComparison
+from elephan.sizing.inverse import LimitAnswer
+from elephan.sizing.search import SearchProgress
 from elephan.units import count, share
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from elephan.sizing import SizeAnswer, SizeComparison
-    from elephan.sizing.inverse import LimitAnswer
-    from elephan.sizing.search import SearchProgress
     from elephan.worst import WorstSizing
 
     Found = SizeAnswer | SizeComparison | LimitAnswer

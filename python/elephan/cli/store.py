@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sys
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,8 +31,6 @@ from elephan.errors import InputError, suggest
 from elephan.results.axes import short
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from elephan.store import DamageReport, Store
     from elephan.store.described import DescribedColumn
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,9 +21,6 @@ from elephan.results.axes import short
 from elephan.units import count, format_number
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from contextlib import AbstractContextManager
-
     from elephan.sweeps import Sweep, SweepPoint, SweepResult
 
 EXAMPLE = "Example:  elephan sweep scenarios/sweeps/buffers.toml --store runs/ --out swept/"

@@ -6,8 +6,9 @@ If there is no room, columns are omitted before intervals, and points that diffe
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.cli.brief import brief
 from elephan.cli.columns import (
@@ -26,14 +27,19 @@ from elephan.cli.common import shown
 from elephan.lint.deterministic_replications import SAME, all_the_same
 from elephan.results.axes import short
 from elephan.runs.measures import absent
-from elephan.sweeps.columns import MetricColumn, column_rows, default_columns, is_paired, metric_columns, varied_link
+from elephan.sweeps import SweepResult
+from elephan.sweeps.columns import (
+    AnyColumn,
+    MetricColumn,
+    SweepColumn,
+    column_rows,
+    default_columns,
+    is_paired,
+    metric_columns,
+    varied_link,
+)
 from elephan.units import count, scaled
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from elephan.sweeps import SweepResult
-    from elephan.sweeps.columns import AnyColumn, SweepColumn
 RANKS = {"utilization": 0, "delay": 1, "page_time_p95": 1, "loss": 3, "total": 5, "jain": 5}
 """Ranks of columns, which are omitted in descending order if there is no room; columns of groups have rank 2."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from elephan.assignments import labelled
@@ -13,9 +15,6 @@ from elephan.cli.progress import ProgressLine
 from elephan.units import count, format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
     from elephan.worst import Harm, LawAttack, SearchState, WorstSizing
 
 Found = TypeVar("Found", "LawAttack", "WorstSizing")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan import _native
 from elephan.results.files import TableColumns
@@ -15,15 +17,11 @@ from elephan.results.files import whole_folder as whole_folder
 from elephan.results.files import write_bytes as write_bytes
 from elephan.results.files import write_json as write_json
 from elephan.results.files import write_text as write_text
+from elephan.runs.outcome import ReplicationOutcome
+from elephan.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from elephan.runs.outcome import ReplicationOutcome
     from elephan.runs.result import RunResult
-    from elephan.scenario import Scenario
 
 
 DOCUMENT = "run.json"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+from elephan.runs.outcome import ReplicationOutcome
+from elephan.scenario import Scenario
 
-    from elephan.runs.outcome import ReplicationOutcome
-    from elephan.scenario import Scenario
-
-    Estimate = Callable[[Sequence[float]], dict[str, float | None]]
+Estimate = Callable[[Sequence[float]], dict[str, float | None]]
 
 
 def _size(pool: dict[str, Any]) -> float:

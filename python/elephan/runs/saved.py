@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,7 @@ from elephan.runs.notebook import page
 from elephan.runs.outcome import ReplicationOutcome
 from elephan.scenario import Scenario
 
-if TYPE_CHECKING:
-    Columns = dict[str, NDArray[Any]]
+Columns = dict[str, NDArray[Any]]
 
 DOCUMENT, SCENARIO = "run.json", "scenario.toml"
 
