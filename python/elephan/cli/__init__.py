@@ -21,6 +21,7 @@ from elephan import __version__
 from elephan.cli.common import Interrupted, leave, report_defect, say_error
 from elephan.cli.help import VERBS as PANELS
 from elephan.cli.help import CommandHelp, GroupHelp, arrange
+from elephan.cli.options import option
 from elephan.cli.output import OutputError, prepare_streams
 from elephan.cli.signals import exit_code, heed_signals
 from elephan.errors import InputError, nearest, suggest
@@ -63,7 +64,7 @@ def _version(asked: bool) -> None:
 
 def _elephan(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+        bool, option("--version", "Show the version and exit.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """A laboratory for TCP over long fat networks and for the router buffers on them."""

@@ -11,6 +11,7 @@ import typer
 from elephan.assignments import parse_assignments
 from elephan.cli import common, options
 from elephan.cli.estimate import announce, announce_testbed, check_sweep
+from elephan.cli.options import option
 from elephan.errors import InputError
 from elephan.own_laws import declare
 
@@ -31,7 +32,7 @@ def compare(
     replications: options.Replications = None,
     seed: options.Seed = None,
     out: options.Out = None,
-    no_testbed: Annotated[bool, typer.Option("--no-testbed", help="Model and simulation only: needs no root.")] = False,
+    no_testbed: Annotated[bool, option("--no-testbed", "Model and simulation only: needs no root.")] = False,
     attempts: options.Attempts = None,
     force: options.Force = False,
     details: options.Details = False,

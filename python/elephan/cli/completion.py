@@ -21,6 +21,7 @@ from elephan.catalog import catalog
 from elephan.cli import completer, options
 from elephan.cli.catalog import KINDS
 from elephan.cli.common import print_json
+from elephan.cli.options import argument
 from elephan.cli.run import ENGINES
 from elephan.errors import InputError, suggest
 from elephan.templates import DEFAULTS
@@ -68,7 +69,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def completion(
-    shell: Annotated[str, typer.Argument(metavar="SHELL", help=f"One of {', '.join(SHELLS)}.")],
+    shell: Annotated[str, argument("SHELL", f"One of {', '.join(SHELLS)}.")],
     json: options.Json = False,
 ) -> None:
     """Print a script that makes Tab complete commands: verbs, options, names, files, places for --set.

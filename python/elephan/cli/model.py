@@ -10,12 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import elephan
 from elephan.cli import common, options
 from elephan.cli.columns import LINES, Column, left_out, table_lines, terminal_width, wrapped
 from elephan.cli.help import CommandHelp
+from elephan.cli.options import argument, option
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
 from elephan.units import format_number, format_quantity, scaled
@@ -77,26 +76,20 @@ UNITS = {
 
 
 def model(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="See `elephan list models`.")],
+    name: Annotated[str, argument("NAME", "See `elephan list models`.")],
     set_: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="A value, a list a,b,c or a range a..b:21, a..b:21lin; repeatable. Names: elephan model NAME --help.",
+        option(
+            "--set NAME=VALUE",
+            "A value, a list a,b,c or a range a..b:21, a..b:21lin; repeatable. Names: elephan model NAME --help.",
         ),
     ] = None,
-    scenario: Annotated[
-        Path | None, typer.Option("--scenario", metavar="FILE", help="Take the link parameters from this scenario.")
-    ] = None,
-    link: Annotated[str | None, typer.Option("--link", help="Link to use; the first that carries data.")] = None,
+    scenario: Annotated[Path | None, option("--scenario FILE", "Take the link parameters from this scenario.")] = None,
+    link: Annotated[str | None, option("--link", "Link to use; the first that carries data.")] = None,
     simulate: Annotated[
-        bool,
-        typer.Option("--simulate", help="Put a simulation of some rows beside it, on a scenario made for the model."),
+        bool, option("--simulate", "Put a simulation of some rows beside it, on a scenario made for the model.")
     ] = False,
-    map_: Annotated[
-        bool, typer.Option("--map", help="Instead: its error in simulations, over buffer, flows and RTT.")
-    ] = False,
+    map_: Annotated[bool, option("--map", "Instead: its error in simulations, over buffer, flows and RTT.")] = False,
     out: options.Out = None,
     details: options.Details = False,
     json: options.Json = False,

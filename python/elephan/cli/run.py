@@ -16,6 +16,7 @@ from elephan.catalog import catalog
 from elephan.cli import common, options
 from elephan.cli.columns import command_lines, wrapped
 from elephan.cli.estimate import announce
+from elephan.cli.options import option
 from elephan.cli.progress import ProgressLine
 from elephan.cli.run_events import event_lines, events_of, finite, traced
 from elephan.cli.run_screen import screen, whole
@@ -58,16 +59,14 @@ def run(
     replications: options.Replications = None,
     precision: Annotated[
         list[str] | None,
-        typer.Option(
-            "--precision",
-            metavar="[METRIC=]SHARE",
-            help="More replications until the 95 % half-width is that share of the mean: 1% (utilizations and "
+        option(
+            "--precision [METRIC=]SHARE",
+            "More replications until the 95 % half-width is that share of the mean: 1% (utilizations and "
             "goodputs), goodput=2%, utilization\\[core]=1%, and loss, delay or backlog likewise; repeatable.",
         ),
     ] = None,
     max_replications: Annotated[
-        int | None,
-        typer.Option("--max-replications", min=2, help="Maximum replications for --precision; 100 by default."),
+        int | None, option("--max-replications", "Maximum replications for --precision; 100 by default.", min=2)
     ] = None,
     metric: options.Metric = None,
     workers: options.Workers = None,
@@ -75,28 +74,25 @@ def run(
     tables: options.Tables = options.PARQUET,
     also: Annotated[
         list[str] | None,
-        typer.Option(
-            "--also",
-            metavar="FORMAT",
-            help="Files for other tools, too, into --out: iperf3 and flent, qlog (flows of record.trace), pcapng for "
+        option(
+            "--also FORMAT",
+            "Files for other tools, too, into --out: iperf3 and flent, qlog (flows of record.trace), pcapng for "
             "Wireshark (packets of record.packets); repeatable.",
         ),
     ] = None,
     trace: Annotated[
         str | None,
-        typer.Option(
-            "--trace",
-            metavar="GROUP[INDEX]",
-            help="Record this flow (record.trace), and show its losses, recoveries, timeouts, probes and undone "
+        option(
+            "--trace GROUP[INDEX]",
+            "Record this flow (record.trace), and show its losses, recoveries, timeouts, probes and undone "
             "reductions in place of the tables.",
         ),
     ] = None,
     plot: Annotated[
-        bool,
-        typer.Option("--plot", help="Draw cwnd, backlog, srtt, utilization, distributions and packets into --out."),
+        bool, option("--plot", "Draw cwnd, backlog, srtt, utilization, distributions and packets into --out.")
     ] = False,
     store: options.Keep = None,
-    engine: Annotated[str, typer.Option("--engine", help="window, or reference: the plain one, slow.")] = "window",
+    engine: Annotated[str, option("--engine", "window, or reference: the plain one, slow.")] = "window",
     strict: options.Strict = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
