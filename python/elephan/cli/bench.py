@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from elephan.cli import options
-from elephan.cli.common import Interrupted, check_out, new_table, print_json, print_tables, print_wrapped, say, writing
+from elephan.cli.common import check_out, new_table, print_json, print_tables, print_wrapped, say, writing
 from elephan.cli.options import option
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
@@ -55,18 +55,16 @@ def bench(
     variants = select_variants(kind, asked[kind] or "") if kind else []
     check_out(out)
     with ProgressLine("bench", quiet=quiet) as line:
-        try:
-            announce = lambda what, done, total: line.update(done, total, what)  # noqa: E731
-            if kind:
-                document = bench_variants(kind, variants, runs=runs, quick=quick, progress=announce)
-            else:
-                document = measure(
-                    chosen, runs=runs, reference=not no_reference, peers=not no_peers, quick=quick, progress=announce
-                )
-            with writing(out):
-                written = write_json(out / "bench.json", document) if out is not None else None
-        except KeyboardInterrupt:
-            raise Interrupted("bench interrupted; nothing was written") from None
+        line.interrupted = lambda: "bench interrupted; nothing was written"
+        announce = lambda what, done, total: line.update(done, total, what)  # noqa: E731
+        if kind:
+            document = bench_variants(kind, variants, runs=runs, quick=quick, progress=announce)
+        else:
+            document = measure(
+                chosen, runs=runs, reference=not no_reference, peers=not no_peers, quick=quick, progress=announce
+            )
+        with writing(out):
+            written = write_json(out / "bench.json", document) if out is not None else None
     if json:
         print_json(document)
         return

@@ -182,13 +182,9 @@ def _simulate(read: Scenario, workers: int | None, quiet: bool, asked: dict[str,
             done = now
             line.update(now, total)
 
+        line.interrupted = lambda: f"interrupted after {count(done, 'replication')}; nothing is half-written"
         line.update(0, read.replications + (read.warmup_rule == AUTO))
-        try:
-            return elephan.run(read, workers=workers, progress=progress, **asked)
-        except KeyboardInterrupt:
-            raise common.Interrupted(
-                f"interrupted after {count(done, 'replication')}; nothing is half-written"
-            ) from None
+        return elephan.run(read, workers=workers, progress=progress, **asked)
 
 
 def _check(

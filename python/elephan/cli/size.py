@@ -135,19 +135,16 @@ def size(
         search: dict[str, Any] = {**chosen, "progress": watch} | (counts if any(names) else {})
         sizing = {"target": target, **search, "whole_curve": whole_curve, "model_only": model_only}
         sizing |= {"pacing": BOTH} if pacing == BOTH else {}
-        try:
-            if find is not None:
-                watch.counts_packets = False
-                found: Found = size_limit(read, target or (), find, **search)
-            elif any(names):
-                found = size_variants(read, *names, partial(elephan.size, **sizing), link=link, begin=watch.begin)
-            else:
-                found = elephan.size(read, **sizing)
-            with common.writing(out):
-                written = [] if out is None else _write(found, out, tables, set_)
-                common.note_changes(out, set_)
-        except KeyboardInterrupt:
-            raise common.Interrupted(watch.summary()) from None
+        if find is not None:
+            watch.counts_packets = False
+            found: Found = size_limit(read, target or (), find, **search)
+        elif any(names):
+            found = size_variants(read, *names, partial(elephan.size, **sizing), link=link, begin=watch.begin)
+        else:
+            found = elephan.size(read, **sizing)
+        with common.writing(out):
+            written = [] if out is None else _write(found, out, tables, set_)
+            common.note_changes(out, set_)
     if json:
         common.print_json(found.to_json())
     else:
@@ -260,6 +257,7 @@ class _SizeProgressDisplay:
 
     def __init__(self, line: ProgressLine) -> None:
         self.line = line
+        line.interrupted = self.summary
         self.last: SearchProgress | None = None
         self.variant = ""
         self.counts_packets = True

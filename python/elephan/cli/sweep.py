@@ -137,8 +137,6 @@ def sweep(
                 written = _write(swept, out, tables, fixed)
                 if written:
                     common.note_changes(out, set_)
-        except KeyboardInterrupt:
-            raise common.Interrupted(watch.stopped()) from None
         except InputError as error:
             if watch.last is None:
                 raise
