@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,11 +46,29 @@ def _run(folder: Path) -> ResultTables:
     return found
 
 
-def _saved(kind: str, name: str) -> Callable[[Path], ResultTables]:
-    """Return what reads a folder, of the module ``saved`` of a package; it is imported when it is called."""
+def _sweep(folder: Path) -> ResultTables:
+    from elephan.sweeps.saved import read_sweep  # noqa: PLC0415 (as above)
 
+    return read_sweep(folder)
+
+
+def _comparison(folder: Path) -> ResultTables:
+    from elephan.comparisons.saved import read_comparison  # noqa: PLC0415 (as above)
+
+    return read_comparison(folder)
+
+
+def _comparisons(folder: Path) -> ResultTables:
+    from elephan.comparisons.saved import read_comparisons  # noqa: PLC0415 (as above)
+
+    return read_comparisons(folder)
+
+
+def _sizing(name: str) -> Callable[[Path], ResultTables]:
     def read(folder: Path) -> ResultTables:
-        found: ResultTables = getattr(import_module(f"elephan.{kind}.saved"), name)(folder)
+        from elephan.sizing import saved  # noqa: PLC0415 (as above)
+
+        found: ResultTables = getattr(saved, name)(folder)
         return found
 
     return read
@@ -67,12 +84,12 @@ STORE = ResultKind("index.sqlite", "store", _store)
 
 KINDS = (
     ResultKind("run.json", "run", _run),
-    ResultKind("sweep.json", "sweep", _saved("sweeps", "read_sweep")),
-    ResultKind("compare.json", "model_sim_testbed", _saved("comparisons", "read_comparison")),
-    ResultKind("points.json", "", _saved("comparisons", "read_comparisons")),
-    ResultKind("size.json", "size", _saved("sizing", "SavedSize")),
-    ResultKind("comparison.json", "comparison", _saved("sizing", "SavedSizeComparison")),
-    ResultKind("limit.json", "limit", _saved("sizing", "SavedLimit")),
+    ResultKind("sweep.json", "sweep", _sweep),
+    ResultKind("compare.json", "model_sim_testbed", _comparison),
+    ResultKind("points.json", "", _comparisons),
+    ResultKind("size.json", "size", _sizing("SavedSize")),
+    ResultKind("comparison.json", "comparison", _sizing("SavedSizeComparison")),
+    ResultKind("limit.json", "limit", _sizing("SavedLimit")),
     STORE,
     ResultKind(
         "reproduce.json",
