@@ -132,7 +132,7 @@ def _screen(heads: list[str], cells: list[list[str]], labels: int, gaps: list[fl
         kept -= group
     left = [column.head.replace("\n", " ") for column in columns[kept::group]]
     left += [f"{len(cells) - most} more points, with smaller gaps"] if len(cells) > most else []
-    return [*table_lines(columns[:kept], width), *(wrapped(f"({', '.join(left)}: --details)", width) if left else [])]
+    return [*table_lines(columns[:kept]), *(wrapped(f"({', '.join(left)}: --details)") if left else [])]
 
 
 def _named(name: str) -> str:

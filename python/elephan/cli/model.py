@@ -231,11 +231,10 @@ def _assignment(text: str) -> tuple[str, str]:
 def _screen(table: ModelTable) -> list[str]:
     """Return at most 15 lines: constant columns, some rows, and the number of omitted ones."""
     title, fixed, heads, columns, words = _parts(table)
-    width = terminal_width()
-    head = wrapped(title, width) + (wrapped(fixed, width) if fixed else [])
+    head = wrapped(title) + (wrapped(fixed) if fixed else [])
     # The model's limits precede its numbers; the first one is always shown.
     fails = table.model.fails
-    head += wrapped(fails[0], width, mark="  ! ") if fails else []
+    head += wrapped(fails[0], mark="  ! ") if fails else []
     # Requested columns stay; of the computed ones the last are omitted first.
     varied = len(heads) - len(table.model.columns)
     made = [
@@ -244,11 +243,11 @@ def _screen(table: ModelTable) -> list[str]:
     ]
     chosen = _rows(len(columns[0]), LINES - len(head) - max(len(column.heads) for column in made) - 2)
     some = [replace(column, cells=tuple(column.cells[i] for i in chosen)) for column in made]
-    left = left_out(some, width)
+    left = left_out(some, terminal_width())
     more, notes = len(columns[0]) - len(chosen), len(fails[1:])
     left += [f"{more} more rows"] if more else []
     left += [f"{notes} more note{'s' if notes > 1 else ''} on where it does not hold"] if notes else []
-    return [*head, *table_lines(some, width), *(wrapped(f"({', '.join(left)}: --details)", width) if left else [])]
+    return [*head, *table_lines(some), *(wrapped(f"({', '.join(left)}: --details)") if left else [])]
 
 
 def _rows(count: int, most: int) -> list[int]:

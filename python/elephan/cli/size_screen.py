@@ -178,8 +178,8 @@ def with_decisive(make: Callable[[Collection[str]], list[Column]], decisive: Seq
         full = make(decisive[first:])
         kept = fitting(full, width)
         if line_width(kept) <= width and sum(column.rank <= NEEDED for column in kept) >= needed:
-            return table_lines(full, width)
-    return table_lines(bare, width)
+            return table_lines(full)
+    return table_lines(bare)
 
 
 NEEDED = 1

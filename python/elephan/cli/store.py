@@ -115,8 +115,8 @@ def _listed(rows: Sequence[dict[str, Any]], names: Sequence[str], labels: Collec
             rank += name == "replications"
             columns.append(Column(heads[name], "", cells, rank, is_text=name in labels))
         left = left_out(columns, width)
-        lines = table_lines(columns, width)
-        lines += wrapped(f"(no room for {', '.join(left)}: --json)", width) if left else []
+        lines = table_lines(columns)
+        lines += wrapped(f"(no room for {', '.join(left)}: --json)") if left else []
         if not left:
             break
     return lines
