@@ -179,7 +179,7 @@ def test_a_table_and_the_screen_have_them(elephan: Command, tmp_path: Path) -> N
     assert sum("Disorder" in line for line in done.out.splitlines()) == 2
 
 
-def test_many_events_leave_a_screen_of_fifteen_lines() -> None:
+def test_many_events_leave_a_screen_of_fifteen_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = ("cwnd_before_segments", "cwnd_segments", "ssthresh_before_segments", "ssthresh_segments", "rto_s")
     rest: dict[str, Any] = dict.fromkeys(columns, 123.456) | {"replication": 0, "ca_state": "Recovery", "backoff": 1}
     rules = ("rack", "reo_timer")
@@ -188,14 +188,15 @@ def test_many_events_leave_a_screen_of_fifteen_lines() -> None:
         for number in range(300)
     ]
     for width in (40, 80):
-        lines = event_lines(events, "a", width)
+        monkeypatch.setenv("COLUMNS", str(width))
+        lines = event_lines(events, "a")
         assert len(lines) <= 15
         assert max(map(len, lines)) <= width
     assert lines[0].startswith("a[0]: 300 segments declared lost (by rack 150, reo_timer 150), 0 recoveries")
     assert lines[4].split()[-4:-1] == ["0..5", "(6)", "123"], "two instants"
     assert lines[-1].startswith("(40 more events: --details")
-    assert len(event_lines(events, "a", 80, details=True)) == 2 + HEADS + 100
-    assert event_lines([], "a", 80) == [
+    assert len(event_lines(events, "a", details=True)) == 2 + HEADS + 100
+    assert event_lines([], "a") == [
         "a[0]: 0 segments declared lost, 0 recoveries, 0 timeouts, 0 tail-loss probes, 0",
         "undone.",
     ]

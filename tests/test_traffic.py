@@ -195,8 +195,9 @@ def test_both_engines_agree_on_every_delay(pinged: RunResult) -> None:
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_delays_of_datagrams_are_on_the_screen(pinged: RunResult, width: int) -> None:
-    lines = screen(pinged.to_json(), pinged.scenario.groups, width)
+def test_delays_of_datagrams_are_on_the_screen(pinged: RunResult, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = screen(pinged.to_json(), pinged.scenario.groups)
     assert len(lines) <= 15
     assert any(re.match(r"ping: round trip [\d.]+(±[\d.]+)? ms, 95 % within [\d.]+ ms$", line) for line in lines)
     assert any(re.match(r"call: one way [\d.]+(±[\d.]+)? ms, 95 % within [\d.]+ ms$", line) for line in lines)

@@ -7,18 +7,17 @@ outside of the interval is compared with variants of the hosts and of the queue:
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elephan.runs.outcome import simulate
+from elephan.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from elephan.measurements import MeasuredFlow
-    from elephan.scenario import Scenario
 
 QUANTITIES: dict[str, str] = {
     "goodput_bps": "goodput",

@@ -6,15 +6,14 @@ The file's rows take the place of its name, so that a scenario is complete in it
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, ScenarioError
 from elephan.input_files import open_regular
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,8 +10,6 @@ from typing import TYPE_CHECKING
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from elephan.results import ResultTables
 
 

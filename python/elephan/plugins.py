@@ -6,15 +6,12 @@ An entry of the group ``elephan.commands`` names a verb, and a function or a `ty
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Collection
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, NamedTuple
 
 from elephan.errors import InputError
 from elephan.extras import of_error
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from importlib.metadata import EntryPoint
 
 COMMANDS = "elephan.commands"
 """Group of entry points whose names are verbs."""

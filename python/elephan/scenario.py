@@ -7,10 +7,11 @@ import dataclasses
 import json
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan import _native, flow_files, object_files, own_laws, trace_files
 from elephan.assignments import assign, parse_assignments, top_keys
@@ -18,14 +19,9 @@ from elephan.catalog.registries import plain
 from elephan.display import joined, note, table
 from elephan.errors import InputError, ScenarioError, nearest, suggest
 from elephan.input_files import parse_toml, read_text, with_kind
-from elephan.network import ScenarioTables, read_network
+from elephan.network import Network, ScenarioTables, read_network
+from elephan.own_laws import AnyOwnLaw, LawSource
 from elephan.units import count, format_bytes, format_packets, format_rate, format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.network import Network
-    from elephan.own_laws import AnyOwnLaw, LawSource
 
 OF_YOUR_OWN = (
     "; a law of your own: --law NAME=FILE.py:CLASS, in Python laws={NAME: CLASS} of Scenario.from_file or replace"

@@ -6,6 +6,7 @@ Source: RFC3649, Section 5: w + a(w)/w per ACK, (1 - b(w)) w on loss.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
 import numpy as np
@@ -14,8 +15,6 @@ from elephan.errors import InputError
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]

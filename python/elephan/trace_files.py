@@ -11,6 +11,8 @@ import csv
 import io
 import math
 import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.errors import InputError, ScenarioError, UnitError
@@ -18,9 +20,6 @@ from elephan.input_files import decoded, form_of, read_bytes, unpacked
 from elephan.units import count, format_time, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
-
     import numpy as np
     from numpy.typing import NDArray
 

@@ -10,23 +10,19 @@ their own, the rate must be near the survey's, too.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from elephan.accuracy.errors import KEYS, errors
+from elephan.accuracy.errors import KEYS, Row, errors
 from elephan.accuracy.survey import ACCESS, FAMILIES, FLOWS, RTTS_MS, SHARES, SurveyCell, SurveyFamily, written
 from elephan.theory.controls import settings
+from elephan.theory.models import Bottleneck
 from elephan.theory.models.bottleneck import UNPACED, bottleneck
 from elephan.theory.models.senders import differing, shown
 from elephan.units import count, format_rate, format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from elephan.accuracy.errors import Row
-    from elephan.theory.models import Bottleneck
 
 LEVELS = (2, 5, 10)
 """Errors up to which a model is called good, fair and rough [points of utilization]."""

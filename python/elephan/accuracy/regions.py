@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.accuracy.errors import errors, number
 from elephan.accuracy.lookup import LEVELS, POINTS, level
 from elephan.accuracy.survey import FAMILIES, FLOWS, PACKET, RTTS_MS, SHARES, SurveyFamily
 from elephan.stats.interval import finite
 from elephan.theory.models.bottleneck import UNPACED
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LEGEND = """Model against simulation, points of utilization, by buffer / BDP
 2: within 2; +5: less than 5 too high; -10: less than 10 too low"""

@@ -11,12 +11,9 @@ import resource
 import shutil
 import subprocess
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING
 
+from elephan.bench.workloads import Workload
 from elephan.errors import ElephanError
-
-if TYPE_CHECKING:
-    from elephan.bench.workloads import Workload
 
 
 def find_ns2() -> str | None:

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import inspect
 import keyword
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import fill, indent
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from elephan import display
-from elephan.catalog import needed
+from elephan.catalog import Card, needed
 from elephan.errors import InputError, UnknownNameError, unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from elephan.catalog import Card
 
 E = TypeVar("E", bound="RegistryEntry")
 

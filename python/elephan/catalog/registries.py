@@ -5,16 +5,12 @@ The types for editors' completion are in ``registries.pyi``, which `tools/stubs.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.catalog import KEYS, catalog
-from elephan.catalog.entry import ParameterizedEntry, Registry
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from elephan.catalog.entry import RegistryEntry
+from elephan.catalog.entry import ParameterizedEntry, Registry, RegistryEntry
 
 ALSO: dict[str, Mapping[str, str]] = {
     "laws": {"slow_start": "Slow start before it: a name, or an entry of `elephan.slow_starts`; classic by default."},

@@ -9,16 +9,19 @@ import errno
 import os
 import re
 import sys
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from elephan import __version__
 from elephan.cli.common import Interrupted, leave, report_defect, say_error
 from elephan.cli.help import VERBS as PANELS
 from elephan.cli.help import CommandHelp, GroupHelp, arrange
+from elephan.cli.options import option
 from elephan.cli.output import OutputError, prepare_streams
 from elephan.cli.signals import exit_code, heed_signals
 from elephan.errors import InputError, nearest, suggest
@@ -26,10 +29,7 @@ from elephan.extras import of_error
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from importlib.metadata import EntryPoint
-
-    from typer.core import TyperGroup
 
     from elephan.plugins import Verbs
 
@@ -64,7 +64,7 @@ def _version(asked: bool) -> None:
 
 def _elephan(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+        bool, option("--version", "Show the version and exit.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """A laboratory for TCP over long fat networks and for the router buffers on them."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated
 
-import typer
-
 from elephan.cli import options
 from elephan.cli.common import check_laws, check_out, print_json, print_lines, say_written
+from elephan.cli.options import argument, option
 from elephan.cli.worst_screen import attack_screen, search_worst
 from elephan.own_laws import declare
 
@@ -17,16 +16,12 @@ elephan attack cubic --harm utilization --range flows.0.rtt="50..100 ms" --range
 
 
 def attack(
-    law_name: Annotated[
-        str, typer.Argument(metavar="LAW", help="Any law, e.g. bbr1 or cubic (elephan list laws).", show_default=False)
-    ],
-    harm: Annotated[
-        str, typer.Option("--harm", metavar="utilization|starvation|delay|loss", help="Harm to look for.")
-    ] = "starvation",
+    law_name: Annotated[str, argument("LAW", "Any law, e.g. bbr1 or cubic (elephan list laws).", show_default=False)],
+    harm: Annotated[str, option("--harm utilization|starvation|delay|loss", "Harm to look for.")] = "starvation",
     range_: options.Range = None,
     runs: options.Runs = None,
     law: options.Law = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the search.")] = 1,
+    seed: Annotated[int, option("--seed", "Seed of the search.", min=0)] = 1,
     workers: options.Workers = None,
     out: options.Out = None,
     quiet: options.Quiet = False,

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from elephan.cli import options
-from elephan.cli.common import Interrupted, check_out, new_table, print_json, print_tables, print_wrapped, say, writing
+from elephan.cli.common import check_out, new_table, print_json, print_tables, print_wrapped, say, writing
+from elephan.cli.options import option
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rich.table import Table
 
 EXAMPLE = "Example:  elephan bench --workloads W1,W6 --runs 5"
@@ -22,27 +20,22 @@ EXAMPLE = "Example:  elephan bench --workloads W1,W6 --runs 5"
 def bench(
     workloads: Annotated[
         str | None,
-        typer.Option(
-            "--workloads",
-            metavar="W1,W2|all",
-            help="Which of W1 to W10, W6-paced, W6-fq-codel, W8b.",
+        option(
+            "--workloads W1,W2|all",
+            "Which of W1 to W10, W6-paced, W6-fq-codel, W8b.",
             show_default="those that take seconds",
         ),
     ] = None,
     laws: Annotated[
-        str | None,
-        typer.Option("--laws", metavar="A,B|all", help="Instead: W1 under each of these laws.", show_default="none"),
+        str | None, option("--laws A,B|all", "Instead: W1 under each of these laws.", show_default="none")
     ] = None,
     queues: Annotated[
-        str | None,
-        typer.Option("--queues", metavar="A,B|all", help="Instead: W1 under each discipline.", show_default="none"),
+        str | None, option("--queues A,B|all", "Instead: W1 under each discipline.", show_default="none")
     ] = None,
-    runs: Annotated[int, typer.Option("--runs", min=1, help="Repetitions; the fastest counts.")] = 3,
-    no_reference: Annotated[bool, typer.Option("--no-reference", help="Leave the reference engine out.")] = False,
-    no_peers: Annotated[bool, typer.Option("--no-peers", help="Leave ns-2 out.")] = False,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Short simulated times: a first look, too noisy to compare.")
-    ] = False,
+    runs: Annotated[int, option("--runs", "Repetitions; the fastest counts.", min=1)] = 3,
+    no_reference: Annotated[bool, option("--no-reference", "Leave the reference engine out.")] = False,
+    no_peers: Annotated[bool, option("--no-peers", "Leave ns-2 out.")] = False,
+    quick: Annotated[bool, option("--quick", "Short simulated times: a first look, too noisy to compare.")] = False,
     details: options.Details = False,
     out: options.Out = None,
     quiet: options.Quiet = False,
@@ -62,18 +55,16 @@ def bench(
     variants = select_variants(kind, asked[kind] or "") if kind else []
     check_out(out)
     with ProgressLine("bench", quiet=quiet) as line:
-        try:
-            announce = lambda what, done, total: line.update(done, total, what)  # noqa: E731
-            if kind:
-                document = bench_variants(kind, variants, runs=runs, quick=quick, progress=announce)
-            else:
-                document = measure(
-                    chosen, runs=runs, reference=not no_reference, peers=not no_peers, quick=quick, progress=announce
-                )
-            with writing(out):
-                written = write_json(out / "bench.json", document) if out is not None else None
-        except KeyboardInterrupt:
-            raise Interrupted("bench interrupted; nothing was written") from None
+        line.interrupted = lambda: "bench interrupted; nothing was written"
+        announce = lambda what, done, total: line.update(done, total, what)  # noqa: E731
+        if kind:
+            document = bench_variants(kind, variants, runs=runs, quick=quick, progress=announce)
+        else:
+            document = measure(
+                chosen, runs=runs, reference=not no_reference, peers=not no_peers, quick=quick, progress=announce
+            )
+        with writing(out):
+            written = write_json(out / "bench.json", document) if out is not None else None
     if json:
         print_json(document)
         return

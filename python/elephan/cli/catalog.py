@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-import typer
-
 from elephan.catalog import KINDS as NATIVE
 from elephan.catalog import catalog, needed
 from elephan.catalog.elsewhere import HOW_TO_GET, PROGRAM, Elsewhere, as_cards, laws_elsewhere
 from elephan.cli import options
 from elephan.cli.columns import LINES, cut_table, text_table, wrapped
 from elephan.cli.common import as_text, fitted_table, new_table, print_json, print_lines, print_tables
+from elephan.cli.options import argument, option
 from elephan.errors import InputError, suggest
 from elephan.units import count
 
@@ -32,8 +31,8 @@ KINDS = "laws, slow-starts, recoveries, queues, traffic, profiles, models, metri
 
 
 def list_(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of {KINDS}.")],
-    details: Annotated[bool, typer.Option("--details", help="Parameters, other spellings, differences too.")] = False,
+    kind: Annotated[str, argument("KIND", f"One of {KINDS}.")],
+    details: Annotated[bool, option("--details", "Parameters, other spellings, differences too.")] = False,
     json: options.Json = False,
 ) -> None:
     """Show what exists: name, title and source; parameters with --details or --json."""

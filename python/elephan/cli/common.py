@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -25,8 +26,6 @@ from elephan.own_laws import here as own_laws
 from elephan.units import format_measured, scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from rich.table import Table
 
     from elephan.lint import LintWarning
@@ -339,8 +338,7 @@ def option_value(option: str, parse: Callable[[str], T], text: str) -> T:
     try:
         return parse(text)
     except InputError as error:
-        message = f"{option}: {error}"
-        raise InputError(message) from None
+        raise InputError(f"{option}: {error}") from None
 
 
 def shown(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,13 +11,11 @@ import typer
 from elephan.assignments import parse_assignments
 from elephan.cli import common, options
 from elephan.cli.estimate import announce, announce_testbed, check_sweep
+from elephan.cli.options import option
 from elephan.errors import InputError
 from elephan.own_laws import declare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from elephan.comparisons import ScenarioComparison
     from elephan.scenario import Scenario
     from elephan.sweeps.document import Sweep
@@ -32,7 +32,7 @@ def compare(
     replications: options.Replications = None,
     seed: options.Seed = None,
     out: options.Out = None,
-    no_testbed: Annotated[bool, typer.Option("--no-testbed", help="Model and simulation only: needs no root.")] = False,
+    no_testbed: Annotated[bool, option("--no-testbed", "Model and simulation only: needs no root.")] = False,
     attempts: options.Attempts = None,
     force: options.Force = False,
     details: options.Details = False,

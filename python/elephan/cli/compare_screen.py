@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.cli.brief import brief
 from elephan.cli.columns import GAP_HEAD, LINES, Column, line_width, narrowed, table_lines, terminal_width, wrapped
 from elephan.cli.common import fitted_table, table_text
-from elephan.comparisons.several import SHOWN
+from elephan.comparisons import ComparedQuantity, ScenarioComparison
+from elephan.comparisons.several import SHOWN, PointComparison
 from elephan.reports.model_sim_testbed import SHOWN as FORMS
 from elephan.results.axes import short
+from elephan.runs.result import RunResult
+from elephan.runs.saved import SavedRun
+from elephan.scenario import Scenario
 from elephan.units import count, format_interval, format_measured
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from elephan.comparisons import ComparedQuantity, ScenarioComparison
-    from elephan.comparisons.several import PointComparison
-    from elephan.runs.result import RunResult
-    from elephan.runs.saved import SavedRun
-    from elephan.scenario import Scenario
 
 MODEL = "sawtooth"
 """Name of the model, as `elephan model` has it."""
@@ -136,7 +132,7 @@ def _screen(heads: list[str], cells: list[list[str]], labels: int, gaps: list[fl
         kept -= group
     left = [column.head.replace("\n", " ") for column in columns[kept::group]]
     left += [f"{len(cells) - most} more points, with smaller gaps"] if len(cells) > most else []
-    return [*table_lines(columns[:kept], width), *(wrapped(f"({', '.join(left)}: --details)", width) if left else [])]
+    return [*table_lines(columns[:kept]), *(wrapped(f"({', '.join(left)}: --details)") if left else [])]
 
 
 def _named(name: str) -> str:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.cli import options, size_screen
 from elephan.cli.columns import LINES, Column, command_lines, table_lines, wrapped
 from elephan.cli.common import can_draw, new_table, shown
 from elephan.errors import InputError
+from elephan.sizing import SizeComparison
+from elephan.sizing.comparison import SizedVariant
+from elephan.sizing.recommend import Candidate
 from elephan.units import count, format_packets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
     from rich.table import Table
-
-    from elephan.sizing import SizeComparison
-    from elephan.sizing.comparison import SizedVariant
-    from elephan.sizing.recommend import Candidate
 
 MARK = "*"
 """Mark of the recommended variant."""

@@ -11,21 +11,20 @@ import shlex
 import sys
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from elephan import __version__
 from elephan.catalog import catalog
 from elephan.cli import completer, options
 from elephan.cli.catalog import KINDS
 from elephan.cli.common import print_json
+from elephan.cli.options import argument
 from elephan.cli.run import ENGINES
 from elephan.errors import InputError, suggest
 from elephan.templates import DEFAULTS
-
-if TYPE_CHECKING:
-    from typer.core import TyperGroup
 
 EXAMPLE = """Example:  elephan completion bash > ~/.local/share/bash-completion/completions/elephan
 elephan completion zsh > ~/.zfunc/_elephan
@@ -70,7 +69,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def completion(
-    shell: Annotated[str, typer.Argument(metavar="SHELL", help=f"One of {', '.join(SHELLS)}.")],
+    shell: Annotated[str, argument("SHELL", f"One of {', '.join(SHELLS)}.")],
     json: options.Json = False,
 ) -> None:
     """Print a script that makes Tab complete commands: verbs, options, names, files, places for --set.

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from elephan.cli.common import say
+from elephan.cli.options import option
 from elephan.cli.size import size
 from elephan.extras import missing
 from elephan.templates import example_path
@@ -19,10 +18,8 @@ NAME, TARGET = "hstcp-1g", "utilization=0.95"
 
 
 def demo(
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Write the answer and its picture into this folder.")
-    ] = Path("demo"),
-    details: Annotated[bool, typer.Option("--details", help="Everything there is to show.")] = False,
+    out: Annotated[Path, option("--out DIR", "Write the answer and its picture into this folder.")] = Path("demo"),
+    details: Annotated[bool, option("--details", "Everything there is to show.")] = False,
 ) -> None:
     """Size the buffer of a 1 Gbit/s, 120 ms path under HighSpeed TCP, in some ten seconds.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from elephan.cli.columns import LINES, wrapped
 from elephan.cli.common import fitted_table, print_json, print_lines, print_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from elephan.doctor.finding import ProbeResult
 
 EXAMPLE = """Example:  elephan doctor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,12 +11,11 @@ import typer
 from elephan.assignments import parse_assignments
 from elephan.cli import options
 from elephan.cli.common import check_laws, print_json, print_wrapped, say, titled
+from elephan.cli.options import argument, option
 from elephan.own_laws import declare
 from elephan.units import count, format_bytes, format_long_time, format_number, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from elephan.costs import RunEstimate, SweepEstimate
     from elephan.scenario import Scenario
     from elephan.sweeps.document import Sweep
@@ -33,14 +33,12 @@ SEARCHED = "10 to 40"
 
 
 def estimate(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Scenario or sweep file (TOML).")],
+    file: Annotated[Path, argument("FILE", "Scenario or sweep file (TOML).")],
     set_: options.Set = None,
     law: options.Law = None,
     replications: options.Replications = None,
     workers: options.Workers = None,
-    series: Annotated[
-        bool, typer.Option("--series", help="The sampled cwnd, srtt and backlog are kept, as --out does.")
-    ] = False,
+    series: Annotated[bool, option("--series", "The sampled cwnd, srtt and backlog are kept, as --out does.")] = False,
     json: options.Json = False,
 ) -> None:
     """Say what a run will cost: packets, seconds of processor, memory at the peak, bytes written. Nothing of it runs.

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from elephan import traffic_control
 from elephan.assignments import parse_assignments
 from elephan.cli import options
 from elephan.cli.common import fitted_table, option_value, print_json, print_tables, print_wrapped, say
 from elephan.cli.importing import around
+from elephan.cli.options import argument, option
 from elephan.errors import InputError
 from elephan.input_files import read_text
 from elephan.measurements import read
@@ -26,24 +25,18 @@ elephan expect queues.txt --measured iperf.json"""
 
 
 def expect(
-    path: Annotated[
-        Path, typer.Argument(metavar="PATH", help="A scenario (.toml), or lines of tc qdisc show or tc ... add.")
-    ],
+    path: Annotated[Path, argument("PATH", "A scenario (.toml), or lines of tc qdisc show or tc ... add.")],
     measured: Annotated[
         Path | None,
-        typer.Option(
-            "--measured",
-            metavar="FILE",
-            help="What was measured: iperf3 --json, ss, flent, pcap. Exit code 0 also if it is outside.",
+        option(
+            "--measured FILE", "What was measured: iperf3 --json, ss, flent, pcap. Exit code 0 also if it is outside."
         ),
     ] = None,
-    duration: Annotated[
-        str | None, typer.Option("--time", metavar="TIME", help="Of the test.", show_default="10 s")
-    ] = None,
+    duration: Annotated[str | None, option("--time TIME", "Of the test.", show_default="10 s")] = None,
     dev: options.Device = None,
     rtt: options.DeviceRtt = None,
     link_rate: options.DeviceRate = None,
-    replications: Annotated[int, typer.Option("--replications", min=3, max=1000, help="Runs of the path.")] = 19,
+    replications: Annotated[int, option("--replications", "Runs of the path.", min=3, max=1000)] = 19,
     set_: options.Set = None,
     json: options.Json = False,
 ) -> None:

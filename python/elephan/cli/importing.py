@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import Annotated
 
 from elephan import traffic_control
 from elephan.cli import options
 from elephan.cli.common import option_value, print_json, print_lines, print_wrapped, say, write_new
+from elephan.cli.options import argument, option
 from elephan.errors import InputError
-from elephan.importing import TableForm, beside, read
+from elephan.importing import ImportedTrace, TableForm, beside, read
 from elephan.input_files import decoded, read_text
 from elephan.scenario import Scenario
 from elephan.trace_files import read_trace
 from elephan.units import bits_per_second, format_bytes, format_rate, format_time, seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from elephan.importing import ImportedTrace
 
 EXAMPLE = """Example:  elephan import cellular.up --out cellular.toml
 elephan import 5g.csv --columns Timestamp,DL_bitrate --rate kbit/s --out 5g.toml
@@ -38,49 +33,32 @@ LIKELY = {"rates": (100e3, 2e12), "delays": (1e-6, 5.0)}
 def import_(
     trace: Annotated[
         Path,
-        typer.Argument(
-            metavar="TRACE",
-            help="Times in milliseconds, one a line (mahimahi), or a table: columns parted by commas, semicolons, tabs "
+        argument(
+            "TRACE",
+            "Times in milliseconds, one a line (mahimahi), or a table: columns parted by commas, semicolons, tabs "
             "or blanks. Packed by gzip, too. Or the word tc.",
         ),
     ],
     file: Annotated[
-        Path | None,
-        typer.Argument(metavar="[FILE]", help="After tc: lines of tc qdisc show, tc class show or tc ... add."),
+        Path | None, argument("[FILE]", "After tc: lines of tc qdisc show, tc class show or tc ... add.")
     ] = None,
     columns: Annotated[
-        str | None,
-        typer.Option(
-            "--columns", metavar="TIME,VALUE", help="The two to read, by name or number; needless if there are two."
-        ),
+        str | None, option("--columns TIME,VALUE", "The two to read, by name or number; needless if there are two.")
     ] = None,
-    rate: Annotated[
-        str | None,
-        typer.Option("--rate", metavar="UNIT", help="The second is a rate in this: Mbit/s, kbit/s, B/s."),
-    ] = None,
-    delay: Annotated[
-        str | None,
-        typer.Option("--delay", metavar="UNIT", help="The second is a delay, one way, in this, such as ms."),
-    ] = None,
-    time: Annotated[
-        str | None,
-        typer.Option("--time", metavar="UNIT", help="The first is in this.", show_default="s"),
-    ] = None,
+    rate: Annotated[str | None, option("--rate UNIT", "The second is a rate in this: Mbit/s, kbit/s, B/s.")] = None,
+    delay: Annotated[str | None, option("--delay UNIT", "The second is a delay, one way, in this, such as ms.")] = None,
+    time: Annotated[str | None, option("--time UNIT", "The first is in this.", show_default="s")] = None,
     time_format: Annotated[
         str | None,
-        typer.Option(
-            "--time-format",
-            metavar="FORMAT",
-            help='How the first writes calendar times: "%d/%m/%Y %H:%M:%S". '
-            "ISO 8601 and 2022.01.01_12.00.00 are known.",
+        option(
+            "--time-format FORMAT",
+            'How the first writes calendar times: "%d/%m/%Y %H:%M:%S". ISO 8601 and 2022.01.01_12.00.00 are known.',
         ),
     ] = None,
     dev: options.Device = None,
     rtt: options.DeviceRtt = None,
     link_rate: options.DeviceRate = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write a scenario whose link follows it.")
-    ] = None,
+    out: Annotated[Path | None, option("--out FILE", "Write a scenario whose link follows it.")] = None,
     force: options.ReplaceFiles = False,
     json: options.Json = False,
 ) -> None:

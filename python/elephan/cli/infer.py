@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
 
 from elephan.assignments import parse_assignments
 from elephan.cli import options
 from elephan.cli.columns import LINES
 from elephan.cli.common import option_value, print_json, print_wrapped, say, sentence_lines, write_new
+from elephan.cli.options import argument, option
 from elephan.errors import InputError, unknown
 from elephan.measurements import read
 from elephan.units import bits_per_second, format_number, format_packets, format_rate, format_time, scaled, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from elephan.inference import Answer, Interval, Nearby, Observation
     from elephan.scenario import Scenario
 
@@ -30,41 +28,26 @@ BESIDE = ("none", "some")
 
 def infer(
     files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="iperf3 --json, ss -tin, flent, pcap, TCP_INFO or .csv, of one path."),
+        list[Path], argument("FILE...", "iperf3 --json, ss -tin, flent, pcap, TCP_INFO or .csv, of one path.")
     ],
-    rate: Annotated[str | None, typer.Option("--rate", metavar="RATE", help="The path's rate, if it is known.")] = None,
-    rtt: Annotated[
-        str | None, typer.Option("--rtt", metavar="TIME", help="Its base RTT, as by a ping before the test.")
-    ] = None,
-    beside: Annotated[
-        str | None, typer.Option("--beside", metavar="none|some", help="Whether there was other traffic.")
-    ] = None,
-    control: Annotated[
-        str | None, typer.Option("--control", metavar="LAW", help="The sender's: cubic, reno, bbr.")
-    ] = None,
-    every: Annotated[
-        str | None, typer.Option("--every", metavar="TIME", help="Time between samples of an ss log without times.")
-    ] = None,
+    rate: Annotated[str | None, option("--rate RATE", "The path's rate, if it is known.")] = None,
+    rtt: Annotated[str | None, option("--rtt TIME", "Its base RTT, as by a ping before the test.")] = None,
+    beside: Annotated[str | None, option("--beside none|some", "Whether there was other traffic.")] = None,
+    control: Annotated[str | None, option("--control LAW", "The sender's: cubic, reno, bbr.")] = None,
+    every: Annotated[str | None, option("--every TIME", "Time between samples of an ss log without times.")] = None,
     simulate: Annotated[
-        bool, typer.Option("--simulate", help="Simulate near the answer, some 10 s: intervals from like paths.")
+        bool, option("--simulate", "Simulate near the answer, some 10 s: intervals from like paths.")
     ] = False,
     what_if: Annotated[
         list[str] | None,
-        typer.Option(
-            "--what-if",
-            metavar="KEY=VALUE",
-            help="Run the path, and with a change: queue=fq-codel, law=bbr, buffer='20 ms', rate, or any place of a "
+        option(
+            "--what-if KEY=VALUE",
+            "Run the path, and with a change: queue=fq-codel, law=bbr, buffer='20 ms', rate, or any place of a "
             "scenario, such as flows.0.count=2; repeatable.",
         ),
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Picture of both, measured and simulated (.svg, .png)."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write a scenario of the middle of the answer.")
-    ] = None,
+    plot: Annotated[Path | None, option("--plot FILE", "Picture of both, measured and simulated (.svg, .png).")] = None,
+    out: Annotated[Path | None, option("--out FILE", "Write a scenario of the middle of the answer.")] = None,
     force: options.ReplaceFiles = False,
     quiet: options.Quiet = False,
     details: options.Details = False,

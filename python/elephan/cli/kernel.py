@@ -11,6 +11,7 @@ from elephan.assignments import parse_assignments
 from elephan.cli import options
 from elephan.cli.common import fitted_table, print_json, print_lines, print_tables, say
 from elephan.cli.help import CommandHelp
+from elephan.cli.options import argument, option
 
 app = typer.Typer(
     name="kernel",
@@ -18,20 +19,16 @@ app = typer.Typer(
     epilog="Example:  elephan kernel load ghstcp",
 )
 
-LawArgument = Annotated[str, typer.Argument(metavar="LAW", help="A law of `elephan kernel list`, by either name.")]
+LawArgument = Annotated[str, argument("LAW", "A law of `elephan kernel list`, by either name.")]
 LawOrObject = Annotated[
-    str,
-    typer.Argument(metavar="LAW", help="A law of `elephan kernel list`, or the file of an object such as mine.bpf.o."),
+    str, argument("LAW", "A law of `elephan kernel list`, or the file of an object such as mine.bpf.o.")
 ]
 
 
 @app.command("load", cls=CommandHelp, epilog="Example:  elephan kernel load ghstcp --set z_threshold=2.5")
 def load(
     law: LawOrObject,
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the law; repeatable."),
-    ] = None,
+    assignments: Annotated[list[str] | None, option("--set NAME=VALUE", "A parameter of the law; repeatable.")] = None,
     json: options.Json = False,
 ) -> None:
     """Put a law into the kernel, where it stays until it is taken out."""

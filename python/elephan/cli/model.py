@@ -5,23 +5,21 @@ With ``--simulate``: a simulation beside it. With ``--map``: where it holds, fro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
 
 import elephan
 from elephan.cli import common, options
 from elephan.cli.columns import LINES, Column, left_out, table_lines, terminal_width, wrapped
 from elephan.cli.help import CommandHelp
+from elephan.cli.options import argument, option
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
 from elephan.units import format_number, format_quantity, scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.table import Table as Printed
 
     from elephan.accuracy import ErrorRegion
@@ -78,26 +76,20 @@ UNITS = {
 
 
 def model(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="See `elephan list models`.")],
+    name: Annotated[str, argument("NAME", "See `elephan list models`.")],
     set_: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="A value, a list a,b,c or a range a..b:21, a..b:21lin; repeatable. Names: elephan model NAME --help.",
+        option(
+            "--set NAME=VALUE",
+            "A value, a list a,b,c or a range a..b:21, a..b:21lin; repeatable. Names: elephan model NAME --help.",
         ),
     ] = None,
-    scenario: Annotated[
-        Path | None, typer.Option("--scenario", metavar="FILE", help="Take the link parameters from this scenario.")
-    ] = None,
-    link: Annotated[str | None, typer.Option("--link", help="Link to use; the first that carries data.")] = None,
+    scenario: Annotated[Path | None, option("--scenario FILE", "Take the link parameters from this scenario.")] = None,
+    link: Annotated[str | None, option("--link", "Link to use; the first that carries data.")] = None,
     simulate: Annotated[
-        bool,
-        typer.Option("--simulate", help="Put a simulation of some rows beside it, on a scenario made for the model."),
+        bool, option("--simulate", "Put a simulation of some rows beside it, on a scenario made for the model.")
     ] = False,
-    map_: Annotated[
-        bool, typer.Option("--map", help="Instead: its error in simulations, over buffer, flows and RTT.")
-    ] = False,
+    map_: Annotated[bool, option("--map", "Instead: its error in simulations, over buffer, flows and RTT.")] = False,
     out: options.Out = None,
     details: options.Details = False,
     json: options.Json = False,
@@ -239,11 +231,10 @@ def _assignment(text: str) -> tuple[str, str]:
 def _screen(table: ModelTable) -> list[str]:
     """Return at most 15 lines: constant columns, some rows, and the number of omitted ones."""
     title, fixed, heads, columns, words = _parts(table)
-    width = terminal_width()
-    head = wrapped(title, width) + (wrapped(fixed, width) if fixed else [])
+    head = wrapped(title) + (wrapped(fixed) if fixed else [])
     # The model's limits precede its numbers; the first one is always shown.
     fails = table.model.fails
-    head += wrapped(fails[0], width, mark="  ! ") if fails else []
+    head += wrapped(fails[0], mark="  ! ") if fails else []
     # Requested columns stay; of the computed ones the last are omitted first.
     varied = len(heads) - len(table.model.columns)
     made = [
@@ -252,11 +243,11 @@ def _screen(table: ModelTable) -> list[str]:
     ]
     chosen = _rows(len(columns[0]), LINES - len(head) - max(len(column.heads) for column in made) - 2)
     some = [replace(column, cells=tuple(column.cells[i] for i in chosen)) for column in made]
-    left = left_out(some, width)
+    left = left_out(some, terminal_width())
     more, notes = len(columns[0]) - len(chosen), len(fails[1:])
     left += [f"{more} more rows"] if more else []
     left += [f"{notes} more note{'s' if notes > 1 else ''} on where it does not hold"] if notes else []
-    return [*head, *table_lines(some, width), *(wrapped(f"({', '.join(left)}: --details)", width) if left else [])]
+    return [*head, *table_lines(some), *(wrapped(f"({', '.join(left)}: --details)") if left else [])]
 
 
 def _rows(count: int, most: int) -> list[int]:

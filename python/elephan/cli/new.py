@@ -6,10 +6,9 @@ import sys
 from collections.abc import Mapping
 from typing import Annotated
 
-import typer
-
 from elephan.cli import options
 from elephan.cli.common import print_json, say, write_new
+from elephan.cli.options import argument, option
 from elephan.errors import InputError, suggest
 from elephan.scenario import Scenario
 from elephan.templates import DEFAULTS, example_path, examples, template
@@ -24,16 +23,13 @@ SCHEMA = "elephan.schema.json"
 def new(
     kind: Annotated[
         str,
-        typer.Argument(
-            metavar="KIND",
-            help=f"One of {', '.join(DEFAULTS)}; or a whole scenario such as hstcp-1g, web-1g or transit-mix",
-        ),
+        argument("KIND", f"One of {', '.join(DEFAULTS)}; or a whole scenario such as hstcp-1g, web-1g or transit-mix"),
     ],
-    rate: Annotated[str | None, typer.Option("--rate", help="Rate of the links that are shared.")] = None,
-    rtt: Annotated[str | None, typer.Option("--rtt", help="Base round-trip time of the flows.")] = None,
-    flows: Annotated[int | None, typer.Option("--flows", min=1, help="Flows of each group (see the file).")] = None,
-    hops: Annotated[int | None, typer.Option("--hops", min=1, max=1000, help="Hops of the parking lot.")] = None,
-    buffer: Annotated[str | None, typer.Option("--buffer", help='Buffer, such as "0.1 bdp" or "500 packets".')] = None,
+    rate: Annotated[str | None, option("--rate", "Rate of the links that are shared.")] = None,
+    rtt: Annotated[str | None, option("--rtt", "Base round-trip time of the flows.")] = None,
+    flows: Annotated[int | None, option("--flows", "Flows of each group (see the file).", min=1)] = None,
+    hops: Annotated[int | None, option("--hops", "Hops of the parking lot.", min=1, max=1000)] = None,
+    buffer: Annotated[str | None, option("--buffer", 'Buffer, such as "0.1 bdp" or "500 packets".')] = None,
     out: options.File = None,
     force: options.ReplaceFile = False,
     json: options.Json = False,

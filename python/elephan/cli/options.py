@@ -3,102 +3,92 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from elephan.workers import MOST_WORKERS
 
-Scenario = Annotated[Path, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML).")]
+
+def option(form: str, says: str, **more: Any) -> Any:
+    """Declare an option for an annotation.
+
+    Parameters
+    ----------
+    form : str
+        Its names and the form of its value, as help shows them: ``"--set PLACE=VALUE"``, ``"--quiet -q"``.
+    says : str
+        Help text.
+    **more
+        As `typer.Option` takes them: bounds, and what help shows as the default.
+    """
+    names = [word for word in form.split() if word.startswith("-")]
+    metavar = form.split()[len(names) :]
+    return typer.Option(*names, metavar=metavar[0] if metavar else None, help=says, **more)
+
+
+def argument(form: str, says: str, **more: Any) -> Any:
+    """Declare an argument, see `option`."""
+    return typer.Argument(metavar=form, help=says, **more)
+
+
+Scenario = Annotated[Path, argument("SCENARIO", "Scenario file (TOML).")]
 Set = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="PLACE=VALUE",
-        help="Change the scenario, as in links.0.buffer='0.1 bdp' or 'links\\[0].buffer=0.1 bdp'; repeatable.",
+    option(
+        "--set PLACE=VALUE",
+        "Change the scenario, as in links.0.buffer='0.1 bdp' or 'links\\[0].buffer=0.1 bdp'; repeatable.",
     ),
 ]
 Law = Annotated[
     list[str] | None,
-    typer.Option(
-        "--law",
-        metavar="NAME=FILE",
-        help="Your own law, for the scenario to name: mine=mine.py:Mine, mine=libmine.so; repeatable.",
+    option(
+        "--law NAME=FILE", "Your own law, for the scenario to name: mine=mine.py:Mine, mine=libmine.so; repeatable."
     ),
 ]
-Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed, instead of the file's.")]
+Seed = Annotated[int | None, option("--seed", "Seed, instead of the file's.", min=0)]
 Attempts = Annotated[
     int | None,
-    typer.Option(
-        "--attempts",
-        metavar="N",
-        min=1,
-        max=10,
-        help="Retries per replication until the testbed run is valid.",
-        show_default="3",
-    ),
+    option("--attempts N", "Retries per replication until the testbed run is valid.", min=1, max=10, show_default="3"),
 ]
-Replications = Annotated[
-    int | None, typer.Option("--replications", min=1, help="Independent runs, instead of the file's.")
-]
+Replications = Annotated[int | None, option("--replications", "Independent runs, instead of the file's.", min=1)]
 Metric = Annotated[
     list[str] | None,
-    typer.Option(
-        "--metric",
-        metavar="NAME[(OPTION=NUMBER)]",
-        help="Measure a metric of `elephan list metrics` too: convergence_time, recovery_time(…), jain; repeatable.",
+    option(
+        "--metric NAME[(OPTION=NUMBER)]",
+        "Measure a metric of `elephan list metrics` too: convergence_time, recovery_time(…), jain; repeatable.",
     ),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(
-        "--workers", min=1, max=MOST_WORKERS, help="Threads; results do not depend on it.", show_default="all cores"
-    ),
+    option("--workers", "Threads; results do not depend on it.", min=1, max=MOST_WORKERS, show_default="all cores"),
 ]
 Range = Annotated[
     list[str] | None,
-    typer.Option(
-        "--range",
-        metavar="PLACE=LOW..HIGH",
-        help="What is unknown: flows.0.rtt='20..200 ms', flows.0.control=reno,cubic; repeatable.",
+    option(
+        "--range PLACE=LOW..HIGH", "What is unknown: flows.0.rtt='20..200 ms', flows.0.control=reno,cubic; repeatable."
     ),
 ]
 Runs = Annotated[
-    int | None,
-    typer.Option("--runs", min=1, help="Runs of an attack, a quarter of them random cases.", show_default="400"),
+    int | None, option("--runs", "Runs of an attack, a quarter of them random cases.", min=1, show_default="400")
 ]
 PARQUET = "parquet"
 """Default format of tables."""
 
-Tables = Annotated[
-    str,
-    typer.Option("--tables", metavar="FORMAT", help="Format of the tables in --out: parquet, csv or json."),
-]
-Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write files into this folder.")]
-Store = Annotated[
-    Path | None,
-    typer.Option("--store", metavar="DIR", help="Where runs are kept.", show_default="$ELEPHAN_STORE or .elephan"),
-]
+Tables = Annotated[str, option("--tables FORMAT", "Format of the tables in --out: parquet, csv or json.")]
+Out = Annotated[Path | None, option("--out DIR", "Write files into this folder.")]
+Store = Annotated[Path | None, option("--store DIR", "Where runs are kept.", show_default="$ELEPHAN_STORE or .elephan")]
 Keep = Annotated[
-    Path | None,
-    typer.Option("--store", metavar="DIR", help="Keep the run in this store; what is there already is not run again."),
+    Path | None, option("--store DIR", "Keep the run in this store; what is there already is not run again.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else there.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings.")]
-Details = Annotated[bool, typer.Option("--details", help="Everything there is to show, not only the answer.")]
-Force = Annotated[
-    bool, typer.Option("--force", help="Run it even if it needs more memory than there is: `elephan estimate`.")
-]
-Strict = Annotated[bool, typer.Option("--strict", help="What `elephan lint` warns about is an error: exit code 2.")]
-File = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write this file, not to stdout.")]
-ReplaceFile = Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")]
-ReplaceFiles = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
-Device = Annotated[str | None, typer.Option("--dev", metavar="NAME", help="Of tc: the device that the data leaves by.")]
-DeviceRtt = Annotated[
-    str | None,
-    typer.Option("--rtt", metavar="TIME", help="Of tc: base RTT besides netem's delay.", show_default="0.5 ms"),
-]
-DeviceRate = Annotated[
-    str | None,
-    typer.Option("--link-rate", metavar="RATE", help="Of tc: rate of the device.", show_default="1 Gbit/s"),
-]
+Json = Annotated[bool, option("--json", "One JSON document on stdout, nothing else there.")]
+Quiet = Annotated[bool, option("--quiet -q", "No progress, no warnings.")]
+Details = Annotated[bool, option("--details", "Everything there is to show, not only the answer.")]
+Force = Annotated[bool, option("--force", "Run it even if it needs more memory than there is: `elephan estimate`.")]
+Strict = Annotated[bool, option("--strict", "What `elephan lint` warns about is an error: exit code 2.")]
+File = Annotated[Path | None, option("--out FILE", "Write this file, not to stdout.")]
+ReplaceFile = Annotated[bool, option("--force", "Replace FILE if it exists.")]
+ReplaceFiles = Annotated[bool, option("--force", "Replace files that exist.")]
+Device = Annotated[str | None, option("--dev NAME", "Of tc: the device that the data leaves by.")]
+DeviceRtt = Annotated[str | None, option("--rtt TIME", "Of tc: base RTT besides netem's delay.", show_default="0.5 ms")]
+DeviceRate = Annotated[str | None, option("--link-rate RATE", "Of tc: rate of the device.", show_default="1 Gbit/s")]

@@ -8,9 +8,10 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from elephan.cli.common import say
+from elephan.cli.common import Interrupted, say
 from elephan.cli.estimate import announce_packets
 from elephan.units import count, format_long_time
 
@@ -51,6 +52,8 @@ class ProgressLine:
 
     def __init__(self, what: str, *, quiet: bool = False, of: str = "runs") -> None:
         self.what, self.quiet, self.of = what, quiet, of
+        self.interrupted: Callable[[], str] | None = None
+        """Makes the message after Ctrl-C within the block; without it the interrupt goes on as it is."""
         self.bar: Bar | None = None
         self.begun = time.monotonic()
         self.last_line_s = self.begun - EVERY_S + FIRST_S
@@ -101,12 +104,14 @@ class ProgressLine:
             self._looker.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._ended.set()
         if self._looker is not None:
             self._looker.join()
         if self.bar is not None:
             self.bar.stop()
+        if kind is KeyboardInterrupt and self.interrupted is not None:
+            raise Interrupted(self.interrupted()) from None
 
     def begin(self, what: str) -> None:
         """Start over with another task.
@@ -178,6 +183,7 @@ class ProgressDisplay:
 
     def __init__(self, line: ProgressLine, workers: int | None = None) -> None:
         self.line, self.workers = line, workers
+        line.interrupted = self.stopped
         self.last: SweepProgress | None = None
 
     def __call__(self, progress: SweepProgress) -> None:

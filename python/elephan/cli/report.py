@@ -6,10 +6,9 @@ import webbrowser
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from elephan.cli import options
 from elephan.cli.common import print_json, say, writing
+from elephan.cli.options import argument, option
 from elephan.errors import InputError
 
 EXAMPLE = """Example:  elephan report sized/ --out answer.html --open
@@ -22,17 +21,16 @@ SEVERAL = "runs.html"
 def report(
     folders: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="DIR...",
-            help="What --out of run, size, model, sweep, compare or reproduce wrote, or a store; several folders with "
+        argument(
+            "DIR...",
+            "What --out of run, size, model, sweep, compare or reproduce wrote, or a store; several folders with "
             "runs are laid over each other.",
         ),
     ],
     out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="The page.", show_default=f"DIR/report.html; {SEVERAL} of several"),
+        Path | None, option("--out FILE", "The page.", show_default=f"DIR/report.html; {SEVERAL} of several")
     ] = None,
-    open_: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
+    open_: Annotated[bool, option("--open", "Show it in the browser.")] = False,
     json: options.Json = False,
 ) -> None:
     """Write one self-contained HTML page about a result: it needs no network and can be mailed."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,24 +16,21 @@ from elephan.catalog import catalog
 from elephan.cli import common, options
 from elephan.cli.columns import command_lines, wrapped
 from elephan.cli.estimate import announce
+from elephan.cli.options import option
 from elephan.cli.progress import ProgressLine
 from elephan.cli.run_events import event_lines, events_of, finite, traced
 from elephan.cli.run_screen import screen, whole
 from elephan.errors import InputError, suggest
 from elephan.extras import require
 from elephan.own_laws import declare
-from elephan.scenario import AUTO
+from elephan.scenario import AUTO, Scenario
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
-
     from rich.table import Table
 
     from elephan.runs.measures import AskedMetric
     from elephan.runs.result import RunResult
-    from elephan.scenario import Scenario
     from elephan.store import StoredRun
 
 ENGINES = ("window", "reference")
@@ -60,16 +59,14 @@ def run(
     replications: options.Replications = None,
     precision: Annotated[
         list[str] | None,
-        typer.Option(
-            "--precision",
-            metavar="[METRIC=]SHARE",
-            help="More replications until the 95 % half-width is that share of the mean: 1% (utilizations and "
+        option(
+            "--precision [METRIC=]SHARE",
+            "More replications until the 95 % half-width is that share of the mean: 1% (utilizations and "
             "goodputs), goodput=2%, utilization\\[core]=1%, and loss, delay or backlog likewise; repeatable.",
         ),
     ] = None,
     max_replications: Annotated[
-        int | None,
-        typer.Option("--max-replications", min=2, help="Maximum replications for --precision; 100 by default."),
+        int | None, option("--max-replications", "Maximum replications for --precision; 100 by default.", min=2)
     ] = None,
     metric: options.Metric = None,
     workers: options.Workers = None,
@@ -77,28 +74,25 @@ def run(
     tables: options.Tables = options.PARQUET,
     also: Annotated[
         list[str] | None,
-        typer.Option(
-            "--also",
-            metavar="FORMAT",
-            help="Files for other tools, too, into --out: iperf3 and flent, qlog (flows of record.trace), pcapng for "
+        option(
+            "--also FORMAT",
+            "Files for other tools, too, into --out: iperf3 and flent, qlog (flows of record.trace), pcapng for "
             "Wireshark (packets of record.packets); repeatable.",
         ),
     ] = None,
     trace: Annotated[
         str | None,
-        typer.Option(
-            "--trace",
-            metavar="GROUP[INDEX]",
-            help="Record this flow (record.trace), and show its losses, recoveries, timeouts, probes and undone "
+        option(
+            "--trace GROUP[INDEX]",
+            "Record this flow (record.trace), and show its losses, recoveries, timeouts, probes and undone "
             "reductions in place of the tables.",
         ),
     ] = None,
     plot: Annotated[
-        bool,
-        typer.Option("--plot", help="Draw cwnd, backlog, srtt, utilization, distributions and packets into --out."),
+        bool, option("--plot", "Draw cwnd, backlog, srtt, utilization, distributions and packets into --out.")
     ] = False,
     store: options.Keep = None,
-    engine: Annotated[str, typer.Option("--engine", help="window, or reference: the plain one, slow.")] = "window",
+    engine: Annotated[str, option("--engine", "window, or reference: the plain one, slow.")] = "window",
     strict: options.Strict = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -188,13 +182,9 @@ def _simulate(read: Scenario, workers: int | None, quiet: bool, asked: dict[str,
             done = now
             line.update(now, total)
 
+        line.interrupted = lambda: f"interrupted after {count(done, 'replication')}; nothing is half-written"
         line.update(0, read.replications + (read.warmup_rule == AUTO))
-        try:
-            return elephan.run(read, workers=workers, progress=progress, **asked)
-        except KeyboardInterrupt:
-            raise common.Interrupted(
-                f"interrupted after {count(done, 'replication')}; nothing is half-written"
-            ) from None
+        return elephan.run(read, workers=workers, progress=progress, **asked)
 
 
 def _check(

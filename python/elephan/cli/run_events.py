@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from elephan.cli.columns import LINES, Column, table_lines, terminal_width, wrapped
+from elephan.cli.columns import LINES, Column, table_lines, wrapped
 from elephan.cli.common import shown
 from elephan.errors import InputError, suggest
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from elephan.runs.result import RunResult
     from elephan.scenario import Scenario
 
@@ -75,11 +74,9 @@ def traced(scenario: Scenario, flow: str | None) -> Scenario:
     group = next((group for group in scenario.groups if group["name"] == of), None)
     if group is None or not number.isdecimal() or int(number) >= group["flows"]:
         known = [f"{group['name']}[{i}]" for group in scenario.groups for i in range(min(group["flows"], 2))]
-        message = f'--trace: there is no flow "{name}"; {suggest(name, known, f"use for example {known[0]}")}'
-        raise InputError(message)
+        raise InputError(f'--trace: there is no flow "{name}"; {suggest(name, known, f"use for example {known[0]}")}')
     if group["law"] is None:
-        message = f"--trace: {name} sends datagrams, which are not acknowledged; name a flow of TCP"
-        raise InputError(message)
+        raise InputError(f"--trace: {name} sends datagrams, which are not acknowledged; name a flow of TCP")
     record = scenario.source.get("record", {})
     named = list(record.get("trace", [])) if isinstance(record, dict) else []
     return scenario if name in named else scenario.replace({"record.trace": [*named, name]})
@@ -126,9 +123,7 @@ def finite(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{key: None if value == math.inf else value for key, value in event.items()} for event in events]
 
 
-def event_lines(
-    events: Sequence[Mapping[str, Any]], flow: str, width: int | None = None, *, details: bool = False
-) -> list[str]:
+def event_lines(events: Sequence[Mapping[str, Any]], flow: str, *, details: bool = False) -> list[str]:
     """Format the events of a flow: what happened in one sentence, then a line for each event.
 
     Parameters
@@ -137,8 +132,6 @@ def event_lines(
         Of `events_of`; those of the first replication are shown.
     flow : str
         Name of the flow.
-    width : int, optional
-        Letters of a line; those of the terminal.
     details : bool
         All events; if not, at most 15 lines, without changes between Open and Disorder.
 
@@ -146,24 +139,23 @@ def event_lines(
     -------
     list of str
     """
-    width = terminal_width() if width is None else width
     several = any(event["replication"] for event in events)
     first = [event for event in events if event["replication"] == 0]
-    said = wrapped(f"{flow_name(flow)}{', replication 0' if several else ''}: {_answer(first)}.", width)
+    said = wrapped(f"{flow_name(flow)}{', replication 0' if several else ''}: {_answer(first)}.")
     rows = _merged(first, apart=details)
     chosen = rows if details else [row for row in rows if not _is_quiet(row)]
     if not details:
         # The line that says what is left out takes one more on a narrow screen.
         room = LINES - len(said) - HEADS
         is_whole = len(chosen) == len(rows) <= room
-        chosen = chosen if is_whole else chosen[: room - len(_left_out(len(rows), width))]
-    tables = table_lines(_columns(chosen), width) if chosen else []
-    last = _left_out(len(rows) - len(chosen), width) if len(rows) > len(chosen) else []
+        chosen = chosen if is_whole else chosen[: room - len(_left_out(len(rows)))]
+    tables = table_lines(_columns(chosen)) if chosen else []
+    last = _left_out(len(rows) - len(chosen)) if len(rows) > len(chosen) else []
     return [*said, *tables, *last]
 
 
-def _left_out(number: int, width: int) -> list[str]:
-    return wrapped(f"({count(number, 'more event')}: --details; all in a table: --out DIR)", width)
+def _left_out(number: int) -> list[str]:
+    return wrapped(f"({count(number, 'more event')}: --details; all in a table: --out DIR)")
 
 
 def _answer(events: Sequence[Mapping[str, Any]]) -> str:

@@ -5,7 +5,8 @@ Numbers are never cut and keep their intervals: if there is no room, columns are
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from elephan.cli.columns import (
     LINES,
@@ -22,10 +23,7 @@ from elephan.cli.common import shown
 from elephan.lint.deterministic_replications import SAME, all_the_same, without_empty_intervals
 from elephan.units import count, format_rate
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    Row = Mapping[str, Any]
+Row = Mapping[str, Any]
 
 FIXED = 2
 """Number of lines for heads and units of a table."""
@@ -43,7 +41,6 @@ MOST_TIMED = 2
 def screen(
     document: Mapping[str, Any],
     facts: Sequence[Mapping[str, Any]],
-    width: int | None = None,
     *,
     links: Sequence[Mapping[str, Any]] = (),
 ) -> list[str]:
@@ -55,8 +52,6 @@ def screen(
         Document of ``elephan run --json``.
     facts : sequence of mapping
         Facts of the document's groups.
-    width : int, optional
-        Letters of a line; those of the terminal.
     links : sequence of mapping
         The links as the scenario has them.
 
@@ -65,12 +60,11 @@ def screen(
     list of str
         At most 15, the answer first; a long line for Linux is broken with a backslash, so that it can be copied.
     """
-    width = terminal_width() if width is None else width
     rows = len(document["links"]) + len(document["groups"])
-    lines, shown_ = _lines(document, facts, width, links, ())
+    lines, shown_ = _lines(document, facts, links, ())
     for without in ROWS_BEFORE if rows <= MOST_ROWS else ():
         # A row of a table is worth more than these lines.
-        other, more = _lines(document, facts, width, links, without) if shown_ < rows else ([], 0)
+        other, more = _lines(document, facts, links, without) if shown_ < rows else ([], 0)
         lines, shown_ = (other, more) if more > shown_ else (lines, shown_)
     return lines
 
@@ -87,7 +81,6 @@ MOST_ROWS = 5
 def _lines(
     document: Mapping[str, Any],
     facts: Sequence[Mapping[str, Any]],
-    width: int,
     resolved: Sequence[Mapping[str, Any]],
     without: Sequence[str],
 ) -> tuple[list[str], int]:
@@ -95,18 +88,18 @@ def _lines(
     run, same = document["run"], all_the_same(document)
     document = without_empty_intervals(document)
     links, groups = _busiest(document["links"]), list(zip(document["groups"], facts, strict=True))
-    head = wrapped(f"{run['scenario']}: {_answer(links[0])}.", width) + wrapped(_about(run, same=same), width)
+    head = wrapped(f"{run['scenario']}: {_answer(links[0])}.") + wrapped(_about(run, same=same))
     tail, timed = [], delay_lines(document)
     for said in timed[:MOST_TIMED]:
-        tail += wrapped(said, width)
+        tail += wrapped(said)
     limited, pools = rate_lines(resolved)[:2], pool_lines(document)[:2]
-    tail += [line for said in [*limited, *pools] for line in wrapped(said, width)]
+    tail += [line for said in [*limited, *pools] for line in wrapped(said)]
     tc = links[0]["tc"]
     if tc and TC not in without:
         # The first line names the link, too.
         mark = f"{links[0]['name']}, on Linux: "
-        tail += command_lines(tc, mark if len(mark) + len(tc) <= width else "Linux: ", width)
-    jain = [line for said in fairness_lines(document, facts)[:1] for line in wrapped(said, width)]
+        tail += command_lines(tc, mark if len(mark) + len(tc) <= terminal_width() else "Linux: ")
+    jain = [line for said in fairness_lines(document, facts)[:1] for line in wrapped(said)]
     # A row of each table comes before it.
     has_room = JAIN not in without and len(head) + len(jain) + len(tail) + 2 * FIXED + 4 <= LINES
     tail = [*(jain if has_room else []), *tail]
@@ -131,10 +124,10 @@ def _lines(
         some_groups = [groups[i] for i in _chosen(document["groups"], of_groups)]
         tables = []
         for make, rows in ((_of_links, some_links), (_of_groups, some_groups)):
-            shown_, gone = _table(make, rows, width)
+            shown_, gone = _table(make, rows)
             tables += shown_
             left += [what for what in gone if what not in left]
-        last = wrapped(f"({', '.join(left)}: --details)", width) if left else []
+        last = wrapped(f"({', '.join(left)}: --details)") if left else []
         lines = [*head, *tables, *tail, *last]
         if len(lines) <= LINES:
             break
@@ -202,7 +195,6 @@ def fairness_lines(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any
 def whole(
     document: Mapping[str, Any],
     facts: Sequence[Mapping[str, Any]],
-    width: int | None = None,
     *,
     links: Sequence[Mapping[str, Any]] = (),
 ) -> list[str]:
@@ -210,28 +202,25 @@ def whole(
 
     Parameters
     ----------
-    document, facts, width, links
+    document, facts, links
         As `screen` has them. Columns for which a line has no room stand below; transfers have a table elsewhere.
     """
-    width = terminal_width() if width is None else width
     run, same = document["run"], all_the_same(document)
     document = without_empty_intervals(document)
     groups = list(zip(document["groups"], facts, strict=True))
     said = f"{run['scenario']}: {_answer(_busiest(document['links'])[0])}."
-    lines = [*wrapped(said, width), *wrapped(_about(run, same=same), width), ""]
-    lines += [*blocks(_of_links(document["links"], True), width), ""]
-    lines += [*blocks(_of_groups(groups, True, transfers=False), width), ""]
+    lines = [*wrapped(said), *wrapped(_about(run, same=same)), ""]
+    lines += [*blocks(_of_links(document["links"], True)), ""]
+    lines += [*blocks(_of_groups(groups, True, transfers=False)), ""]
     fair = "; ".join(fairness_lines(document, facts))
     said_last = (fair, *delay_lines(document, full=True), *rate_lines(links), *pool_lines(document))
-    return lines + [line for text in said_last for line in wrapped(text, width)]
+    return lines + [line for text in said_last for line in wrapped(text)]
 
 
-def _table(
-    make: Callable[[Sequence[Any], bool], list[Column]], rows: Sequence[Any], width: int
-) -> tuple[list[str], list[str]]:
+def _table(make: Callable[[Sequence[Any], bool], list[Column]], rows: Sequence[Any]) -> tuple[list[str], list[str]]:
     """Return the lines of a table, and the names of what does not fit."""
-    shown_, gone = with_intervals(make(rows, True), make(rows, False), width)
-    return table_lines(shown_, width), gone
+    shown_, gone = with_intervals(make(rows, True), make(rows, False), terminal_width())
+    return table_lines(shown_), gone
 
 
 def _cells(rows: Sequence[Row], key: str, scale: float, digits: int, *, bare: bool, of: str = "") -> tuple[str, ...]:

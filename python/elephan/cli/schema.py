@@ -5,10 +5,9 @@ from __future__ import annotations
 from json import dumps
 from typing import Annotated
 
-import typer
-
 from elephan.cli import options
 from elephan.cli.common import print_lines, say, write_new
+from elephan.cli.options import argument
 from elephan.schema import schema as document
 
 EXAMPLE = """Example:  elephan schema --out elephan.schema.json
@@ -16,7 +15,7 @@ elephan schema sweep --out sweep.schema.json"""
 
 
 def schema(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="scenario or sweep.")] = "scenario",
+    kind: Annotated[str, argument("KIND", "scenario or sweep.")] = "scenario",
     out: options.File = None,
     force: options.ReplaceFile = False,
     json: options.Json = False,  # noqa: ARG001 (it is JSON in any case)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +14,7 @@ from elephan.assignments import parse_assignments
 from elephan.cli import common, options
 from elephan.cli.comparison import comparison_notes, comparison_screen, comparison_tables, read_names, write_comparison
 from elephan.cli.estimate import announce_search
+from elephan.cli.options import option
 from elephan.cli.progress import ProgressLine
 from elephan.cli.size_details import details_of
 from elephan.cli.size_limit import limit_screen
@@ -20,15 +23,12 @@ from elephan.cli.worst_screen import search_worst, worst_screen
 from elephan.costs.check import check_memory
 from elephan.errors import InputError
 from elephan.own_laws import declare, here
+from elephan.sizing import SizeAnswer, SizeComparison
+from elephan.sizing.inverse import LimitAnswer
+from elephan.sizing.search import SearchProgress
 from elephan.units import count, share
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from elephan.sizing import SizeAnswer, SizeComparison
-    from elephan.sizing.inverse import LimitAnswer
-    from elephan.sizing.search import SearchProgress
     from elephan.worst import WorstSizing
 
     Found = SizeAnswer | SizeComparison | LimitAnswer
@@ -41,46 +41,39 @@ def size(
     scenario: options.Scenario,
     target: Annotated[
         list[str] | None,
-        typer.Option(
-            "--target",
-            metavar="NAME=VALUE",
-            help="utilization=0.95, loss=0.1%, delay=10ms (mean), delay_p95=20ms, fairness=0.9; of pings "
+        option(
+            "--target NAME=VALUE",
+            "utilization=0.95, loss=0.1%, delay=10ms (mean), delay_p95=20ms, fairness=0.9; of pings "
             "rtt_p95\\[GROUP]=50ms, of cbr delay_p95\\[GROUP]=20ms; repeatable.",
         ),
     ] = None,
-    link: Annotated[str | None, typer.Option("--link", help="Link to size; the first that carries data.")] = None,
-    precision: Annotated[str, typer.Option("--precision", help="How finely, as a share of the buffer.")] = "5%",
-    laws: Annotated[
-        str | None, typer.Option("--laws", metavar="A,B,C", help="Compare laws of the first group of TCP flows.")
-    ] = None,
-    queues: Annotated[
-        str | None, typer.Option("--queues", metavar="X,Y", help="Compare disciplines of the link, under each law.")
-    ] = None,
+    link: Annotated[str | None, option("--link", "Link to size; the first that carries data.")] = None,
+    precision: Annotated[str, option("--precision", "How finely, as a share of the buffer.")] = "5%",
+    laws: Annotated[str | None, option("--laws A,B,C", "Compare laws of the first group of TCP flows.")] = None,
+    queues: Annotated[str | None, option("--queues X,Y", "Compare disciplines of the link, under each law.")] = None,
     model_only: Annotated[
-        bool, typer.Option("--model-only", help="Simulate nothing: what the analytic models say, at once.")
+        bool, option("--model-only", "Simulate nothing: what the analytic models say, at once.")
     ] = False,
     whole_curve: Annotated[
-        bool, typer.Option("--whole-curve", help="Measure buffers over the whole range, not only near the answer.")
+        bool, option("--whole-curve", "Measure buffers over the whole range, not only near the answer.")
     ] = False,
     find: Annotated[
         str | None,
-        typer.Option(
-            "--find",
-            metavar="rtt|rate|flows|red|pool|alpha",
-            help="Not the buffer but what the file's buffer is enough for: the longest path, the fastest link, the "
+        option(
+            "--find rtt|rate|flows|red|pool|alpha",
+            "Not the buffer but what the file's buffer is enough for: the longest path, the fastest link, the "
             "fewest flows; or RED's thresholds, the size of the link's pool, its alpha.",
         ),
     ] = None,
     pacing: Annotated[
         str | None,
-        typer.Option(
-            "--pacing",
-            metavar="none|linux|quic|both",
-            help="How all TCP senders space their segments; both: beside the answer that for paced ones.",
+        option(
+            "--pacing none|linux|quic|both",
+            "How all TCP senders space their segments; both: beside the answer that for paced ones.",
         ),
     ] = None,
     worst_case: Annotated[
-        bool, typer.Option("--worst-case", help="The buffer that survives the worst case found within ranges.")
+        bool, option("--worst-case", "The buffer that survives the worst case found within ranges.")
     ] = False,
     range_: options.Range = None,
     runs: options.Runs = None,
@@ -142,19 +135,16 @@ def size(
         search: dict[str, Any] = {**chosen, "progress": watch} | (counts if any(names) else {})
         sizing = {"target": target, **search, "whole_curve": whole_curve, "model_only": model_only}
         sizing |= {"pacing": BOTH} if pacing == BOTH else {}
-        try:
-            if find is not None:
-                watch.counts_packets = False
-                found: Found = size_limit(read, target or (), find, **search)
-            elif any(names):
-                found = size_variants(read, *names, partial(elephan.size, **sizing), link=link, begin=watch.begin)
-            else:
-                found = elephan.size(read, **sizing)
-            with common.writing(out):
-                written = [] if out is None else _write(found, out, tables, set_)
-                common.note_changes(out, set_)
-        except KeyboardInterrupt:
-            raise common.Interrupted(watch.summary()) from None
+        if find is not None:
+            watch.counts_packets = False
+            found: Found = size_limit(read, target or (), find, **search)
+        elif any(names):
+            found = size_variants(read, *names, partial(elephan.size, **sizing), link=link, begin=watch.begin)
+        else:
+            found = elephan.size(read, **sizing)
+        with common.writing(out):
+            written = [] if out is None else _write(found, out, tables, set_)
+            common.note_changes(out, set_)
     if json:
         common.print_json(found.to_json())
     else:
@@ -267,6 +257,7 @@ class _SizeProgressDisplay:
 
     def __init__(self, line: ProgressLine) -> None:
         self.line = line
+        line.interrupted = self.summary
         self.last: SearchProgress | None = None
         self.variant = ""
         self.counts_packets = True

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from elephan.cli import size_screen
 from elephan.cli.columns import Column, command_lines
 from elephan.cli.common import fitted_table, new_table
+from elephan.sizing import SizeAnswer
 from elephan.theory.rules import RULES
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from rich.table import Table
-
-    from elephan.sizing import SizeAnswer
 
 MANY = 1000
 """Number of lines that dangers and advice never exceed."""

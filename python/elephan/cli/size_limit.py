@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from elephan.cli.columns import LINES, Column, command_lines, table_lines, wrapped
 from elephan.cli.size_screen import decided_by, group_columns, link_columns, with_decisive
+from elephan.sizing.inverse import LimitAnswer
 from elephan.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from elephan.sizing.inverse import LimitAnswer
 
 HEADS = {
     "rtt": ("mean RTT", ""),

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from elephan.cli.columns import LINES, Column, command_lines, fitting, line_width, table_lines, terminal_width, wrapped
 from elephan.cli.common import shown
 from elephan.cli.no_tc import why_no_tc
 from elephan.plugins import optional_hook
+from elephan.sizing import SizeAnswer
+from elephan.sizing.targets import Target
 from elephan.sizing.wording import interval_words
 from elephan.units import count, format_bytes, format_packets, format_rate, format_time, scaled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
-    from elephan.sizing import SizeAnswer
-    from elephan.sizing.targets import Target
 
 GROUPS = 3
 """Maximum number of groups of flows with a column each; of more, only the poorest and the richest have one."""
@@ -181,8 +178,8 @@ def with_decisive(make: Callable[[Collection[str]], list[Column]], decisive: Seq
         full = make(decisive[first:])
         kept = fitting(full, width)
         if line_width(kept) <= width and sum(column.rank <= NEEDED for column in kept) >= needed:
-            return table_lines(full, width)
-    return table_lines(bare, width)
+            return table_lines(full)
+    return table_lines(bare)
 
 
 NEEDED = 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sys
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,13 +26,12 @@ from elephan.cli.columns import (
 )
 from elephan.cli.common import fitted_table, lines_of, print_json, print_lines, print_tables, print_wrapped, say, warn
 from elephan.cli.help import CommandHelp
+from elephan.cli.options import argument, option
 from elephan.cli.run import print_document
 from elephan.errors import InputError, suggest
 from elephan.results.axes import short
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from elephan.store import DamageReport, Store
     from elephan.store.described import DescribedColumn
 
@@ -41,12 +41,9 @@ app = typer.Typer(
     epilog="Example:  elephan store query 'SELECT title, jain FROM results'",
 )
 
-FileOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A file instead of stdout.")]
-OthersArgument = Annotated[list[Path], typer.Argument(metavar="OTHER...", help="Folders of other stores.")]
-WhereOption = Annotated[
-    list[str] | None,
-    typer.Option("--where", metavar="LABEL=VALUE", help="Only points with this label; repeatable."),
-]
+FileOption = Annotated[Path | None, option("--out FILE", "A file instead of stdout.")]
+OthersArgument = Annotated[list[Path], argument("OTHER...", "Folders of other stores.")]
+WhereOption = Annotated[list[str] | None, option("--where LABEL=VALUE", "Only points with this label; repeatable.")]
 
 LEAST_ROWS = 6
 """Minimum number of lines of a table that is cut."""
@@ -65,7 +62,7 @@ _SECONDS = {"min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 @app.command("ls", cls=CommandHelp, epilog='Example:  elephan store ls --where "links[0].buffer=0.1 bdp"')
 def ls(
     where: WhereOption = None,
-    limit: Annotated[int, typer.Option("--limit", min=0, help="Number of rows to show; 0 for all.")] = 10,
+    limit: Annotated[int, option("--limit", "Number of rows to show; 0 for all.", min=0)] = 10,
     store: options.Store = None,
     json: options.Json = False,
 ) -> None:
@@ -118,8 +115,8 @@ def _listed(rows: Sequence[dict[str, Any]], names: Sequence[str], labels: Collec
             rank += name == "replications"
             columns.append(Column(heads[name], "", cells, rank, is_text=name in labels))
         left = left_out(columns, width)
-        lines = table_lines(columns, width)
-        lines += wrapped(f"(no room for {', '.join(left)}: --json)", width) if left else []
+        lines = table_lines(columns)
+        lines += wrapped(f"(no room for {', '.join(left)}: --json)") if left else []
         if not left:
             break
     return lines
@@ -127,10 +124,7 @@ def _listed(rows: Sequence[dict[str, Any]], names: Sequence[str], labels: Collec
 
 @app.command("show", cls=CommandHelp, epilog="Example:  elephan store show 3f2a")
 def show(
-    run: Annotated[
-        str,
-        typer.Argument(metavar="ID", help="A run's id, of store ls, or as much of it as no other begins with."),
-    ],
+    run: Annotated[str, argument("ID", "A run's id, of store ls, or as much of it as no other begins with.")],
     store: options.Store = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -161,15 +155,14 @@ def show(
 def query(
     sql: Annotated[
         str,
-        typer.Argument(
-            metavar="SQL",
-            help="One SELECT. The view results has a row per run and label set, with the columns of export; the tables "
+        argument(
+            "SQL",
+            "One SELECT. The view results has a row per run and label set, with the columns of export; the tables "
             "are runs, links, groups, points, failures: elephan store tables.",
         ),
     ],
     limit: Annotated[
-        int | None,
-        typer.Option("--limit", min=0, help="Number of rows to show; 0 for all.", show_default="what a screen holds"),
+        int | None, option("--limit", "Number of rows to show; 0 for all.", min=0, show_default="what a screen holds")
     ] = None,
     store: options.Store = None,
     json: options.Json = False,
@@ -210,9 +203,7 @@ def _first_rows(heads: list[str], cells: list[list[str]], words: list[bool]) -> 
 
 @app.command("tables", cls=CommandHelp, epilog="Example:  elephan store tables links")
 def tables(
-    table: Annotated[
-        str | None, typer.Argument(metavar="[TABLE]", help="Its columns, with their units and meanings.")
-    ] = None,
+    table: Annotated[str | None, argument("[TABLE]", "Its columns, with their units and meanings.")] = None,
     store: options.Store = None,
     details: options.Details = False,
     json: options.Json = False,
@@ -267,10 +258,10 @@ def tables(
 def export(
     format: Annotated[  # noqa: A002 (the option's name)
         str | None,
-        typer.Option("--format", help="csv, parquet or json.", show_default="by the suffix of --out, else csv"),
+        option("--format", "csv, parquet or json.", show_default="by the suffix of --out, else csv"),
     ] = None,
     columns: Annotated[
-        str, typer.Option("--columns", help="Names of columns with commas; labels and summary are all of theirs.")
+        str, option("--columns", "Names of columns with commas; labels and summary are all of theirs.")
     ] = "labels,summary",
     out: FileOption = None,
     where: WhereOption = None,
@@ -298,17 +289,14 @@ def export(
 
 @app.command("gc", cls=CommandHelp, epilog="Example:  elephan store gc --other-versions --dry-run")
 def gc(
-    unlabelled: Annotated[bool, typer.Option("--unlabelled", help="Runs without labels.")] = False,
-    other_versions: Annotated[
-        bool, typer.Option("--other-versions", help="Runs of other versions of the engine.")
-    ] = False,
+    unlabelled: Annotated[bool, option("--unlabelled", "Runs without labels.")] = False,
+    other_versions: Annotated[bool, option("--other-versions", "Runs of other versions of the engine.")] = False,
     older_than: Annotated[
-        str | None,
-        typer.Option("--older-than", metavar="AGE", help='Runs older than this, such as "30 d" (min, h, d, w).'),
+        str | None, option("--older-than AGE", 'Runs older than this, such as "30 d" (min, h, d, w).')
     ] = None,
     where: WhereOption = None,
-    failures: Annotated[bool, typer.Option("--failures", help="The records of all points that failed, too.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    failures: Annotated[bool, option("--failures", "The records of all points that failed, too.")] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Only say what would go.")] = False,
     store: options.Store = None,
     json: options.Json = False,
 ) -> None:
@@ -335,7 +323,7 @@ def gc(
 @app.command("verify", cls=CommandHelp, epilog="Example:  elephan store verify --repair")
 def verify(
     repair: Annotated[
-        bool, typer.Option("--repair", help="Drop damaged runs, so that they are run again, and mend the index.")
+        bool, option("--repair", "Drop damaged runs, so that they are run again, and mend the index.")
     ] = False,
     store: options.Store = None,
     json: options.Json = False,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from elephan.assignments import labelled, parse_assignments, usual_place
 from elephan.cli import common, options
 from elephan.cli.brief import brief
 from elephan.cli.estimate import preview_cost
+from elephan.cli.options import argument, option
 from elephan.cli.progress import ProgressDisplay, ProgressLine
 from elephan.errors import InputError
 from elephan.lint.rule import GRAVE
@@ -20,9 +22,6 @@ from elephan.results.axes import short
 from elephan.units import count, format_number
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from contextlib import AbstractContextManager
-
     from elephan.sweeps import Sweep, SweepPoint, SweepResult
 
 EXAMPLE = "Example:  elephan sweep scenarios/sweeps/buffers.toml --store runs/ --out swept/"
@@ -32,65 +31,52 @@ SHOWN = 5
 
 
 def sweep(
-    sweep_file: Annotated[
-        Path, typer.Argument(metavar="SWEEP", help="Sweep file, or a scenario file with --over (TOML).")
-    ],
+    sweep_file: Annotated[Path, argument("SWEEP", "Sweep file, or a scenario file with --over (TOML).")],
     over: Annotated[
         list[str] | None,
-        typer.Option(
-            "--over",
-            metavar="PLACE=VALUES",
-            help='Vary a place too: links\\[0].buffer=\\["0.1 bdp","1 bdp"], flows\\[0].count=1,2,5, or a range '
+        option(
+            "--over PLACE=VALUES",
+            'Vary a place too: links\\[0].buffer=\\["0.1 bdp","1 bdp"], flows\\[0].count=1,2,5, or a range '
             '"100..15000 packets:12log"; repeatable, in every combination.',
         ),
     ] = None,
-    zip_: Annotated[
-        list[str] | None,
-        typer.Option("--zip", metavar="A=VALUES;B=VALUES", help="Vary places together; repeatable."),
-    ] = None,
+    zip_: Annotated[list[str] | None, option("--zip A=VALUES;B=VALUES", "Vary places together; repeatable.")] = None,
     set_: options.Set = None,
     law: options.Law = None,
     store: options.Store = None,
     workers: options.Workers = None,
     scheduler: Annotated[
-        str | None,
-        typer.Option("--scheduler", metavar="ADDRESS", help="Run on a Dask cluster: tcp://host:8786, or its file."),
+        str | None, option("--scheduler ADDRESS", "Run on a Dask cluster: tcp://host:8786, or its file.")
     ] = None,
-    shard: Annotated[
-        str | None, typer.Option("--shard", metavar="I/N", help="Only part I of N, for arrays of batch jobs.")
-    ] = None,
+    shard: Annotated[str | None, option("--shard I/N", "Only part I of N, for arrays of batch jobs.")] = None,
     precision: Annotated[
-        list[str] | None,
-        typer.Option("--precision", metavar="[METRIC=]SHARE", help="Of every point, as `elephan run` has it."),
+        list[str] | None, option("--precision [METRIC=]SHARE", "Of every point, as `elephan run` has it.")
     ] = None,
     max_replications: Annotated[
-        int | None, typer.Option("--max-replications", min=2, help="Maximum replications for --precision.")
+        int | None, option("--max-replications", "Maximum replications for --precision.", min=2)
     ] = None,
     replications: options.Replications = None,
     seed: options.Seed = None,
     metric: options.Metric = None,
-    series: Annotated[bool, typer.Option("--series", help="Keep the sampled cwnd, srtt and backlog too.")] = False,
+    series: Annotated[bool, option("--series", "Keep the sampled cwnd, srtt and backlog too.")] = False,
     columns: Annotated[
         str | None,
-        typer.Option(
-            "--columns",
-            metavar="A,B,C",
-            help="Columns of the table: utilization, loss, delay_p95\\[LINK], goodput\\[GROUP], goodput_p5\\[GROUP], "
+        option(
+            "--columns A,B,C",
+            "Columns of the table: utilization, loss, delay_p95\\[LINK], goodput\\[GROUP], goodput_p5\\[GROUP], "
             "page_time_p95\\[GROUP], jain, ...; all of them: elephan list columns.",
         ),
     ] = None,
     differences: Annotated[
         bool,
-        typer.Option(
+        option(
             "--differences",
-            help="Show what points have more than the first row, by paired replications: which change is real.",
+            "Show what points have more than the first row, by paired replications: which change is real.",
         ),
     ] = False,
     out: options.Out = None,
     tables: options.Tables = options.PARQUET,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List the points, what they cost and what is kept already.")
-    ] = False,
+    dry_run: Annotated[bool, option("--dry-run", "List the points, what they cost and what is kept already.")] = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
     details: options.Details = False,
@@ -151,8 +137,6 @@ def sweep(
                 written = _write(swept, out, tables, fixed)
                 if written:
                     common.note_changes(out, set_)
-        except KeyboardInterrupt:
-            raise common.Interrupted(watch.stopped()) from None
         except InputError as error:
             if watch.last is None:
                 raise
@@ -204,10 +188,10 @@ def _check(
 
     varied = {place for axis in asked.axes if isinstance(axis, SweepAxis) for place in axis.places}
     setting = dict.fromkeys(fixed, "--set") | {name: f"--{name}" for name, value in given.items() if value is not None}
-    for place, option in setting.items():
+    for place, setter in setting.items():
         if place in varied:
             raise InputError(
-                f"{option}: {place} varies in the sweep, so a value for all points has no effect; leave out one"
+                f"{setter}: {place} varies in the sweep, so a value for all points has no effect; leave out one"
             )
     if not asked.axes:
         raise InputError(f'{sweep_file}: nothing varies in it; give lists with --over "links[0].buffer=0.1 bdp,1 bdp"')

@@ -6,8 +6,9 @@ If there is no room, columns are omitted before intervals, and points that diffe
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.cli.brief import brief
 from elephan.cli.columns import (
@@ -26,14 +27,19 @@ from elephan.cli.common import shown
 from elephan.lint.deterministic_replications import SAME, all_the_same
 from elephan.results.axes import short
 from elephan.runs.measures import absent
-from elephan.sweeps.columns import MetricColumn, column_rows, default_columns, is_paired, metric_columns, varied_link
+from elephan.sweeps import SweepResult
+from elephan.sweeps.columns import (
+    AnyColumn,
+    MetricColumn,
+    SweepColumn,
+    column_rows,
+    default_columns,
+    is_paired,
+    metric_columns,
+    varied_link,
+)
 from elephan.units import count, scaled
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from elephan.sweeps import SweepResult
-    from elephan.sweeps.columns import AnyColumn, SweepColumn
 RANKS = {"utilization": 0, "delay": 1, "page_time_p95": 1, "loss": 3, "total": 5, "jain": 5}
 """Ranks of columns, which are omitted in descending order if there is no room; columns of groups have rank 2."""
 
@@ -67,16 +73,16 @@ def sweep_screen(
     -------
     list of str
     """
-    base, width = swept.sweep.base, terminal_width()
+    base = swept.sweep.base
     link = _link(swept)
-    head = wrapped(f"{title} (link {base.links[link]['name']}, {_replications(swept)}, seed {base.seed})", width)
+    head = wrapped(f"{title} (link {base.links[link]['name']}, {_replications(swept)}, seed {base.seed})")
     metrics = metric_columns(swept.metrics, swept.points, base.network)
     alike = [column.alike for column in metrics]
     # A quantity that is asked for as a metric has one column.
     others = default_columns(base.network, link) if columns is None else columns
     chosen: list[AnyColumn] = [*(column for column in others if column not in alike), *metrics]
     if differences:
-        head += wrapped(f"Below the first row: what a point has more than the first{_pairing(swept, chosen)}.", width)
+        head += wrapped(f"Below the first row: what a point has more than the first{_pairing(swept, chosen)}.")
     if not swept.points:
         return head
     found = rows_of(swept, chosen, differences=differences)
@@ -91,7 +97,7 @@ def sweep_screen(
             left.append(f"no room for {count(without, 'more column')}: --details, --json")
         lines, said = table.lines(chosen[: len(chosen) - without], rows)
         said = [*left, *_without_value(swept, metrics), *_more_than_a_link(swept, chosen, found, said), *said]
-        return [*head, *lines, *(wrapped(f"({'; '.join(said)})", width) if said else [])]
+        return [*head, *lines, *(wrapped(f"({'; '.join(said)})") if said else [])]
 
     if details or (len(found) <= LINES and len(screen(range(len(found)))) <= LINES):
         return screen(range(len(found)))
@@ -205,11 +211,11 @@ class _PointTable:
             kept, left = with_intervals(narrowed(full, width), narrowed(bare, width), width)
             said = [f"no room for {', '.join(left)}: --columns, --json"] if left else []
             if "intervals" not in left or not self.swept.metrics:
-                return table_lines(kept, width), said
+                return table_lines(kept), said
             # What was asked for keeps its intervals, and wraps.
             needed = [column for column in needed if not column.rank]
-            return blocks(narrowed(needed, width), width), ["no room for other columns: --columns, --json"]
-        return blocks(narrowed(full if _fits(full, width) else needed, width), width), []
+            return blocks(narrowed(needed, width)), ["no room for other columns: --columns, --json"]
+        return blocks(narrowed(full if _fits(full, width) else needed, width)), []
 
     def _labels(self, rows: Sequence[int]) -> list[Column]:
         """Return the columns of labels; those that follow from the others may be omitted."""

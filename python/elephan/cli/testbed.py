@@ -11,6 +11,7 @@ from elephan.cli import options
 from elephan.cli.common import check_out, note_changes, print_json, print_lines, say, titled, writing
 from elephan.cli.estimate import announce_testbed
 from elephan.cli.help import CommandHelp
+from elephan.cli.options import option
 from elephan.cli.run import print_document
 from elephan.scenario import Scenario
 from elephan.units import count, format_time
@@ -35,7 +36,7 @@ def run(
     seed: options.Seed = None,
     out: options.Out = None,
     attempts: options.Attempts = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print every command.")] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Only print every command.")] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-import typer
-
 from elephan.cli import options
 from elephan.cli.common import option_value, print_json, print_wrapped
+from elephan.cli.options import argument, option
 from elephan.errors import InputError, ScenarioError
 from elephan.units import format_rate, format_time, seconds
 
@@ -41,19 +40,16 @@ REPLICATIONS = 20
 
 
 def transfer(
-    size: Annotated[str, typer.Argument(metavar="SIZE", help='Payload, as "4 MB".', show_default=False)],
-    rtt: Annotated[str, typer.Option("--rtt", metavar="TIME", help="Round-trip time of the empty path.")],
-    rate: Annotated[str, typer.Option("--rate", metavar="RATE", help="Rate of the narrowest link.")],
+    size: Annotated[str, argument("SIZE", 'Payload, as "4 MB".', show_default=False)],
+    rtt: Annotated[str, option("--rtt TIME", "Round-trip time of the empty path.")],
+    rate: Annotated[str, option("--rate RATE", "Rate of the narrowest link.")],
     after: Annotated[
-        str | None,
-        typer.Option("--after", metavar="TIME", help="Silence before it, on an open connection; else a new one."),
+        str | None, option("--after TIME", "Silence before it, on an open connection; else a new one.")
     ] = None,
-    buffer: Annotated[str, typer.Option("--buffer", metavar="SIZE", help="Buffer of the link.")] = "1 bdp",
-    law: Annotated[str, typer.Option("--law", metavar="LAW", help="Congestion control (elephan list laws).")] = "cubic",
-    paced: Annotated[bool, typer.Option("--paced", help="Pace, as with the queue fq.")] = False,
-    loss: Annotated[
-        str | None, typer.Option("--loss", metavar="SHARE", help="Share of packets lost at random, as 0.01%.")
-    ] = None,
+    buffer: Annotated[str, option("--buffer SIZE", "Buffer of the link.")] = "1 bdp",
+    law: Annotated[str, option("--law LAW", "Congestion control (elephan list laws).")] = "cubic",
+    paced: Annotated[bool, option("--paced", "Pace, as with the queue fq.")] = False,
+    loss: Annotated[str | None, option("--loss SHARE", "Share of packets lost at random, as 0.01%.")] = None,
     json: options.Json = False,
 ) -> None:
     """Say how long a block of data takes with Linux's TCP, from its first segment to its arrival.

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from elephan.cli.common import Interrupted, check_out, say, writing
+from elephan.cli.options import option
 from elephan.errors import InputError
 from elephan.extras import require
 from elephan.units import count
@@ -26,28 +27,20 @@ OTHERS = "--others-may-connect"
 
 
 def web(
-    port: Annotated[
-        int | None, typer.Option("--port", min=1, max=65535, help="Port.", show_default="8460, or a free one")
-    ] = None,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address, and open nothing.")] = False,
+    port: Annotated[int | None, option("--port", "Port.", min=1, max=65535, show_default="8460, or a free one")] = None,
+    no_browser: Annotated[bool, option("--no-browser", "Print the address, and open nothing.")] = False,
     store: Annotated[
-        Path | None,
-        typer.Option("--store", metavar="DIR", help="Store of the results.", show_default="$ELEPHAN_STORE or .elephan"),
+        Path | None, option("--store DIR", "Store of the results.", show_default="$ELEPHAN_STORE or .elephan")
     ] = None,
     host: Annotated[
-        str, typer.Option("--host", help=f"Name or address of this machine; other than its own needs {OTHERS}.")
+        str, option("--host", f"Name or address of this machine; other than its own needs {OTHERS}.")
     ] = "127.0.0.1",
     others_may_connect: Annotated[
         bool,
-        typer.Option(
-            OTHERS, help="Let other machines connect over --host: whoever has the address can run simulations here."
-        ),
+        option(OTHERS, "Let other machines connect over --host: whoever has the address can run simulations here."),
     ] = False,
     export: Annotated[
-        Path | None,
-        typer.Option(
-            "--export", metavar="DIR", help="Serve nothing: write a static edition with measured points, in minutes."
-        ),
+        Path | None, option("--export DIR", "Serve nothing: write a static edition with measured points, in minutes.")
     ] = None,
 ) -> None:
     """Answer questions about TCP and buffers on a page, with sliders and live simulations.

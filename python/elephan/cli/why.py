@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from elephan.cli import options
 from elephan.cli.columns import LINES, Column, table_lines, wrapped
 from elephan.cli.common import can_draw, check_out, print_json, print_lines, say_written, writing
+from elephan.cli.options import argument, option
 from elephan.units import count, format_packets
 
 if TYPE_CHECKING:
@@ -26,14 +25,11 @@ ROWS = 10
 
 
 def why(
-    run: Annotated[
-        str, typer.Argument(metavar="RUN", help="Scenario file, folder of `elephan run --out`, or id of a stored run.")
-    ],
-    link: Annotated[str | None, typer.Option("--link", metavar="NAME", help="Link to explain.")] = None,
-    replication: Annotated[int, typer.Option("--replication", min=1, help="Number of the replication.")] = 1,
+    run: Annotated[str, argument("RUN", "Scenario file, folder of `elephan run --out`, or id of a stored run.")],
+    link: Annotated[str | None, option("--link NAME", "Link to explain.")] = None,
+    replication: Annotated[int, option("--replication", "Number of the replication.", min=1)] = 1,
     forks: Annotated[
-        int,
-        typer.Option("--forks", min=1, max=100, help="Loss events that the time up to the next may be charged to."),
+        int, option("--forks", "Loss events that the time up to the next may be charged to.", min=1, max=100)
     ] = 8,
     store: options.Store = None,
     out: options.Out = None,

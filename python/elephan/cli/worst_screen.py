@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from elephan.assignments import labelled
 from elephan.cli.columns import Column, command_lines, table_lines, wrapped
-from elephan.cli.common import Interrupted, writing
+from elephan.cli.common import writing
 from elephan.cli.progress import ProgressLine
 from elephan.units import count, format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
     from elephan.worst import Harm, LawAttack, SearchState, WorstSizing
 
 Found = TypeVar("Found", "LawAttack", "WorstSizing")
@@ -156,6 +155,7 @@ class WorstProgressDisplay:
 
     def __init__(self, line: ProgressLine) -> None:
         self.line = line
+        line.interrupted = self.summary
         self.last: SearchState | None = None
 
     def begin(self, what: str) -> None:
@@ -182,10 +182,6 @@ def search_worst(
 ) -> tuple[Found, list[Path]]:
     """Search with a progress line, and write what was found; Ctrl-C ends it with a message."""
     with ProgressLine(what, quiet=quiet) as line:
-        watch = WorstProgressDisplay(line)
-        try:
-            found = search(watch)
-            with writing(out):
-                return found, [] if out is None else found.write(out)
-        except KeyboardInterrupt:
-            raise Interrupted(watch.summary()) from None
+        found = search(WorstProgressDisplay(line))
+        with writing(out):
+            return found, [] if out is None else found.write(out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,6 @@ from elephan.pictures.words import joined, number
 from elephan.units import count, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from elephan.runs.sampled import SampledRun
 
 

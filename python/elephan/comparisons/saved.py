@@ -6,8 +6,7 @@ from pathlib import Path
 
 from elephan.comparisons.comparison import ComparedQuantity, ScenarioComparison
 from elephan.comparisons.several import PointComparison, SweepComparison
-from elephan.errors import InputError
-from elephan.runs.saved import SavedRun, read_document
+from elephan.runs.saved import SavedRun, of_this_version, read_document
 from elephan.scenario import Scenario
 from elephan.testbed import read_testbed
 
@@ -33,14 +32,12 @@ def read_comparison(folder: Path | str) -> ScenarioComparison:
     """
     path = Path(folder) / DOCUMENT
     document = read_document(path, ("scenario", "rows", "simulation", "testbed"))
-    try:
+    with of_this_version(f"{path}: rows", verb="have"):
         keys = ("name", "unit", "model", "simulation", "testbed", "against")
         rows = tuple(
             ComparedQuantity(**{key: row[key] for key in keys}, relative=row["gap_is"] == "relative")
             for row in document["rows"]
         )
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{path}: rows: have no {error}; write the folder again with this version") from None
     tested = None if document["testbed"] is None else read_testbed(path.parent / "testbed")
     scenario = Scenario.from_text(document["scenario"], f"{path}: scenario")
     return ScenarioComparison(scenario, rows, SavedRun(path.parent / "simulation"), tested)
@@ -65,10 +62,8 @@ def read_comparisons(folder: Path | str) -> SweepComparison:
     """
     path = Path(folder) / POINTS
     points = read_document(path, ("points",))["points"]
-    try:
+    with of_this_version(f"{path}: points", verb="have"):
         found = [(dict(point["labels"]), point["folder"]) for point in points]
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{path}: points: have no {error}; write the folder again with this version") from None
     return SweepComparison(
         tuple(PointComparison(i, labels, read_comparison(path.parent / name)) for i, (labels, name) in enumerate(found))
     )

@@ -8,14 +8,11 @@ BBR has no cuts: its period is the time between two phases of ProbeRTT, its maxi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 CUT = 0.07
 """Smallest relative fall of the window that counts as a cut; the laws here reduce it by at least a tenth."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from elephan.errors import InputError, suggest
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from elephan.gym.intervals import Floats, Interval
+from elephan.gym.intervals import Floats, Interval
 
 ACTIONS = ("window", "rate", "set-window", "set-rate")
 """Values of ``action``: a window or rate that is multiplied by a factor, or set to a value."""

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from elephan.gym.intervals import COLUMNS
-from elephan.gym.links import LINK, Links
+from elephan.gym.intervals import COLUMNS, Interval
+from elephan.gym.links import LINK, Drawn, Links
 from elephan.scenario import Scenario
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from elephan.gym.intervals import Interval
-    from elephan.gym.links import Drawn
-
 
 TOLD = ("throughput_bps", "rtt_s", "loss_ratio", "cwnd")
 """Quantities of each flow in ``info``."""

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from elephan import _native
 from elephan.errors import InputError, suggest
 from elephan.gym.actions import MOST, Actions
-from elephan.gym.intervals import OBSERVED, Eye, Interval, features
-from elephan.gym.rewards import reward_of
+from elephan.gym.intervals import OBSERVED, Eye, Floats, Interval, features
+from elephan.gym.rewards import Reward, reward_of
+from elephan.network import FlowGroup
 from elephan.scenario import Scenario
 from elephan.units import count, seconds
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-    from typing import Any
-
-    from elephan.gym.intervals import Floats
-    from elephan.gym.rewards import Reward
-    from elephan.network import FlowGroup
-
-    Drawn = Callable[[np.random.Generator], Scenario]
+Drawn = Callable[[np.random.Generator], Scenario]
 
 LINK = """
 title    = "One flow of an agent on 100 Mbit/s, 40 ms"

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from elephan.errors import InputError
 from elephan.tabulate import law_table
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
 
 # A row ends just before the next begins, so that the law jumps there.
 _BEFORE = 1.0 - 1e-6

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
 from elephan.errors import InputError, suggest
+from elephan.gym.intervals import Floats, Interval
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from elephan.gym.intervals import Floats, Interval
-
-    Reward = Callable[[Interval], Floats]
+Reward = Callable[[Interval], Floats]
 
 LOSS_WEIGHT = 5.0
 """Cost of a lost bit over the gain of a delivered one, in `orca`."""

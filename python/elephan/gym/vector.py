@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -10,15 +12,9 @@ from gymnasium.vector.utils import batch_space
 
 from elephan.errors import InputError
 from elephan.gym.env import TOLD, action_space, observation_space
-from elephan.gym.links import LINK, Links
+from elephan.gym.links import LINK, Drawn, Links
 from elephan.scenario import Scenario
 from elephan.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from elephan.gym.links import Drawn
 
 
 class LinkVectorEnv(VectorEnv[np.ndarray, Any, np.ndarray]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
@@ -13,20 +14,15 @@ import numpy as np
 
 from elephan.errors import InputError
 from elephan.inference import network
-from elephan.inference.nearby import Region
+from elephan.inference.nearby import Nearby, Region
 from elephan.inference.network import Interval
-from elephan.inference.observed import LAW_NAMES, observe
+from elephan.inference.observed import LAW_NAMES, Observation, observe
 from elephan.inference.paths import BUFFER_BDP, PACKET_B, RATE_BPS, RTT_S, Hosts, PathModel, beside_group, poisson
-from elephan.inference.statistics import base, episodes
+from elephan.inference.statistics import Facts, base, episodes
 from elephan.scenario import Scenario
 from elephan.units import format_rate, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from elephan.inference.nearby import Nearby
-    from elephan.inference.observed import Observation
-    from elephan.inference.statistics import Facts
     from elephan.measurements import Measurement
 
 NAMES = {
@@ -254,8 +250,7 @@ def _check(known: Known) -> None:
         ("--rtt", known.rtt_s, RTT_S, format_time),
     ):
         if value is not None and not low / 2 <= value <= 2 * high:
-            message = f"{name}: must be from {shown(low)} to {shown(high)}, for which the answer is calibrated"
-            raise InputError(message)
+            raise InputError(f"{name}: must be from {shown(low)} to {shown(high)}, for which the answer is calibrated")
 
 
 def facts_of(one: Observation, known: Known) -> Facts:

@@ -8,26 +8,22 @@ Bayesian computation, 2012 (a regression's outputs as summaries: here those of t
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.errors import ElephanError
-from elephan.inference.network import LEVELS, TARGETS, Interval, bases_of, level
-from elephan.inference.paths import BUFFER_BDP, MOST_QUEUE_S, RATE_BPS, RTT_S, draw_beside, draw_hosts
+from elephan.inference.network import LEVELS, TARGETS, Estimate, Interval, bases_of, level
+from elephan.inference.observed import Observation
+from elephan.inference.paths import BUFFER_BDP, MOST_QUEUE_S, RATE_BPS, RTT_S, PathModel, draw_beside, draw_hosts
 from elephan.inference.simulated import EVERY_S, Samples, measure
 from elephan.inference.statistics import LONGEST_S, base, statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.random import Generator
-    from numpy.typing import NDArray
-
-    from elephan.inference.network import Estimate
-    from elephan.inference.observed import Observation
-    from elephan.inference.paths import PathModel
 
     Floats = NDArray[np.float64]
 

@@ -11,25 +11,20 @@ quantile regression, NeurIPS 2019 (intervals); V. Vovk, Conditional validity of 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.inference.paths import BESIDE, DISCIPLINES, LAWS
-from elephan.inference.statistics import LONGEST_S, base, statistics
+from elephan.inference.simulated import Samples
+from elephan.inference.statistics import LONGEST_S, Base, Facts, base, statistics
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from elephan.inference.simulated import Samples
-    from elephan.inference.statistics import Base, Facts
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Shares of the quantiles that the network gives; the outer two are widened to intervals of 90 %."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.errors import InputError
 from elephan.inference.paths import LAWS, MSS_B
@@ -15,8 +16,6 @@ from elephan.inference.statistics import NOISE_S, base, episodes
 from elephan.units import format_rate, format_time
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from elephan.measurements import MeasuredFlow, Measurement
 
     Floats = NDArray[np.float64]
@@ -109,8 +108,7 @@ def observe(measurement: Measurement, law: str | None = None) -> Observation:
     named = _law(measurement, law, notes)
     if not (flow.has("srtt_s") and flow.has("cwnd_bytes")):
         missing = "round-trip times" if not flow.has("srtt_s") else "congestion windows"
-        message = f"{measurement.path}: has no {missing} of the sender"
-        raise InputError(message)
+        raise InputError(f"{measurement.path}: has no {missing} of the sender")
     if flow.duration_s < LEAST_S:
         message = (
             f"{measurement.path}: {flow.duration_s:.3g} s are too short; let the test run for 15 s (iperf3 --time 15)"
@@ -186,8 +184,7 @@ def _samples(measurement: Measurement, flow: MeasuredFlow) -> tuple[Samples, str
 
     counts = (each("bytes"), each("retransmits")) if level != "windows" else (None, None)
     if count < 5 or not (rtt_at > 0).all() or not (cwnd_at > 0).all():
-        message = f"{measurement.path}: too few intervals have a round-trip time and a window"
-        raise InputError(message)
+        raise InputError(f"{measurement.path}: too few intervals have a round-trip time and a window")
     # Segments of 1,448 bytes, whatever those of the path are.
     return Samples(every, rtt_at, cwnd_at / MSS_B, *counts), level
 
@@ -199,8 +196,7 @@ def _checked(found: Observation, flow: MeasuredFlow) -> Observation:
     path = found.measurement.path
     why = host_limit(found, flow)
     if why.startswith("the application"):
-        message = f"{path}: {why}; what the network could carry is not seen"
-        raise InputError(message)
+        raise InputError(f"{path}: {why}; what the network could carry is not seen")
     seen = float(np.quantile(samples.rtt_s, 0.99)) - theory.rtt_s
     if why:
         return _bound(found, seen, f"{why}; the network's buffer is not seen")

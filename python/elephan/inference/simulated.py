@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from elephan.inference.paths import MSS_B
+from elephan.inference.paths import MSS_B, PathModel
 from elephan.runs.outcome import simulate
 from elephan.scenario import Scenario
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from elephan.inference.paths import PathModel
 
 EVERY_S = 0.1
 """Interval of the samples [s]."""

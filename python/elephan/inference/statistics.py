@@ -7,18 +7,15 @@ smallest or the known one, the buffer the largest round-trip time less that.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.inference.paths import LAWS, MSS_B, PACKET_B
+from elephan.inference.simulated import Samples
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from elephan.inference.simulated import Samples
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 Facts: TypeAlias = tuple[float | None, float | None, bool | None]
 """Known facts of a path: rate [bit/s], base round-trip time [s], and whether nothing is beside; None if unknown."""

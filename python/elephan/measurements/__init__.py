@@ -6,15 +6,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from elephan.errors import InputError
 from elephan.input_files import decoded, form_of, open_regular, read_bytes, unpacked
 from elephan.measurements import captures, flent, iperf3, rows, sockets
 from elephan.measurements.series import COLUMNS, MeasuredFlow, Measurement
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["COLUMNS", "MeasuredFlow", "Measurement", "read"]
 
@@ -48,8 +45,7 @@ def read(path: Path, *, every_s: float | None = None) -> Measurement:
         try:
             head = file.read(64)
         except OSError as error:
-            message = f"{path}: cannot be read: {(error.strerror or str(error)).lower()}"
-            raise InputError(message) from None
+            raise InputError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from None
     try:
         if head.startswith(captures.MAGICS):
             return captures.read(path)
@@ -59,8 +55,7 @@ def read(path: Path, *, every_s: float | None = None) -> Measurement:
     except InputError:
         raise
     except (ValueError, OverflowError) as error:
-        message = f"{path}: {error}"
-        raise InputError(message) from None
+        raise InputError(f"{path}: {error}") from None
 
 
 def _text(path: Path, every_s: float | None) -> Measurement:
@@ -69,19 +64,16 @@ def _text(path: Path, every_s: float | None) -> Measurement:
     is_json = form is not None and form[0] == "a JSON document"
     if form is not None and not is_json and sockets_like(raw) is False:
         advice = f"; {form[1]}" if form[1] else f"; give a {WHAT}"
-        message = f"is {form[0]}{advice}"
-        raise ValueError(message)
+        raise ValueError(f"is {form[0]}{advice}")
     if not raw.strip():
-        message = f"is empty; give a {WHAT}"
-        raise ValueError(message)
+        raise ValueError(f"is empty; give a {WHAT}")
     text = decoded(raw)
     if is_json:
         return _json(text, path)
     if sockets.is_ss(text):
         return sockets.read(text, path, every_s)
     if "[ ID] Interval" in text[:20_000]:
-        message = "is the text of iperf3; run it again with --json (-J), and --interval 0.1"
-        raise ValueError(message)
+        raise ValueError("is the text of iperf3; run it again with --json (-J), and --interval 0.1")
     return rows.read_csv(text, path)
 
 
@@ -101,19 +93,16 @@ def _json(text: str, path: Path) -> Measurement:
         found = rows.read_lines(text, path)
         if found is not None:
             return found
-        message = f"is damaged or cut off: not JSON{_place(error)}"
-        raise ValueError(message) from None
+        raise ValueError(f"is damaged or cut off: not JSON{_place(error)}") from None
     if iperf3.is_iperf3(document):
         return iperf3.read(document, path)
     if flent.is_flent(document):
         return flent.read(document, path)
     if isinstance(document, dict) and isinstance(document.get("error"), str):
-        message = f'iperf3 failed: "{document["error"][:60]}"'
-        raise ValueError(message)
+        raise ValueError(f'iperf3 failed: "{document["error"][:60]}"')
     if found_rows := rows.find(document):
         return rows.from_rows(found_rows, path)
-    message = f"is JSON, but neither of iperf3, flent nor rows of TCP_INFO; give a {WHAT}"
-    raise ValueError(message)
+    raise ValueError(f"is JSON, but neither of iperf3, flent nor rows of TCP_INFO; give a {WHAT}")
 
 
 def _place(error: Exception) -> str:

@@ -12,16 +12,14 @@ from __future__ import annotations
 import math
 import struct
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, BinaryIO
+from pathlib import Path
+from typing import BinaryIO
 
 from elephan.extras import require
 from elephan.input_files import open_regular
 from elephan.measurements.series import MOST_ROWS, Measurement, flow_of, shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 MAGICS = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x0a\x0d\x0d\x0a")
 """First bytes of captures."""
@@ -52,8 +50,7 @@ class _Bounded:
     def read(self, size: int = -1) -> bytes:
         """Read no more bytes than a packet can have."""
         if size < 0 or size > MOST_BLOCK:
-            message = f"a length of {size:,} bytes"
-            raise ValueError(message)
+            raise ValueError(f"a length of {size:,} bytes")
         return self._file.read(size)
 
     def seek(self, at: int, whence: int = 0) -> int:
@@ -98,8 +95,7 @@ def read(path: Path) -> Measurement:
         if segment.payload and (segment.key in volumes or len(volumes) < MOST_FLOWS):
             volumes[segment.key] = volumes.get(segment.key, 0) + segment.payload
     if not volumes:
-        message = "has no TCP segment with data over IPv4 or IPv6"
-        raise ValueError(message)
+        raise ValueError("has no TCP segment with data over IPv4 or IPv6")
     chosen = max(volumes, key=lambda key: volumes[key])
     problems: list[str] = []
     sender = _Sender(chosen)
@@ -121,8 +117,7 @@ def _segments(path: Path, problems: list[str]) -> Iterator[_Segment]:
         except damage as error:
             raise _damaged(error) from None
         if header is None:
-            message = f"has link type {reader.datalink()}; Ethernet, raw IP and Linux cooked captures are read"
-            raise ValueError(message)
+            raise ValueError(f"has link type {reader.datalink()}; Ethernet, raw IP and Linux cooked captures are read")
         packets = iter(reader)
         count = 0
         while True:
@@ -348,8 +343,7 @@ class _Sender:
             raise ValueError(message)
         rows = self.rows[:-1] if len(self.rows) > 3 else self.rows
         if not self.acks or len(rows) < 3:
-            message = "has less than 0.3 s of a flow with data and ACKs"
-            raise ValueError(message)
+            raise ValueError("has less than 0.3 s of a flow with data and ACKs")
         columns = {
             "bytes": [row.bytes for row in rows],
             "retransmits": [row.retransmits for row in rows],

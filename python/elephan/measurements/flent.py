@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from elephan.measurements.series import MeasuredFlow, Measurement, check_count, flow_of, number
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    Document = dict[str, Any]
+Document = dict[str, Any]
 
 MSS_B = 1448.0
 """Payload of a segment, which flent does not state [bytes]."""
@@ -39,8 +37,7 @@ def read(document: Document, path: Path) -> Measurement:
     metadata = document.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     if not isinstance(times, list) or not isinstance(results, dict):
-        message = 'is no flent file: "x_values" must be a list, and "results" a table'
-        raise ValueError(message)
+        raise ValueError('is no flent file: "x_values" must be a list, and "results" a table')
     check_count(len(times) * max(len(results), 1), "values")
     names = [name.removesuffix("::tcp_rtt") for name in results if str(name).endswith("::tcp_rtt")]
     if not names:
@@ -48,8 +45,7 @@ def read(document: Document, path: Path) -> Measurement:
         raise ValueError(message)
     flows = [flow for name in names if (flow := _flow(name, times, results, metadata)) is not None]
     if not flows:
-        message = "has fewer than three values of tcp_rtt"
-        raise ValueError(message)
+        raise ValueError("has fewer than three values of tcp_rtt")
     flows.sort(key=lambda flow: flow.volume, reverse=True)
     notes = (f"flent states no segment size: {MSS_B:.0f} bytes are assumed",)
     return Measurement(path, "flent", tuple(flows), notes, base_rtt_s=_before(times, results))

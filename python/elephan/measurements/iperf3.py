@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from elephan.measurements.series import MeasuredFlow, Measurement, check_count, flow_of, number, shortened
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    Document = dict[str, Any]
+Document = dict[str, Any]
 
 _NAMED = (
     ("bytes", "bytes", 1.0),
@@ -55,8 +53,7 @@ def joined(text: str) -> Document:
         try:
             event = json.loads(line)
         except (ValueError, RecursionError):
-            message = f"line {at}: is not an event of iperf3 --json-stream; the file may be cut off"
-            raise ValueError(message) from None
+            raise ValueError(f"line {at}: is not an event of iperf3 --json-stream; the file may be cut off") from None
         kind, data = (event.get("event"), event.get("data")) if isinstance(event, dict) else (None, None)
         if kind == "interval":
             document["intervals"].append(data)
@@ -77,8 +74,7 @@ def read(document: Document, path: Path) -> Measurement:
     """
     start, end = _table(document, "start"), _table(document, "end")
     if isinstance(complaint := document.get("error"), str) and not document.get("intervals"):
-        message = f'iperf3 failed: "{shortened(complaint)}"'
-        raise ValueError(message)
+        raise ValueError(f'iperf3 failed: "{shortened(complaint)}"')
     test = _table(start, "test_start")
     if (protocol := str(test.get("protocol", "TCP")).upper()) != "TCP":
         message = f"is a test of {shortened(protocol)}; only TCP has windows and round-trip times: iperf3 without --udp"
@@ -113,8 +109,7 @@ def _rows(document: Document) -> dict[Any, list[Document]]:
     """Return the intervals of each socket that were not omitted."""
     intervals = document.get("intervals")
     if not isinstance(intervals, list):
-        message = 'has no list "intervals", as iperf3 --json writes it'
-        raise ValueError(message)
+        raise ValueError('has no list "intervals", as iperf3 --json writes it')
     found: dict[Any, list[Document]] = {}
     count = 0
     for interval in intervals:

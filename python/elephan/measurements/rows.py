@@ -10,9 +10,11 @@ import csv
 import json
 import math
 import re
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from elephan.extras import require
 from elephan.measurements.series import (
@@ -27,10 +29,6 @@ from elephan.measurements.series import (
     shortened,
 )
 from elephan.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 _FIELDS: dict[str, tuple[str, float]] = {
     "elapsedtime": ("time", 1e-6),
@@ -125,8 +123,7 @@ def from_rows(rows: Sequence[dict[str, Any]], path: Path, source: str = "TCP_INF
     plainer = [{plain(key): value for key, value in row.items()} for row in rows]
     key = next((name for name in _TIMES if any(name in row for row in plainer)), None)
     if key is None:
-        message = "has rows of TCP_INFO without a time; ElapsedTime or Timestamp is needed"
-        raise ValueError(message)
+        raise ValueError("has rows of TCP_INFO without a time; ElapsedTime or Timestamp is needed")
     stamped = [(time, row) for row in plainer if math.isfinite(time := _instant(row.get(key), key))]
     columns: dict[str, list[float]] = {}
     for name, (column, scale) in _FIELDS.items():
@@ -187,8 +184,7 @@ def _flow(times: list[float], columns: dict[str, list[float]], name: str) -> Mea
     share = sum(value > 0 for value in limited) / len(limited) if limited else math.nan
     flow = flow_of(name, [times[i] for i in order], found, mss_bytes=mss, app_limited=share)
     if not flow.has("srtt_s"):
-        message = "has no round-trip times"
-        raise ValueError(message)
+        raise ValueError("has no round-trip times")
     return flow
 
 
@@ -211,11 +207,9 @@ def read_parquet(path: Path) -> Measurement:
             check_count(file.metadata.num_rows, "rows")
             rows = file.read().to_pylist()
     except (pyarrow.ArrowException, OSError, MemoryError) as error:
-        message = f"is a damaged Parquet file ({str(error).partition(chr(10))[0][:60]})"
-        raise ValueError(message) from None
+        raise ValueError(f"is a damaged Parquet file ({str(error).partition(chr(10))[0][:60]})") from None
     if not rows:
-        message = "is a Parquet file without rows"
-        raise ValueError(message)
+        raise ValueError("is a Parquet file without rows")
     if found := find(rows):
         return from_rows(found, path, "TCP_INFO (Parquet)")
     names = [str(name) for name in rows[0]]
@@ -233,8 +227,7 @@ def read_lines(text: str, path: Path) -> Measurement | None:
         except (ValueError, RecursionError):
             if not rows:
                 return None
-            message = f"line {at}: is not JSON; the file may be cut off"
-            raise ValueError(message) from None
+            raise ValueError(f"line {at}: is not JSON; the file may be cut off") from None
     found = find(rows)
     return from_rows(found, path) if found else None
 
@@ -261,8 +254,7 @@ def read_csv(text: str, path: Path) -> Measurement:
             raise ValueError(message)
         return _table(names, rows, path, "table")
     except csv.Error as error:
-        message = f"is no table: {str(error)[:60]}"
-        raise ValueError(message) from None
+        raise ValueError(f"is no table: {str(error)[:60]}") from None
 
 
 def _meaning(name: str) -> tuple[str, float] | None:
@@ -289,11 +281,9 @@ def _table(names: Sequence[str], rows: Iterator[Sequence[Any]] | Any, path: Path
     for needed, example in (("time", "time_s"), ("srtt_s", "rtt_ms")):
         if needed not in columns:
             shown = ", ".join(shortened(name, 20) for name in names[:8]) or "nothing"
-            message = f"has no column such as {example}; it has {shown}"
-            raise ValueError(message)
+            raise ValueError(f"has no column such as {example}; it has {shown}")
     if len([found for found in meanings if found]) != len(columns):
-        message = "has two columns of the same quantity"
-        raise ValueError(message)
+        raise ValueError("has two columns of the same quantity")
     for line, row in enumerate(rows, 2):
         if not any(str(field).strip() for field in row):
             continue
@@ -307,8 +297,7 @@ def _table(names: Sequence[str], rows: Iterator[Sequence[Any]] | Any, path: Path
             if found is not None:
                 columns[found[0]].append(_field(field, line, found[1]))
     if not columns["time"]:
-        message = "has no rows"
-        raise ValueError(message)
+        raise ValueError("has no rows")
     times = columns.pop("time")
     if "rate" in columns and "bytes" not in columns:
         step = sorted(b - a for a, b in pairwise(times))
@@ -323,6 +312,5 @@ def _field(field: Any, line: int, scale: float) -> float:
     try:
         value = float(field) * scale
     except (TypeError, ValueError, OverflowError):
-        message = f'line {line}: must be a number, not "{shortened(field, 20)}"'
-        raise ValueError(message) from None
+        raise ValueError(f'line {line}: must be a number, not "{shortened(field, 20)}"') from None
     return value if abs(value) < 1e18 else math.nan

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -162,8 +161,7 @@ def check_count(count: int, what: str) -> None:
     ValueError
     """
     if count > MOST_ROWS:
-        message = f"has more than {MOST_ROWS:,} {what}"
-        raise ValueError(message)
+        raise ValueError(f"has more than {MOST_ROWS:,} {what}")
 
 
 def shortened(text: object, most: int = 60) -> str:
@@ -214,12 +212,10 @@ def flow_of(name: str, end_s: Sequence[float], columns: Mapping[str, Sequence[fl
     """
     ends = np.asarray(end_s, dtype=float)
     if not np.isfinite(ends).all():
-        message = "a time is not a number"
-        raise ValueError(message)
+        raise ValueError("a time is not a number")
     ends, chosen = np.unique(ends, return_index=True)
     if ends.size < 3:
-        message = f"has {ends.size} intervals of a TCP sender; at least three are needed"
-        raise ValueError(message)
+        raise ValueError(f"has {ends.size} intervals of a TCP sender; at least three are needed")
     lengths = facts.pop("length_s", None)
     if lengths is None:
         gaps = np.diff(ends)
@@ -227,8 +223,7 @@ def flow_of(name: str, end_s: Sequence[float], columns: Mapping[str, Sequence[fl
     else:
         lengths = np.asarray(lengths, dtype=float)[chosen]
     if not (np.isfinite(lengths).all() and (lengths > 0).all()):
-        message = "the length of an interval is not a positive number"
-        raise ValueError(message)
+        raise ValueError("the length of an interval is not a positive number")
     begin = ends[0] - lengths[0]
     arrays = {name: np.asarray(values, dtype=float)[chosen] for name, values in columns.items()}
     known = {name: values for name, values in arrays.items() if np.isfinite(values).any()}

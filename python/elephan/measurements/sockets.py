@@ -10,12 +10,9 @@ import math
 import re
 from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from elephan.measurements.series import MeasuredFlow, Measurement, check_count, differences, flow_of, number
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _EPOCH = re.compile(r"^[\[(]?(\d{9,10}(?:\.\d+)?)[\])]?(?=\s|$)")
 _ISO = re.compile(r"^[\[(]?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)[\])]?(?=\s|$)")
@@ -66,8 +63,7 @@ def read(text: str, path: Path, every_s: float | None = None) -> Measurement:
     """
     found = _sockets(text)
     if not found:
-        message = "has no socket with rtt and cwnd; use ss --tcp --info --numeric (ss -tin)"
-        raise ValueError(message)
+        raise ValueError("has no socket with rtt and cwnd; use ss --tcp --info --numeric (ss -tin)")
     notes: list[str] = []
     flows = []
     reasons = []
@@ -96,8 +92,7 @@ def _sockets(text: str) -> dict[str, _Sampled]:
     count = 0
     for line in text.splitlines():
         if len(line) > LONGEST_LINE:
-            message = f"has a line of more than {LONGEST_LINE:,} characters"
-            raise ValueError(message)
+            raise ValueError(f"has a line of more than {LONGEST_LINE:,} characters")
         if (time := _time(line)) is not None:
             now = time
         if (socket := _SOCKET.search(line) or _ADDRESSES.search(line)) is not None:
@@ -163,8 +158,7 @@ def _flow(name: str, sampled: _Sampled, every_s: float | None) -> MeasuredFlow:
     if every_s is not None:
         times = [every_s * i for i in range(len(rows))]
     elif any(time is None for time in sampled.times) or len(set(sampled.times)) < 3:
-        message = "has no times; print one before each sample (date +%s.%N), or give --every 0.1s"
-        raise ValueError(message)
+        raise ValueError("has no times; print one before each sample (date +%s.%N), or give --every 0.1s")
     else:
         times = [time for time in sampled.times if time is not None]
 

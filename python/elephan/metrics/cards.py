@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from elephan.citations import cite, short
 from elephan.metrics.quantity import path, places
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 DISTRIBUTION = "distribution"
 """Metric that is a curve, for which results have histograms."""

@@ -5,6 +5,7 @@ Source: Jain's index, Jain1984; max-min fair shares by progressive filling, Bert
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +13,6 @@ import numpy as np
 from elephan.metrics.cards import metric
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from elephan.metrics.fairness import jain, jain_maxmin
 from elephan.metrics.flows import rtt_ratio
@@ -21,9 +21,6 @@ from elephan.metrics.quantity import (
     declare,
 )
 from elephan.metrics.values import PERCENTILES, GroupValues, TransferValues
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _IF_WEB = "only of pages (`web`)"
 _OF_SIMULATIONS = "only of simulated TCP"

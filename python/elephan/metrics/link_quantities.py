@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from elephan.metrics.links import flows_hit_per_loss_event, idle_fraction, occupancy
@@ -9,8 +10,6 @@ from elephan.metrics.quantity import ALWAYS, LINK_FACTS, LINK_SAMPLES, LINKS, RU
 from elephan.metrics.values import PERCENTILES, LinkValues
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from numpy.typing import NDArray
 
 CAUSES = ("overflow", "early", "forced", "sojourn", "injected")

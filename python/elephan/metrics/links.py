@@ -6,6 +6,7 @@ Source: RFC 5166 for what is worth measuring; HdrHistogram for the bins.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ import numpy as np
 from elephan.metrics.cards import metric
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
 BINS_PER_DOUBLING = 32

@@ -6,12 +6,11 @@ screens, pages and the reference are made from `QUANTITIES`. A quantity that is 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-
     from numpy.typing import NDArray
 
 LINKS, GROUPS, TRANSFERS, FAIRNESS = "links", "groups", "transfers", "fairness"
@@ -220,8 +219,7 @@ def declare(*quantities: Quantity) -> None:
     """
     for quantity in quantities:
         if (quantity.of, quantity.name) in QUANTITIES:
-            message = f"quantity: {quantity.of}: {quantity.name}: is declared already"
-            raise ValueError(message)
+            raise ValueError(f"quantity: {quantity.of}: {quantity.name}: is declared already")
         QUANTITIES[quantity.of, quantity.name] = quantity
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,8 +10,6 @@ import numpy as np
 from elephan.metrics.links import percentiles
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
 PERCENTILES = (50, 95, 99)

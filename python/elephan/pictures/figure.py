@@ -6,14 +6,13 @@ How it is drawn is not its subject; `elephan.reports.drawing` does that.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from numpy.typing import NDArray
 
     from elephan.pictures.table import Table

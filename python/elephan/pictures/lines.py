@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +12,6 @@ from elephan.pictures.numbers import course
 from elephan.pictures.thin import thin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]

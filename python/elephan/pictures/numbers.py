@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,8 +12,6 @@ from elephan.pictures.words import number
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from elephan.pictures.figure import Figure, Series
 
 MOST_POINTS = 600

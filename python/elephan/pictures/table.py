@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from elephan.pictures.words import number
 from elephan.units import format_measured
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 MOST_ROWS = 1000
 """Maximum number of rows of a table on a page; the rest is in the folder's files."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from elephan.units import format_interval, format_measured, scaled
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 NARROW = "\N{NO-BREAK SPACE}"
 """Space between a number and its unit, which prevents a line break."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
 
 from elephan.causes import IdleCauses
 from elephan.comparisons import ScenarioComparison, SweepComparison
@@ -23,12 +27,6 @@ from elephan.store import Store
 from elephan.sweeps.result import PointResult, SweepResult
 from elephan.testbed import TestbedResult
 from elephan.theory.models import ModelTable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from matplotlib.figure import Figure
 
 __all__ = [
     "comparison_figure",
@@ -74,8 +72,7 @@ def figures(of: object) -> dict[str, Figure]:
     for kind, drawn in _FIGURES:
         if isinstance(of, kind):
             return {name: figure for name, figure in drawn(of).items() if figure is not None}
-    message = f"plot: there is no picture of a {type(of).__name__}; elephan.plots.xy draws tables"
-    raise InputError(message)
+    raise InputError(f"plot: there is no picture of a {type(of).__name__}; elephan.plots.xy draws tables")
 
 
 def _of_store(store: Store) -> Figure | None:

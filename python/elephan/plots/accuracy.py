@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 
-from elephan.accuracy import LEVELS, regions
+from elephan.accuracy import LEVELS, ErrorRegion, regions
 from elephan.accuracy.survey import FLOWS, RTTS_MS, SHARES
 from elephan.pictures.palette import BLACK
 from elephan.plots.style import footer, house_style, save, title
+from elephan.theory.models import Model
 from elephan.theory.models.bottleneck import UNPACED
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from matplotlib.axes import Axes
-    from matplotlib.image import AxesImage
-
-    from elephan.accuracy import ErrorRegion
-    from elephan.theory.models import Model
 
 BOUNDS = (-100, *(-at for at in reversed(LEVELS)), *LEVELS, 100)
 """Limits of the colours' ranges [percentage points]."""

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+from numpy.typing import NDArray
 
 from elephan.pictures.palette import BLACK, COLOURS, GREY, ORANGE
 from elephan.plots.style import NotebookFigure, house_style, sign, title
+from elephan.sizing import SizeAnswer, SizeComparison
+from elephan.sizing.comparison import SizedVariant
 from elephan.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    from elephan.sizing import SizeAnswer, SizeComparison
-    from elephan.sizing.comparison import SizedVariant
 
 MARKERS = "osD^vPX*<>"
 """Markers of the laws, or of the queues if there is a single law."""

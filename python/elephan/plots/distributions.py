@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
 from elephan.metrics import distribution, percentile
 from elephan.pictures.palette import COLOURS
 from elephan.plots.style import NotebookFigure, busiest, sign, title, written_out
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    from elephan.runs.outcome import ReplicationOutcome
-    from elephan.runs.saved import ReplicatedRun
+from elephan.runs.outcome import ReplicationOutcome
+from elephan.runs.saved import ReplicatedRun
 
 REACH = 1.35
 """Maximum end of an axis, relative to the largest 99.9th percentile."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from elephan.errors import InputError
 from elephan.pictures.palette import COLOURS, GREY
 from elephan.plots.style import NotebookFigure, house_style, legend, save
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from matplotlib.figure import Figure
-
     from elephan.inference import Answer
 
 ENDINGS = (".svg", ".png", ".pdf")
@@ -29,8 +27,7 @@ def draw_inference(answer: Answer, file: Path) -> None:
         If the file's ending is not one of a picture.
     """
     if file.suffix.lower() not in ENDINGS:
-        message = f"--plot {file}: must end in {', '.join(ENDINGS)}"
-        raise InputError(message)
+        raise InputError(f"--plot {file}: must end in {', '.join(ENDINGS)}")
     save(inference_figure(answer), file.parent, file.stem, (file.suffix.lower(),))
 
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
 from elephan.pictures.palette import BLACK, COLOURS
 from elephan.plots.style import NotebookFigure, footer, house_style, legend_of, title, written_out
+from elephan.theory.models import ModelTable
 from elephan.theory.models.card import CI95
 from elephan.units import format_quantity, scaled
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    from elephan.theory.models import ModelTable
 
 PALE: dict[str, Any] = {"lw": 3.5, "alpha": 0.3}
 """Line style of the first of several curves, so that an identical curve on top of it leaves it visible."""

@@ -5,21 +5,18 @@ Source: J. Auge, J. Roberts, Buffer Sizing for Elastic Traffic, NGI 2006, Figure
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from elephan.pictures.palette import BLACK, COLOURS, GREY
 from elephan.plots.style import NotebookFigure, legend, sign, title
 from elephan.runs.files import file_names, link_name
 from elephan.runs.result import buffer_packets
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    from elephan.runs.saved import ReplicatedRun
+from elephan.runs.saved import ReplicatedRun
 
 FOLDED = 3
 """Maximum number of TCP flows on a link for which phases in the round trip are drawn; more flows get a row each."""

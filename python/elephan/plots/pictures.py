@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawn
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
+from numpy.typing import NDArray
 
-from elephan.pictures.figure import BARS, grouped
+from elephan.pictures.figure import BARS, Axis, Figure, Mark, Series, grouped
 from elephan.pictures.palette import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 from elephan.pictures.thin import thin
 from elephan.plots.style import NotebookFigure, house_style, legend_of, sign, written_out
 from elephan.plots.style import title as write_title
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
-    from numpy.typing import NDArray
-
-    from elephan.pictures.figure import Axis, Figure, Mark, Series
-    from elephan.scenario import Scenario
+from elephan.scenario import Scenario
 
 COLOURS = {
     "blue": BLUE,

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from matplotlib.figure import Figure
+
+from elephan.pictures.figure import Figure as Description
 from elephan.plots.distributions import distributions_figure
 from elephan.plots.packets import packets_figures
 from elephan.plots.pictures import WIDTH, sheet
 from elephan.plots.style import house_style
 from elephan.runs.pictures import over_time
 from elephan.runs.sampled import sampled
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.figure import Figure
-
-    from elephan.pictures.figure import Figure as Description
-    from elephan.runs.saved import ReplicatedRun
+from elephan.runs.saved import ReplicatedRun
 
 PANELS = 3 * 300 + 220
 """Total height of the panels of a run whose links do not change [px], for which the figure's size is made."""

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+
+from matplotlib.figure import Figure
 
 from elephan.errors import InputError
 from elephan.plots.pictures import WIDTH, sheet
 from elephan.results.axes import run_names
+from elephan.runs.saved import ReplicatedRun
 from elephan.runs.side_by_side import chosen, laid_over, named_runs
+from elephan.sweeps.result import SweepResult
 from elephan.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from matplotlib.figure import Figure
-
-    from elephan.runs.saved import ReplicatedRun
-    from elephan.sweeps.result import SweepResult
 
 NAME = "over-time"
 PANEL = 1.5
@@ -55,8 +51,7 @@ def runs_figure(runs: Mapping[str, ReplicatedRun], title: str = "") -> Figure:
     named = named_runs(runs)
     figures = laid_over(named)
     if not figures:
-        message = "runs over each other: none has samples; run them with series=True"
-        raise InputError(message)
+        raise InputError("runs over each other: none has samples; run them with series=True")
     first, more = named[0].scenario, f"replication 1 of each of {len(named)} runs; scenario and seed of the first"
     return sheet(figures, title or first.title, (WIDTH, 0.8 + PANEL * len(figures)), first, more)
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from matplotlib.figure import Figure
 
+from elephan.causes import IdleCauses
 from elephan.causes.pictures import idle_figure
+from elephan.comparisons import ScenarioComparison
 from elephan.comparisons.pictures import over_time
 from elephan.plots.pictures import WIDTH, sheet
 from elephan.runs.sampled import sampled
+from elephan.sizing import SizeAnswer
 from elephan.sizing.pictures import brief
+from elephan.sizing.saved import SavedSizing
 from elephan.units import count, format_rate, format_time
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from elephan.causes import IdleCauses
-    from elephan.comparisons import ScenarioComparison
-    from elephan.sizing import SizeAnswer
-    from elephan.sizing.saved import SavedSizing
 
 
 def size_figure(answer: SizeAnswer) -> Figure:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -18,16 +21,8 @@ from elephan import _native
 from elephan.assignments import changed_title
 from elephan.pictures.palette import GREY
 from elephan.runs.files import atomic
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-
-    from elephan.runs.saved import ReplicatedRun
-    from elephan.scenario import Scenario
+from elephan.runs.saved import ReplicatedRun
+from elephan.scenario import Scenario
 
 STYLE = Path(__file__).with_name("elephan.mplstyle")
 

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from elephan.pictures.figure import COLOURS, Axis, Series, colour
 from elephan.pictures.figure import Figure as Description
 from elephan.plots.pictures import sheet
+from elephan.results import ResultPart
 from elephan.results.axes import as_numbers as amounts
 from elephan.results.axes import link_at
+from elephan.scenario import Scenario
+from elephan.sweeps import SweepResult
 from elephan.units import count, scaled
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    from elephan.results import ResultPart
-    from elephan.scenario import Scenario
-    from elephan.sweeps import SweepResult
 
 PANELS = (
     ("utilization", "utilization", 1.0, 260),

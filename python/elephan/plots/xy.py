@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.container import ErrorbarContainer
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from numpy.typing import NDArray
 
 from elephan.catalog.entry import RegistryEntry
 from elephan.display import CI95
@@ -26,16 +31,7 @@ from elephan.theory.models import model as model_named
 from elephan.theory.models.links import suited
 from elephan.units import limits
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.container import ErrorbarContainer
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    Handle = Artist | ErrorbarContainer
+Handle = Artist | ErrorbarContainer
 
 STYLES = ("-", (0, (5, 2)), (0, (1, 1.2)), "-.")
 """Line styles of the models, in the order in which they are given."""
@@ -187,8 +183,7 @@ def _columns(table: Any) -> dict[str, list[Any]]:
         return dict(table.to_dict("list"))
     if isinstance(table, Mapping):
         return {name: list(values) for name, values in table.items()}
-    message = f"xy: a {type(table).__name__} is no table; give a result, a table of a store, or columns by name"
-    raise InputError(message)
+    raise InputError(f"xy: a {type(table).__name__} is no table; give a result, a table of a store, or columns by name")
 
 
 def _find(columns: Mapping[str, Any], name: str) -> str:
@@ -239,8 +234,7 @@ def _only(columns: Mapping[str, Sequence[Any]], at: Mapping[str, Any]) -> list[i
         own = columns[_find(columns, name)]
         if value not in own:
             some = ", ".join(dict.fromkeys(str(x) for x in own))
-            message = f"xy: at: no row has {name} = {value}; there are {some}"
-            raise InputError(message)
+            raise InputError(f"xy: at: no row has {name} = {value}; there are {some}")
         rows = [i for i in rows if own[i] == value]
     return rows
 

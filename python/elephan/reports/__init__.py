@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from elephan.runs.saved import ReplicatedRun
 
 __all__ = ["report"]

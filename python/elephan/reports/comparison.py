@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +18,9 @@ from elephan.reports.sources import cost_tiles, fairness_tile, origin, read_scen
 from elephan.results.formats import table_path
 from elephan.runs.files import file_names
 from elephan.runs.saved import read_document
+from elephan.scenario import Scenario
 from elephan.sizing.saved import read_models
 from elephan.units import count, format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from elephan.scenario import Scenario
 
 Document = dict[str, Any]
 
@@ -50,8 +47,7 @@ def page(folder: Path) -> ReportPage:
     document = read_document(folder / "comparison.json")
     variants: list[Document] = document["variants"]
     if not variants:
-        message = f"{folder / 'comparison.json'}: holds no variants; compare laws or queues again"
-        raise InputError(message)
+        raise InputError(f"{folder / 'comparison.json'}: holds no variants; compare laws or queues again")
     found = document["recommendation"]
     chosen = next(v for v in variants if (v["law"], v["queue"]) == (found["law"], found["queue"]))
     scenario = read_scenario(folder / file_names([label(chosen, "-")])[0] / "scenario.toml")

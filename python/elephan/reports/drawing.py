@@ -6,6 +6,7 @@ Colours are those of the light theme; every coloured model names its colour in i
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -41,8 +42,6 @@ from elephan.pictures.figure import BARS, NEAR, Axis, Figure, Mark, Series, exte
 from elephan.reports.themes import THEMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from numpy.typing import NDArray
 
 LIGHT = THEMES["light"]

@@ -6,8 +6,9 @@ This module makes the empty pictures, one for each axis, and the numbers; the pa
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +18,6 @@ from elephan.pictures.words import number
 from elephan.reports.page import PageSection
 from elephan.store.labels import short
 from elephan.units import bits_per_second, octets, scaled, seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 SLOTS = 12
 """Maximum number of lines in one picture; more cannot be told apart."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -11,13 +12,10 @@ from elephan.assignments import changed_title
 from elephan.errors import InputError
 from elephan.loading import KINDS, kind_of, load
 from elephan.plugins import hook
-from elephan.runs.saved import read_document
+from elephan.runs.saved import ReplicatedRun, read_document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from elephan.reports.page import ReportPage
-    from elephan.runs.saved import ReplicatedRun
 
 
 def page_of(folder: Path) -> ReportPage:
@@ -45,8 +43,7 @@ def page_of(folder: Path) -> ReportPage:
     try:
         made = make(folder)
     except KeyError as error:
-        message = f"{folder / document}: has no {error}; write the folder again with this version"
-        raise InputError(message) from None
+        raise InputError(f"{folder / document}: has no {error}; write the folder again with this version") from None
     changes = read_document(folder / document).get("set", {}) if document.endswith(".json") else {}
     return replace(made, title=changed_title(made.title, changes, most=len(changes)))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from elephan.pictures.table import Column, Table, cell, fact_column, tabulated
 from elephan.pictures.words import capital
@@ -12,9 +13,6 @@ from elephan.reports.sources import origin, set_up
 from elephan.sizing.limit_words import limit_sentence, said
 from elephan.sizing.saved import SavedLimit
 from elephan.units import count, format_time
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Document = dict[str, Any]
 

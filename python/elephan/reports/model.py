@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +19,6 @@ from elephan.reports.page import PageSection, ReportPage, TerminalCommand
 from elephan.reports.sources import made_by
 from elephan.runs.saved import read_document
 from elephan.units import count, format_quantity, scaled
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 Document = dict[str, Any]
 
@@ -59,8 +57,7 @@ def page(folder: Path) -> ReportPage:
     """
     document = document_of(folder)
     if document is None:
-        message = f"{folder}: holds no model's table; write it with elephan model NAME --out"
-        raise InputError(message)
+        raise InputError(f"{folder}: holds no model's table; write it with elephan model NAME --out")
     from elephan.theory.models import MODELS  # noqa: PLC0415 (SciPy)
 
     rows, units = document["rows"], document["units"]

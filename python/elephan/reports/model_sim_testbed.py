@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from elephan.comparisons.pictures import over_time
 from elephan.errors import InputError
@@ -15,16 +17,10 @@ from elephan.reports.sources import origin, set_up, why_warmup
 from elephan.reports.testbed_section import parts as testbed_parts
 from elephan.reports.testbed_section import verdict
 from elephan.results.formats import table_path
-from elephan.runs.sampled import sampled
+from elephan.runs.sampled import SampledRun, sampled
 from elephan.runs.saved import SavedRun, read_document
 from elephan.scenario import Scenario
 from elephan.units import format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from elephan.runs.sampled import SampledRun
 
 Document = dict[str, Any]
 
@@ -248,8 +244,7 @@ def _seen(document: Document, folder: Path, name: str) -> SampledRun | None:
     if not table_path(folder / name, "samples").exists():
         return None
     if read_document(folder / name / "run.json").get("run") != document[name]["run"]:
-        message = f"{folder / name}: is of another run than {folder / 'compare.json'}; compare again"
-        raise InputError(message)
+        raise InputError(f"{folder / name}: is of another run than {folder / 'compare.json'}; compare again")
     return sampled(SavedRun(folder / name))
 
 

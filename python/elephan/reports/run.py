@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from elephan.lint.deterministic_replications import SAME, all_the_same, without_empty_intervals
-from elephan.metrics.quantity import GROUPS, LINKS, shown
+from elephan.metrics.quantity import GROUPS, LINKS, Quantity, shown
 from elephan.network import counted_flows
 from elephan.pictures.figure import Axis, Figure, Series, colour
 from elephan.pictures.table import Column, Table, cell, fact_column, measured, measured_column, tabulated
@@ -22,14 +24,8 @@ from elephan.results.formats import table_path
 from elephan.runs.pictures import MOST_LINKS, busiest, over_time
 from elephan.runs.sampled import SampledRun, sampled
 from elephan.runs.saved import SavedRun, read_document
+from elephan.scenario import Scenario
 from elephan.units import count, format_rate, format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from elephan.metrics.quantity import Quantity
-    from elephan.scenario import Scenario
 
 Document = dict[str, Any]
 

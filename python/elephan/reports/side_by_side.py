@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,15 +10,12 @@ from elephan.pictures.table import Column, Table, cell, fact_column, measured_co
 from elephan.pictures.words import joined, plain, with_unit
 from elephan.reports.page import PageSection, ReportPage
 from elephan.reports.sources import made_by, set_up
-from elephan.runs.side_by_side import decisive, differing, laid_over, named_runs, spoken
+from elephan.runs.side_by_side import DifferingKey, NamedRun, decisive, differing, laid_over, named_runs, spoken
+from elephan.scenario import Scenario
 from elephan.units import count, resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from elephan.runs.saved import ReplicatedRun
-    from elephan.runs.side_by_side import DifferingKey, NamedRun
-    from elephan.scenario import Scenario
 
 MOST_KEYS = 3
 """Maximum number of keys that the question names and that have columns in the table of results."""

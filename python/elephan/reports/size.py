@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from elephan.pictures.table import Column, Table, cell, fact_column, measured_column, tabulated
 from elephan.pictures.words import capital, joined, plain, row_with_unit
@@ -16,11 +18,6 @@ from elephan.sizing.saved import read_models
 from elephan.sizing.targets import GROUP_DELAYS, asked_of
 from elephan.sizing.wording import interval_words
 from elephan.units import count, format_bytes, format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
 
 Document = dict[str, Any]
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from elephan import _native
 from elephan.pictures.words import number, row_with_unit
 from elephan.reports.page import HeadlineNumber
 from elephan.scenario import Scenario
 from elephan.units import count, format_rate, format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 
 def read_scenario(path: Path) -> Scenario:

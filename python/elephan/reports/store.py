@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from elephan.display import CI95
 from elephan.pictures.table import Column, Table, cell, fact_column, label_column, tabulated
@@ -11,11 +13,6 @@ from elephan.reports.page import PageSection, ReportPage, TerminalCommand
 from elephan.reports.sources import made_by
 from elephan.store import Store, StoreError
 from elephan.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
 
 FIRST = ("utilization", "queueing_delay_s", "loss_ratio", "goodput_bps", "jain")
 """Most important quantities, by the suffix of their column's name; they come first."""

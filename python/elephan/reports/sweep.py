@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from elephan.errors import InputError
 from elephan.metrics.quantity import FAIRNESS, GROUPS, LINKS, tabled
@@ -20,10 +22,6 @@ from elephan.store.labels import as_value, short
 from elephan.sweeps.columns import varied_link
 from elephan.sweeps.saved import read_sweep
 from elephan.units import count, format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 Document = dict[str, Any]
 
@@ -253,5 +251,4 @@ def check_points(document: Document, path: Path) -> None:
         If it has none.
     """
     if not isinstance(document.get("points"), list) or not isinstance(document.get("failures"), list):
-        message = f"{path}: holds no points; run the sweep again"
-        raise InputError(message)
+        raise InputError(f"{path}: holds no points; run the sweep again")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from elephan.pictures.table import Column, Table, cell, fact_column, tabulated
 from elephan.pictures.words import plain
 from elephan.reports.page import PageSection
 from elephan.units import count, format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ACKS = {"sent": "segments sent", "received": "ACKs received", "merged": "of these merged"}
 COUNTS = {name: name for name in ("connections", "losses", "timeouts", "tests", "rising", "strays")}

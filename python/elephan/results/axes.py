@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.errors import UnitError
 from elephan.metrics.quantity import FAIRNESS, QUANTITIES
 from elephan.units import bits_per_second, number_and_unit, octets, seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 POINT = "point"
 """Axis of runs that do not form a grid: each run has a position of its own."""

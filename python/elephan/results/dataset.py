@@ -5,6 +5,7 @@ Source: CF Metadata Conventions 1.11 for the attributes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,13 +25,10 @@ from elephan.metrics.quantity import (
     unit,
 )
 from elephan.results.axes import POINT, ResultAxis, link_at, result_axes
+from elephan.results.parts import ResultPart, RunArrays
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
-
-    from elephan.results.parts import ResultPart, RunArrays
 
     Variables = dict[str, tuple[tuple[str, ...], NDArray[Any], dict[str, str]]]
     Grid = list[tuple[tuple[int, ...], RunArrays]]
@@ -73,8 +71,7 @@ def dataset(parts: Sequence[ResultPart], title: str) -> Any:
     import xarray as xr  # noqa: PLC0415 (optional)
 
     if not parts:
-        message = "to_xarray: there is no result to lay out; look at failures"
-        raise InputError(message)
+        raise InputError("to_xarray: there is no result to lay out; look at failures")
     axes, places = result_axes([part.labels for part in parts], lambda name, i: _buffer(name, parts[i].document))
     grid = [(place, part.arrays()) for place, part in zip(places, parts, strict=True) if part.arrays is not None]
     lengths = {axis.name: len(axis) for axis in axes}

@@ -9,18 +9,15 @@ import re
 import shutil
 import unicodedata
 import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from json.encoder import encode_basestring_ascii as _string
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from elephan.formats import stamped
 from elephan.results.formats import FORMATS, TableFormat, read_table, table_format
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
 
 _SCALAR = json.JSONEncoder(allow_nan=False)
 

@@ -10,17 +10,15 @@ import io
 import json
 import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
 from elephan import _native
 from elephan.errors import InputError
 from elephan.extras import require
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 SMALL = 512
 """Number of values below which columns are not compressed: they fit into a disk block, and compression costs more."""
@@ -182,8 +180,7 @@ def table_format(suffix: str) -> TableFormat:
         If there is none with this suffix.
     """
     if suffix not in FORMATS:
-        message = f'format: there is no "{suffix}"; use {", ".join(FORMATS)}'
-        raise InputError(message)
+        raise InputError(f'format: there is no "{suffix}"; use {", ".join(FORMATS)}')
     return FORMATS[suffix]
 
 

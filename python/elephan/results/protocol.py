@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.display import ColumnTable, figure
 from elephan.errors import InputError
 from elephan.results.files import write_files
+from elephan.results.parts import ResultPart
 from elephan.results.tables import SAMPLED, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from matplotlib.figure import Figure
-
-    from elephan.results.parts import ResultPart
 
 
 class ResultTables(ABC):
@@ -75,14 +73,12 @@ class ResultTables(ABC):
         ['replication', 'time_s', 'name', 'index', 'cwnd_segments', 'srtt_s']
         """
         if kind not in SAMPLED:
-            message = f'samples: "{kind}" is neither "links" nor "flows"'
-            raise InputError(message)
+            raise InputError(f'samples: "{kind}" is neither "links" nor "flows"')
         return table(self.parts, f"{SAMPLED[kind]}_samples")
 
     def files(self) -> Iterator[tuple[str, Any]]:
         """Yield the files of the result, as `elephan.results.files.encode_files` takes them."""
-        message = f"write: a {type(self).__name__} has no files of its own"
-        raise InputError(message)
+        raise InputError(f"write: a {type(self).__name__} has no files of its own")
 
     def write(self, folder: Path | str, tables: str = "parquet") -> list[Path]:
         """Write the files of the result into a folder: its document, tables, and the scenario.

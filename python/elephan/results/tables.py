@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,13 +10,10 @@ import numpy as np
 from elephan.display import CI95, ColumnTable
 from elephan.errors import InputError, unknown
 from elephan.metrics.quantity import GROUPS, LINKS, TRANSFERS, tabled
+from elephan.results.parts import ResultPart, RunArrays
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-
     from numpy.typing import NDArray
-
-    from elephan.results.parts import ResultPart, RunArrays
 
 SAMPLED = {"links": "link", "flows": "flow"}
 """Kinds of samples, and the column that names the link or flow of a row."""
@@ -175,8 +173,7 @@ def _long(
 def _samples(arrays: RunArrays, kind: str) -> dict[str, Any]:
     """Return samples over time as columns, see `_long`."""
     if not arrays.time_s.size:
-        message = "samples: none were kept; run with series=True"
-        raise InputError(message)
+        raise InputError("samples: none were kept; run with series=True")
     return _long(arrays, kind, arrays.link_samples if kind == "links" else arrays.flow_samples, arrays.time_s)
 
 
@@ -201,6 +198,5 @@ def table(parts: Sequence[ResultPart], name: str) -> ColumnTable:
         If there is none of this name, or it needs series that were not kept.
     """
     if name not in TABLES:
-        message = f"table: {unknown('table', name, TABLES)}"
-        raise InputError(message)
+        raise InputError(f"table: {unknown('table', name, TABLES)}")
     return TABLES[name](parts)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.metrics.quantity import FAIRNESS, quantities
 from elephan.results.parts import FlowName, RunArrays
 from elephan.runs.fairness import fairness_values
 from elephan.runs.files import flow_samples
+from elephan.runs.outcome import ReplicationOutcome
+from elephan.scenario import Scenario
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from elephan.runs.outcome import ReplicationOutcome
-    from elephan.scenario import Scenario
-
-    Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, NDArray[Any]]
 
 
 def run_arrays(scenario: Scenario, outcomes: Sequence[ReplicationOutcome]) -> RunArrays:

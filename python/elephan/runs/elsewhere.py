@@ -11,24 +11,22 @@ bytes.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan import _native
 from elephan.errors import InputError
 from elephan.runs.files import of_replication, payload_bytes, write_bytes
 from elephan.runs.pcapng import write_pcapng
 from elephan.runs.qlog import write_qlog
+from elephan.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
     from elephan.runs.result import RunResult
-    from elephan.scenario import Scenario
 
 SERVER_PORT = 5201
 """Port of iperf3."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan import _native
 from elephan.results.files import TableColumns
@@ -15,15 +17,11 @@ from elephan.results.files import whole_folder as whole_folder
 from elephan.results.files import write_bytes as write_bytes
 from elephan.results.files import write_json as write_json
 from elephan.results.files import write_text as write_text
+from elephan.runs.outcome import ReplicationOutcome
+from elephan.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from elephan.runs.outcome import ReplicationOutcome
     from elephan.runs.result import RunResult
-    from elephan.scenario import Scenario
 
 
 DOCUMENT = "run.json"
@@ -269,38 +267,31 @@ def _transfers(result: RunResult, rows: str) -> dict[str, Any]:
 def _traces(result: RunResult) -> dict[str, Any]:
     """Return one row per ACK or timeout of the traced flows; ``law_*`` are the law's gauges."""
     gauges = sorted({name for outcome in result.outcomes for trace in outcome.traces for name in trace["gauges"]})
-    parts = []
-    for replication, outcome in enumerate(result.outcomes):
-        for trace in outcome.traces:
-            rows = trace["time_s"].size
-            laws = {f"law_{name}": trace["gauges"].get(name, np.full(rows, np.nan)) for name in gauges}
-            known = (name for name in trace if not name.startswith(("drop_", "retransmit_", "sack_")))
-            own = {name: trace[name] for name in known if name not in ("flow", "gauges", "events")}
-            parts.append((rows, {"replication": replication, "flow": int(trace["flow"]), **laws, **own}))
-    return _joined(parts)
+
+    def columns(trace: Mapping[str, Any]) -> dict[str, Any]:
+        absent = np.full(trace["time_s"].size, np.nan)
+        known = (name for name in trace if not name.startswith(("drop_", "retransmit_", "sack_")))
+        own = {name: trace[name] for name in known if name not in ("flow", "gauges", "events")}
+        return {f"law_{name}": trace["gauges"].get(name, absent) for name in gauges} | own
+
+    return _of_traces(result, columns)
 
 
 def _events(result: RunResult) -> dict[str, Any]:
     """Return one row per event of the traced flows: losses, states of recovery, timers and undone reductions."""
-    traced = [(number, trace) for number, outcome in enumerate(result.outcomes) for trace in outcome.traces]
-    sizes = [trace["events"]["time_s"].size for _, trace in traced]
-    return {
-        "replication": np.repeat(np.array([number for number, _ in traced], dtype=np.uint32), sizes),
-        "flow": np.repeat(np.array([trace["flow"] for _, trace in traced], dtype=np.uint32), sizes),
-        **{name: np.concatenate([trace["events"][name] for _, trace in traced]) for name in traced[0][1]["events"]},
-    }
+    return _of_traces(result, lambda trace: trace["events"])
 
 
 def _retransmissions(result: RunResult) -> dict[str, Any]:
     """Return one row per segment of the traced flows that was sent again."""
+    return _of_traces(result, lambda trace: {name: trace[f"retransmit_{name}"] for name in ("time_s", "segment")})
+
+
+def _of_traces(result: RunResult, columns_of: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> dict[str, Any]:
+    """Join columns of the traced flows below each other, with replication and flow before them."""
     traced = [(number, trace) for number, outcome in enumerate(result.outcomes) for trace in outcome.traces]
-    sizes = [trace["retransmit_time_s"].size for _, trace in traced]
-    return {
-        "replication": np.repeat(np.array([number for number, _ in traced], dtype=np.uint32), sizes),
-        "flow": np.repeat(np.array([trace["flow"] for _, trace in traced], dtype=np.uint32), sizes),
-        "time_s": np.concatenate([trace["retransmit_time_s"] for _, trace in traced]),
-        "segment": np.concatenate([trace["retransmit_segment"] for _, trace in traced]),
-    }
+    found = [(number, int(trace["flow"]), columns_of(trace)) for number, trace in traced]
+    return _joined((own["time_s"].size, {"replication": number, "flow": flow, **own}) for number, flow, own in found)
 
 
 def _packets(result: RunResult) -> dict[str, Any]:

@@ -7,11 +7,13 @@ sampled window over their smoothed round-trip time, as goodputs are not sampled.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.display import ColumnTable
 from elephan.errors import InputError, suggest
@@ -26,17 +28,11 @@ from elephan.metrics import (
 )
 from elephan.metrics.quantity import FAIRNESS, QUANTITIES, path, places, unit
 from elephan.runs.fairness import fair_shares
+from elephan.runs.outcome import ReplicationOutcome
+from elephan.scenario import Scenario
 from elephan.stats import estimate
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from elephan.runs.outcome import ReplicationOutcome
-    from elephan.scenario import Scenario
-
-    Values = dict[str, list[float]]
+Values = dict[str, list[float]]
 
 WINDOW_RTTS = 10.0
 """Averaging time of shares for the convergence time, in round-trip times."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from elephan import _native
@@ -16,9 +17,6 @@ from elephan.metrics.quantity import derived
 from elephan.own_laws import check_state, class_state
 from elephan.runs.threads import monitor_of_thread
 from elephan.scenario import AUTO, Scenario
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 @dataclass(frozen=True)

@@ -16,22 +16,20 @@ bytes). What they echo is the first copy of a segment that this link did not dro
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan import _native
 from elephan.results.files import atomic
 from elephan.runs.files import HEADER_B, file_names, link_name, of_replication, payload_bytes
+from elephan.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
     from elephan.runs.result import RunResult
-    from elephan.scenario import Scenario
 
 ROWS = 1 << 14
 """Packets that are encoded at once, which bounds the memory."""

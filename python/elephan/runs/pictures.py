@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.metrics import utilization_series
 from elephan.pictures.figure import WARMUP, Axis, Figure, Mark, Series, colour
 from elephan.pictures.lines import MOST_POINTS, average_after, of_flows, points_each, spans
 from elephan.pictures.thin import thin
 from elephan.runs.schedules import delay_over_time, rate_over_time
+from elephan.scenario import Scenario
 from elephan.units import count, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
     from elephan.runs.sampled import SampledRun
-    from elephan.scenario import Scenario
 
 Document = dict[str, Any]
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+from elephan.metrics import ratio
+from elephan.runs.outcome import ReplicationOutcome
+from elephan.scenario import Scenario
 
-    from elephan.runs.outcome import ReplicationOutcome
-    from elephan.scenario import Scenario
-
-    Estimate = Callable[[Sequence[float]], dict[str, float | None]]
+Estimate = Callable[[Sequence[float]], dict[str, float | None]]
 
 
 def _size(pool: dict[str, Any]) -> float:
     return float(pool["size_packets"] if pool["size_bytes"] is None else pool["size_bytes"])
-
-
-def _over(amount: float, whole: float) -> float:
-    """Return a share; 0 of an empty whole."""
-    return float(amount) / float(whole) if whole else 0.0
 
 
 def pool_documents(
@@ -43,8 +37,8 @@ def pool_documents(
         mine = [link for link, fact in enumerate(scenario.links) if fact["pool"] == i]
         yield {
             **pool,
-            "occupancy": over([_over(o.pools["used"][i], _size(pool)) for o in outcomes]),
-            "occupancy_max": over([_over(o.pools["used_max"][i], _size(pool)) for o in outcomes]),
+            "occupancy": over([ratio(o.pools["used"][i], _size(pool)) for o in outcomes]),
+            "occupancy_max": over([ratio(o.pools["used_max"][i], _size(pool)) for o in outcomes]),
             "drops": over([float(o.links["pool_drops"][mine].sum()) for o in outcomes]),
         }
 
@@ -72,8 +66,8 @@ def share_document(
     held = [o.links["pool_held"][link] for o in outcomes]
     return {
         "name": pool["name"],
-        "occupancy": over([_over(x, _size(pool)) for x in held]),
-        "occupancy_max": over([_over(o.links["pool_held_max"][link], _size(pool)) for o in outcomes]),
-        "share": over([_over(x, o.pools["used"][index]) for x, o in zip(held, outcomes, strict=True)]),
+        "occupancy": over([ratio(x, _size(pool)) for x in held]),
+        "occupancy_max": over([ratio(o.links["pool_held_max"][link], _size(pool)) for o in outcomes]),
+        "share": over([ratio(x, o.pools["used"][index]) for x, o in zip(held, outcomes, strict=True)]),
         "drops": over([float(o.links["pool_drops"][link]) for o in outcomes]),
     }

@@ -11,6 +11,8 @@ marker, with its time there; what was sent again, or undone, is a marker, too.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,9 +20,6 @@ import numpy as np
 from elephan.runs.files import file_names, link_name, of_replication, write_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
     from elephan.runs.result import RunResult
 
 EVENT_SCHEMAS = ("urn:ietf:params:qlog:events:quic-13", "urn:ietf:params:qlog:events:simulation")

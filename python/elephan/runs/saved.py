@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,7 @@ from elephan.runs.notebook import page
 from elephan.runs.outcome import ReplicationOutcome
 from elephan.scenario import Scenario
 
-if TYPE_CHECKING:
-    Columns = dict[str, NDArray[Any]]
+Columns = dict[str, NDArray[Any]]
 
 DOCUMENT, SCENARIO = "run.json", "scenario.toml"
 
@@ -219,6 +219,28 @@ class SavedRun(FolderRun):
     @cached_property
     def _full(self) -> dict[str, Any]:
         return read_document(self.folder / DOCUMENT, ("run", "links", "groups", "fairness", "warnings", "provenance"))
+
+
+@contextmanager
+def of_this_version(where: Path | str, *, verb: str = "has") -> Iterator[None]:
+    """Refuse a document that lacks what the block reads.
+
+    Parameters
+    ----------
+    where : Path or str
+        Document, for the message; a part of it behind a colon.
+    verb : str
+        ``"have"`` if the part is several.
+
+    Raises
+    ------
+    InputError
+        If the block does not find a key, or something of another kind.
+    """
+    try:
+        yield
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{where}: {verb} no {error}; write the folder again with this version") from None
 
 
 def read_document(path: Path, keys: Sequence[str] = ()) -> dict[str, Any]:

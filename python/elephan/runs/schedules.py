@@ -5,19 +5,16 @@ What is drawn in each replication (two rates in turn, jitter) is none of it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.trace_files import OPPORTUNITY_BYTES
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    Held = tuple[NDArray[np.float64], NDArray[np.float64]]
-    Work = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+Held = tuple[NDArray[np.float64], NDArray[np.float64]]
+Work = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 _BINS = 400
 """Maximum number of steps in a figure; schedules with more are averaged over this number of bins."""

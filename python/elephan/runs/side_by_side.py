@@ -5,10 +5,12 @@ Pictures are plain data, drawn by pages and by figures alike.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.errors import InputError
 from elephan.metrics import utilization_series
@@ -17,15 +19,11 @@ from elephan.pictures.lines import MOST_POINTS, average_after, spans
 from elephan.pictures.thin import thin
 from elephan.runs.pictures import DELAYS, FINE, busiest, sampled_delay
 from elephan.runs.sampled import SampledRun, sampled
+from elephan.scenario import Scenario
 from elephan.units import count, format_rate, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     from elephan.runs.saved import ReplicatedRun
-    from elephan.scenario import Scenario
 
     Floats = NDArray[np.float64]
 

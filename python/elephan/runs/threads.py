@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import threading
 import weakref
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 from elephan import _native
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from concurrent.futures import Future
 
 _here = threading.local()
 

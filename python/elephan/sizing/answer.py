@@ -18,16 +18,16 @@ from elephan.results.files import TableColumns
 from elephan.results.parts import RunArrays
 from elephan.runs.files import identity
 from elephan.scenario import Scenario
+from elephan.sizing.curve import BufferCurve
 from elephan.sizing.limits import LinkLimit
 from elephan.sizing.notebook import answer_page, sentence
 from elephan.sizing.rules import broken, rules
+from elephan.sizing.suggest import BufferSuggestion
 from elephan.sizing.targets import GroupSample, Target, targets_json
 
 if TYPE_CHECKING:
     from elephan.pictures.figure import Figure
-    from elephan.sizing.curve import BufferCurve
     from elephan.sizing.models import ModelPrediction
-    from elephan.sizing.suggest import BufferSuggestion
 
 PREDICTED = ("utilization", "loss_ratio", "queueing_delay_s")
 METRICS = (*PREDICTED, "jain")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from elephan.network import Network, NetworkLink
-    from elephan.sizing.recommend import Candidate
+from elephan.network import Network, NetworkLink
+from elephan.sizing.recommend import Candidate
 
 FULL_FIRST = frozenset({"drop-tail", "fq", "drr", "sfq", "priority-fq", "xcp"})
 """Disciplines that drop only when the buffer is full, so that the buffer limits the queueing delay."""

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from elephan.accuracy import NearbyErrors, largest_error, level, nearby
 from elephan.errors import InputError
 from elephan.network import Network, NetworkLink
+from elephan.sizing.curve import BufferCurve
 from elephan.sizing.suggest import ANSWER, PER_FLOW, SUGGESTED, BufferSuggestion, less_than_one_each
 from elephan.sizing.targets import Target
 from elephan.theory.models import MODELS, bottleneck
@@ -25,9 +26,6 @@ from elephan.theory.models.card import Model, Prediction
 from elephan.theory.models.senders import doubts
 from elephan.theory.response import Floats
 from elephan.units import count, format_packets
-
-if TYPE_CHECKING:
-    from elephan.sizing.curve import BufferCurve
 
 POINTS = 41
 """Number of buffers at which a model is evaluated; neighbours differ by a third on a long fat path."""

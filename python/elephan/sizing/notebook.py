@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from elephan import display
@@ -11,8 +12,6 @@ from elephan.sizing.targets import GROUP_DELAYS, asked_of
 from elephan.units import count, format_bytes, format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from elephan.sizing.answer import SizeAnswer
     from elephan.sizing.comparison import SizeComparison
 

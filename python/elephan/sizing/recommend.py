@@ -6,17 +6,14 @@ Source: variants share random numbers, so they are told apart by paired differen
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from elephan.sizing.curve import BufferCurve
+from elephan.sizing.targets import BufferSample, Target
 from elephan.stats import estimate, paired
 from elephan.units import format_packets
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from elephan.sizing.curve import BufferCurve
-    from elephan.sizing.targets import BufferSample, Target
 
 MATTERS = 0.05
 """Smallest relative difference that counts in a choice: buffers are found to 5 % themselves."""

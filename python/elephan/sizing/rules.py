@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from elephan.network import Network
+
 if TYPE_CHECKING:
-    from elephan.network import Network
     from elephan.theory.rules import LinkFacts
 
 

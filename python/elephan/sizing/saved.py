@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,8 +19,6 @@ from elephan.sizing.answer import row_document
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from elephan.pictures.figure import Figure
 
 SIZE, VARIANTS, LIMIT = "size.json", "comparison.json", "limit.json"

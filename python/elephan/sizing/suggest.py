@@ -8,20 +8,17 @@ DhamdhereDovrolis2006; shares by Jain's index, Jain1984.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from elephan.network import FlowGroup, Network, NetworkLink
 from elephan.sizing.caveats import SERVES_IN_TURN, UNFAIR
+from elephan.sizing.curve import BufferCurve
 from elephan.sizing.limits import held_by_windows, held_elsewhere
+from elephan.sizing.targets import Target
 from elephan.stats import estimate
 from elephan.units import format_packets, format_rate, format_time
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from elephan.network import FlowGroup, Network, NetworkLink
-    from elephan.sizing.curve import BufferCurve
-    from elephan.sizing.targets import Target
 
 LEAST_UTILIZATION = 0.95
 """Target utilization of a suggested buffer if no target states one."""

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from elephan.display import CI95
 from elephan.metrics.quantity import FAIRNESS, GROUPS, LINK_FACTS, LINKS, TRANSFERS, long_names, unit
-from elephan.store.index import KINDS
+from elephan.store.index import KINDS, Index
 from elephan.store.schema import TABLES
 from elephan.store.summary import shown_as
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from elephan.store.index import Index
 
 _TITLES = {
     "results": "a row for each run and set of labels, with the columns of export: NAME.utilization of a link or group",

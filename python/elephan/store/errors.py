@@ -5,14 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from elephan.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _SHUT = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -56,8 +53,7 @@ def reraise_as_store_error(folder: Path) -> Iterator[None]:
         raise StoreError(_of_system(folder, error)) from None
     except sqlite3.Error as error:
         if str(error) == _CLOSED:
-            message = f"store {folder}: is closed; open it again, or ask within the with statement"
-            raise StoreError(message) from None
+            raise StoreError(f"store {folder}: is closed; open it again, or ask within the with statement") from None
         name = str(getattr(error, "sqlite_errorname", "") or "")
         if name.startswith("SQLITE_IOERR") and _is_full(folder):
             name = "SQLITE_FULL"

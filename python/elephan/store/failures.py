@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 from elephan import _native
 from elephan.runs.files import write_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from elephan.store.index import Index
+from elephan.store.index import Index
 
 FOLDER = "failures"
 

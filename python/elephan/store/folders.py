@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,14 +17,11 @@ from elephan.results.files import encode_files
 from elephan.runs.files import run_tables
 from elephan.runs.saved import BESIDE
 from elephan.store.keys import key_of
-from elephan.store.labels import as_line
+from elephan.store.labels import Labels, as_line
 from elephan.store.provenance import here
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from elephan.runs.result import RunResult
-    from elephan.store.labels import Labels
 
 DOCUMENT, JOURNAL, SAMPLES = "run.json", "labels.jsonl", "samples.parquet"
 
@@ -151,8 +149,7 @@ def read(folder: Path) -> RunFolder:
         full = _unstamped(full)
     parts = {"run", "links", "groups", "fairness", *BESIDE}
     if not isinstance(full, dict) or not parts <= full.keys() or "id" not in full["store"]:
-        message = "is not the document of a run"
-        raise ValueError(message)
+        raise ValueError("is not the document of a run")
     sizes = {name: (folder / name).stat().st_size for name in full["files"]} | {DOCUMENT: len(content)}
     return RunFolder(full, hashlib.sha256(content).hexdigest(), sizes)
 

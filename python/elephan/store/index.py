@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from elephan.store.errors import StoreError
-from elephan.store.labels import as_line
+from elephan.store.folders import RunFolder
+from elephan.store.labels import Labels, as_line
 from elephan.store.schema import ROWS, create_tables
 from elephan.store.summary import RUN, shown_as, summarize
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from elephan.store.folders import RunFolder
-    from elephan.store.labels import Labels
 
 FILE = "index.sqlite"
 
@@ -137,8 +133,7 @@ class Index:
                     message = f'labels: "{name}": the store calls it "{lower[name.lower()]}" already; write it the same'
                     raise StoreError(message)
             if len(there | labels.keys()) > WIDEST:
-                message = f"labels: the store would have more than {WIDEST} different ones; use another store"
-                raise StoreError(message)
+                raise StoreError(f"labels: the store would have more than {WIDEST} different ones; use another store")
 
     def add(self, folder: RunFolder, sets: Iterable[Labels]) -> None:
         """Add a run, or update its row; call within `change`.

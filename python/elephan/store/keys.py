@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from elephan import _native
-from elephan.scenario import AUTO, STATED
+from elephan.scenario import AUTO, STATED, Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from elephan.runs.result import RunResult
-    from elephan.scenario import Scenario
 
 WINDOW = "window"
 

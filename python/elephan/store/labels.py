@@ -6,14 +6,12 @@ import json
 import math
 import re
 import tomllib
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Mapping
+from typing import TypeAlias
 
 from elephan.errors import InputError
 from elephan.input_files import parse_toml
 from elephan.results.axes import short as short
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Label: TypeAlias = "str | int | float | bool"
 Labels: TypeAlias = "dict[str, Label]"
@@ -79,11 +77,9 @@ def as_line(labels: Labels) -> str:
 
 def _name(name: object) -> str:
     if not isinstance(name, str) or not name.strip() or "\0" in name:
-        message = f'labels: "{name}" is no name; write for example links[0].buffer'
-        raise InputError(message)
+        raise InputError(f'labels: "{name}" is no name; write for example links[0].buffer')
     if name.lower() in RESERVED:
-        message = f'labels: "{name}" is what the store itself calls a column; choose another name'
-        raise InputError(message)
+        raise InputError(f'labels: "{name}" is what the store itself calls a column; choose another name')
     return name
 
 
@@ -94,19 +90,16 @@ def _value(name: str, value: object) -> Label:
         return value if abs(value) <= LARGEST else str(value)
     if isinstance(value, float):
         if not math.isfinite(value):
-            message = f"labels: {name}: {value} cannot be a label; give a finite number or a text"
-            raise InputError(message)
+            raise InputError(f"labels: {name}: {value} cannot be a label; give a finite number or a text")
         return value + 0.0  # -0.0 and 0.0 are one label.
     if value is None:
-        message = f"labels: {name}: has no value; leave it out, or give a text"
-        raise InputError(message)
+        raise InputError(f"labels: {name}: has no value; leave it out, or give a text")
     if hasattr(value, "item") and not hasattr(value, "__len__"):
         return _value(name, value.item())  # A number of NumPy.
     try:
         return _toml(value)
     except TypeError as error:
-        message = f"labels: {name}: {error} cannot be a label; give a text, a number, true or false"
-        raise InputError(message) from None
+        raise InputError(f"labels: {name}: {error} cannot be a label; give a text, a number, true or false") from None
 
 
 def _toml(value: object) -> str:

@@ -6,20 +6,15 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elephan.store import failures, folders
 from elephan.store.errors import DAMAGED, DamageError, StoreError
 from elephan.store.index import DAMAGED_NAMES, FILE, Index
-from elephan.store.locks import LOCK, hold, release
+from elephan.store.locks import LOCK, WriterLock, hold, release
 from elephan.store.schema import BUSY_S, VERSION, check_version, connect, quick
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from elephan.store.locks import WriterLock
 
 VARIABLE, USUAL = "ELEPHAN_STORE", ".elephan"
 """Environment variable with the folder of the store, and the default folder inside the working directory."""
@@ -115,8 +110,7 @@ def _make(store: Path, writer_lock: WriterLock) -> Index:
             add_folders(index, store, folders.all_ids(store))
             failures.add_failures(index, store)
             if not index.is_sound():
-                message = f"store {store}: {DAMAGED}"
-                raise DamageError(message)
+                raise DamageError(f"store {store}: {DAMAGED}")
         finally:
             index.connection.close()
         sync(folder / FILE)
@@ -185,8 +179,7 @@ def check_is_there(store: Path) -> None:
     StoreError
     """
     if not is_there(store):
-        message = f"store {store}: there is none; give the folder of one with --store, or set ELEPHAN_STORE"
-        raise StoreError(message)
+        raise StoreError(f"store {store}: there is none; give the folder of one with --store, or set ELEPHAN_STORE")
 
 
 def _uri(path: Path, options: str) -> sqlite3.Connection:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from elephan.errors import suggest
 from elephan.store.errors import StoreError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from elephan.store.index import Index
+from elephan.store.index import Index
 
 CHUNK = 2000
 """Number of rows held as Python objects at a time: they fit into the processor's cache, which halves the time."""
@@ -48,8 +45,7 @@ def ask(index: Index, sql: str) -> Any:
         If the statement is wrong, or would change something.
     """
     if not sql.strip():
-        message = 'query: empty; write for example SELECT * FROM results WHERE "core.utilization" > 0.95'
-        raise StoreError(message)
+        raise StoreError('query: empty; write for example SELECT * FROM results WHERE "core.utilization" > 0.95')
     if _ID_JOINED.search(_without_texts(sql)):
         message = "query: results has ids in its column run, and no other table has; JOIN points USING (run) for labels"
         raise StoreError(message)
@@ -61,8 +57,7 @@ def ask(index: Index, sql: str) -> Any:
     try:
         cursor = connection.execute(_named(sql))
         if cursor.description is None:
-            message = "query: gives no rows; it can only read: write a SELECT"
-            raise StoreError(message)
+            raise StoreError("query: gives no rows; it can only read: write a SELECT")
         return as_arrow(_distinct(column[0] for column in cursor.description), cursor)
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise StoreError(_explained(index, sql, error)) from None

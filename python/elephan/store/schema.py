@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from elephan.store.errors import REPAIR, DamageError, StoreError
 from elephan.store.summary import GROUP, LINK, RUN
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 VERSION = 1
 """Version of the schema, in ``PRAGMA user_version``."""
@@ -129,8 +126,7 @@ def check_version(connection: sqlite3.Connection, path: Path) -> int:
     mark = connection.execute("PRAGMA application_id").fetchone()[0]
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     if mark != APPLICATION and (mark or tables):
-        message = f"store {path}: is the file of another program; give another folder"
-        raise StoreError(message)
+        raise StoreError(f"store {path}: is the file of another program; give another folder")
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version not in {0, VERSION}:
         message = f"store {path}: was written by another elephan (schema {version}; this one reads schema {VERSION})"
@@ -141,6 +137,5 @@ def check_version(connection: sqlite3.Connection, path: Path) -> int:
     elif version == VERSION and (missing := sorted(NAMES - tables)):
         lost = f"its table {missing[0]}" if len(missing) == 1 else f"its tables {', '.join(missing)}"
     if lost:
-        message = f"store {path.parent}: {path.name} has lost {lost}; {REPAIR}"
-        raise DamageError(message)
+        raise DamageError(f"store {path.parent}: {path.name} has lost {lost}; {REPAIR}")
     return version

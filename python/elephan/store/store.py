@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from elephan.own_laws import check_used, declared
+from elephan.own_laws import LawSource, check_used, declared
 from elephan.results import ResultPart, ResultTables
 from elephan.results.formats import table_format
 from elephan.runs import run
@@ -17,20 +18,16 @@ from elephan.scenario import Scenario
 from elephan.store import failures, folders, query, tables, upkeep
 from elephan.store.errors import DamageError, StoreError, reraise_as_store_error
 from elephan.store.keys import WINDOW, key
-from elephan.store.labels import as_labels, as_line
+from elephan.store.labels import Labels, as_labels, as_line
 from elephan.store.locks import WriterLock
 from elephan.store.opening import add_folders, make_again, open_to_read, open_to_write, usual
 from elephan.store.provenance import now, of_process
 from elephan.store.stored import StoredRun
 from elephan.store.table import StoreTable
+from elephan.store.upkeep import DamageReport, MergeSummary, Removed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from elephan.own_laws import LawSource
     from elephan.runs.result import RunResult
-    from elephan.store.labels import Labels
-    from elephan.store.upkeep import DamageReport, MergeSummary, Removed
 
 MOST, LONGEST_S = 100, 0.25
 """Maximum number of rows waiting for the index, and their maximum wait [s]. The folders are already there."""
@@ -222,8 +219,7 @@ class Store(ResultTables):
         with reraise_as_store_error(self.folder):
             number = self.index.number(stored.id)
             if number is None:
-                message = f"store {self.folder}: {stored.id[:12]}: no such run"
-                raise StoreError(message)
+                raise StoreError(f"store {self.folder}: {stored.id[:12]}: no such run")
             if made and made not in self.index.sets(number):
                 with self.index.change():
                     self.index.label(number, made)
@@ -336,8 +332,7 @@ class Store(ResultTables):
         if len(found) != 1 or not prefix:
             several = ", ".join(run_id[:12] for run_id in found)
             what = f"several runs begin so ({several}); give more of it" if found else "no run begins so"
-            message = f"store {self.folder}: {prefix}: {what}; elephan store ls lists them"
-            raise StoreError(message)
+            raise StoreError(f"store {self.folder}: {prefix}: {what}; elephan store ls lists them")
         return self._stored(found[0])
 
     def runs(self, **labels: object) -> list[StoredRun]:
@@ -457,8 +452,7 @@ class Store(ResultTables):
             If there is no such format or column, or the file cannot be written.
         """
         if path is not None and Path(path).is_dir():
-            message = f"{path}: is a folder; give the name of a file, such as {Path(path) / f'all.{format}'}"
-            raise StoreError(message)
+            raise StoreError(f"{path}: is a folder; give the name of a file, such as {Path(path) / f'all.{format}'}")
         content = table_format(format).encode(self.table(labels, columns).arrow)
         if path is not None:
             with reraise_as_store_error(Path(path)):
@@ -595,6 +589,5 @@ class Store(ResultTables):
     def writing(self) -> WriterLock:
         """Lock of this process as a writer, with its temporary folder; raises StoreError if the store is read-only."""
         if self._writer_lock is None:
-            message = f"store {self.folder}: was opened to be read only, or is closed"
-            raise StoreError(message)
+            raise StoreError(f"store {self.folder}: was opened to be read only, or is closed")
         return self._writer_lock

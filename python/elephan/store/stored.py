@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from elephan.errors import InputError
 from elephan.results.formats import read_table
+from elephan.runs.measures import AskedMetric
 from elephan.runs.saved import FolderRun
 from elephan.scenario import Scenario
 from elephan.store import folders
 from elephan.store.errors import StoreError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-    from elephan.runs.measures import AskedMetric
-    from elephan.store.labels import Labels
-
+from elephan.store.labels import Labels
 
 SCENARIO = "scenario.toml"
 
@@ -126,8 +122,7 @@ class StoredRun(FolderRun):
         file = f"{name}.parquet"
         if file not in self._full["files"]:
             remedy = "with record.packets in its scenario" if name == "packets" else "with series=True"
-            message = f"run {self.id[:12]}: has no {name}; run it again {remedy}"
-            raise StoreError(message)
+            raise StoreError(f"run {self.id[:12]}: has no {name}; run it again {remedy}")
         try:
             return read_table(self.folder / file)
         except InputError:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Container, Mapping
+from typing import Any, NamedTuple
 
 from elephan.display import CI95
 from elephan.metrics.quantity import FAIRNESS, GROUPS, LINKS, tabled
 from elephan.results.tables import group_row, link_row, measured
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
 
 
 def _with_intervals(kind: str) -> tuple[str, ...]:

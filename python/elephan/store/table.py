@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan import display
 from elephan.errors import InputError
 from elephan.extras import require
 from elephan.units import count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,12 +58,10 @@ class StoreTable:
         require("to_xarray", "xarray", "pandas")
         missing = [axis for axis in axes if axis not in self.columns]
         if missing or not axes:
-            message = f'axes: there is no column "{", ".join(missing)}"; columns: {", ".join(self.columns)}'
-            raise InputError(message)
+            raise InputError(f'axes: there is no column "{", ".join(missing)}"; columns: {", ".join(self.columns)}')
         frame = self.to_pandas().set_index(list(axes))
         if not frame.index.is_unique:
-            message = f"axes: {', '.join(axes)} do not tell the rows apart; add what else differs"
-            raise InputError(message)
+            raise InputError(f"axes: {', '.join(axes)} do not tell the rows apart; add what else differs")
         return frame.to_xarray()
 
     def _repr_html_(self) -> str:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from elephan.store.errors import StoreError
-from elephan.store.index import KINDS, quoted
+from elephan.store.index import KINDS, Index, quoted
+from elephan.store.labels import Labels
 from elephan.store.query import as_arrow, as_column, hint
 from elephan.store.schema import ROWS
 from elephan.store.summary import GROUP, LINK, RUN, shown_as
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from elephan.store.index import Index
-    from elephan.store.labels import Labels
 
 LABELS, SUMMARY = "labels", "summary"
 
@@ -47,8 +43,7 @@ def condition(index: Index, labels: Labels) -> tuple[str, tuple[object, ...]]:
         if name not in known:
             if not index.rows("SELECT 1 FROM runs LIMIT 1"):
                 return "0", ()
-            message = f'labels: there is no "{name}"; {hint(name, known, "labels")}'
-            raise StoreError(message)
+            raise StoreError(f'labels: there is no "{name}"; {hint(name, known, "labels")}')
     return " AND ".join(f"p.{quoted(name)} = ?" for name in labels) or "1", tuple(labels.values())
 
 
@@ -135,8 +130,7 @@ class _Layout:
                 names[name] = None
             elif name not in self.index.names("labels"):
                 known = [LABELS, SUMMARY, *self.labels, *summary]
-                message = f'columns: there is no "{name}"; {hint(name, known)}'
-                raise StoreError(message)
+                raise StoreError(f'columns: there is no "{name}"; {hint(name, known)}')
         return names
 
     def _measured(self, kind: str, place: str, number: int, names: Mapping[str, None]) -> dict[str, Any]:

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan import _native
 from elephan.store import failures, folders
 from elephan.store.errors import StoreError
-from elephan.store.index import FILE
+from elephan.store.index import FILE, Index
+from elephan.store.labels import Labels
 from elephan.store.locks import LOCK, discard, hold, leftovers, release
 from elephan.store.opening import add_folders, make_again
 from elephan.store.provenance import stamp
 from elephan.store.tables import condition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from elephan.store.index import Index
-    from elephan.store.labels import Labels
     from elephan.store.store import Store
 
 SHARDS = "shards"
@@ -254,8 +252,7 @@ def merge(store: Store, source: Path) -> MergeSummary:
         If `source` is not a store.
     """
     if not (source / "runs").is_dir() and not (source / FILE).exists():
-        message = f"merge: {source}: there is no store; give the folder of one"
-        raise StoreError(message)
+        raise StoreError(f"merge: {source}: there is no store; give the folder of one")
     total = MergeSummary()
     for shard in sorted((source / SHARDS).glob("*/runs")):
         total += merge(store, shard.parent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from concurrent.futures import Executor
 
 PATIENCE = "10s"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,9 @@ from elephan.runs.precision import FIRST
 from elephan.runs.warmup import PILOT
 from elephan.scenario import AUTO, Scenario
 from elephan.store import Store
+from elephan.store.labels import Labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from elephan.store.labels import Labels
     from elephan.sweeps.axes import Combination
     from elephan.sweeps.lists import Value
 

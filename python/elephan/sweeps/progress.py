@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from elephan.store import PackedRun
     from elephan.sweeps.execution import PointJob
 

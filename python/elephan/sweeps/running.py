@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.costs.check import check_memory
 from elephan.errors import InputError
@@ -27,9 +28,6 @@ from elephan.sweeps.progress import ProgressCounter, SweepProgress
 from elephan.sweeps.result import PointResult, SweepResult
 from elephan.sweeps.tasks import SweepSettings
 from elephan.workers import check_workers
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
 
 MOST_CHECKED = 100
 """Maximum number of points whose memory is estimated before the sweep starts."""

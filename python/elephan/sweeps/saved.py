@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from elephan.errors import InputError
 from elephan.results import SweepDocument
-from elephan.runs.saved import read_document
+from elephan.runs.saved import of_this_version, read_document
 from elephan.scenario import Scenario
 from elephan.store.labels import as_value
 from elephan.store.stored import StoredRun
@@ -118,10 +118,8 @@ def read_sweep(folder: Path | str) -> SweepResult:
     path = Path(folder) / DOCUMENT
     keys = ("title", "precision", "max_replications", "base", "axes", "points", "failures", "warnings", "provenance")
     document = read_document(path, keys)
-    try:
+    with of_this_version(path):
         return _sweep(document, path)
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{path}: has no {error}; write the folder again with this version") from None
 
 
 def _sweep(document: Mapping[str, Any], path: Path) -> SweepResult:

@@ -16,7 +16,7 @@ from elephan.results import ResultPart, ResultTables, TestbedDocument
 from elephan.runs.files import run_files
 from elephan.runs.outcome import ReplicationOutcome
 from elephan.runs.result import RunResult
-from elephan.runs.saved import SavedRun
+from elephan.runs.saved import SavedRun, of_this_version
 from elephan.scenario import Scenario
 from elephan.testbed.hosts import lacking
 from elephan.testbed.plan import PROGRAMS, TestbedPlan, plan
@@ -32,6 +32,9 @@ DEVICES = Path("/dev/net/tun")
 
 ATTEMPTS = 3
 """Maximum number of attempts at a replication until it is valid."""
+
+RECORDED = ("objections", "punctuality", "laws", "acks", "differences")
+"""Facts about the validity of a run, which its document has as lists."""
 
 
 @dataclass(frozen=True)
@@ -90,14 +93,7 @@ class TestbedResult(ResultTables):
     def to_json(self) -> TestbedDocument:
         """Return the document of ``elephan testbed run --json``: that of a run, and the facts about its validity."""
         document = self.result.to_json()
-        record = {
-            "valid": self.valid,
-            "objections": list(self.objections),
-            "punctuality": list(self.punctuality),
-            "laws": list(self.laws),
-            "acks": list(self.acks),
-            "differences": list(self.differences),
-        }
+        record = {"valid": self.valid} | {name: list(getattr(self, name)) for name in RECORDED}
         return cast("TestbedDocument", document | {"origin": ENGINE, "testbed": record})
 
     def files(self) -> Iterator[tuple[str, Any]]:
@@ -122,14 +118,10 @@ def read_testbed(folder: Path | str) -> TestbedResult:
         If something in it cannot be read, or it is not the run of a testbed.
     """
     saved = SavedRun(Path(folder))
-    try:
+    with of_this_version(saved.folder / "run.json"):
         record = saved.document["testbed"]
-        texts, records = ("objections", "differences"), ("punctuality", "laws", "acks")
-        found = {name: tuple(record[name]) for name in (*texts, *records)}
+        found: dict[str, Any] = {name: tuple(record[name]) for name in RECORDED}
         return TestbedResult(saved, record["valid"], **found)
-    except (KeyError, TypeError) as error:
-        message = f"{saved.folder / 'run.json'}: has no {error}; write the folder again with this version"
-        raise InputError(message) from None
 
 
 def run(

@@ -13,14 +13,12 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from elephan.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from contextlib import ExitStack
 
 LISTENS = "0A"
 """State of a listening socket in ``/proc/net/tcp``."""

@@ -7,22 +7,18 @@ drops.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.metrics import bin_lowers, goodput, mean_srtt, utilization
 from elephan.runs.outcome import CAUSES, ReplicationOutcome
+from elephan.testbed.plan import TestbedPlan
+from elephan.testbed.traffic import Iperf3Report
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from elephan.testbed.plan import TestbedPlan
-    from elephan.testbed.traffic import Iperf3Report
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 def outcome(

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+import subprocess
 import tempfile
 import threading
 import time
 from contextlib import ExitStack
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from elephan import _native
 from elephan.errors import InputError
+from elephan.runs.outcome import ReplicationOutcome
 from elephan.testbed.hosts import PATIENCE_S, NetworkHost, end
 from elephan.testbed.measured import outcome
 from elephan.testbed.plan import DEVICE, SenderFlow, TestbedPlan, as_toml
 from elephan.testbed.traffic import complaint, read
 
-if TYPE_CHECKING:
-    import subprocess
-
-    from elephan.runs.outcome import ReplicationOutcome
-
-    Files = dict[int, IO[bytes]]
+Files = dict[int, IO[bytes]]
 
 PRIORITY = 10
 """Real-time priority of the relay, above that of senders and receivers."""

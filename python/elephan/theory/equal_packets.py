@@ -5,14 +5,12 @@ Source: Keilson1966, by the chain embedded at departures.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 BEYOND = 40
 """Terms computed beyond K: their ratio is that of the tail to machine precision, as other poles are far away."""

@@ -13,7 +13,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -190,8 +189,7 @@ class LawResponses(Response):
         return ask(*(np.ascontiguousarray(x).ravel() for x in (w, full, least))).reshape(w.shape)
 
 
-if TYPE_CHECKING:
-    _Ask = Callable[[Floats, Floats, Floats], Floats]
+_Ask = Callable[[Floats, Floats, Floats], Floats]
 
 
 class _Periods:

@@ -6,13 +6,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from elephan.errors import suggest
 from elephan.traffic_control.quantities import short
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _RATE_TABLE = {"mtu": 1, "mpu": 1, "overhead": 1, "linklayer": 1}
 _CODEL = {"limit": 1, "target": 1, "interval": 1, "ecn": 0, "noecn": 0, "ce_threshold": 1}
@@ -89,8 +86,7 @@ def check(kind: str, words: Sequence[str]) -> None:
         if word not in known:
             after = f' after "{short(words[at - 1])}"' if at and _NUMBER.fullmatch(word) else ""
             hint = suggest(word, list(known), f"it has {', '.join(known)}" if known else "it has no options")
-            message = f'unknown word "{short(word)}"{after}; {hint}'
-            raise ValueError(message)
+            raise ValueError(f'unknown word "{short(word)}"{after}; {hint}')
         at += 1
         if not known[word]:
             continue
@@ -98,8 +94,7 @@ def check(kind: str, words: Sequence[str]) -> None:
         if following in (*_WITHOUT_NUMBERS.get(word, ()), *_NAMES.get(word, ())):
             continue
         if following is None:
-            message = f'"{word}" has no value'
-            raise ValueError(message)
+            raise ValueError(f'"{word}" has no value')
         at += 1
         most = at + known[word] - 1
         while at < min(most, len(words)) and _NUMBER.fullmatch(words[at]):

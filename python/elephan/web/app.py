@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from elephan import _native
 from elephan.catalog import catalog
@@ -22,8 +24,10 @@ from elephan.errors import InputError
 from elephan.lint import lint
 from elephan.reports.render import render
 from elephan.reports.themes import variables
+from elephan.scenario import Scenario
 from elephan.schema import schema
 from elephan.sizing.pictures import DRAWN_RULES, rule_name
+from elephan.store.stored import StoredRun
 from elephan.theory.rules import RULES
 from elephan.web import work
 from elephan.web.asking import Ask, read_ask, read_mapping, read_text
@@ -32,15 +36,6 @@ from elephan.web.comparing import names_of, page_of_variants
 from elephan.web.guard import MOST_BYTES, Guard, TooLargeError
 from elephan.web.jobs import LOG, BusyError, JobQueue
 from elephan.web.results import TYPES, Results
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Mapping
-
-    from starlette.requests import Request
-    from starlette.types import ASGIApp
-
-    from elephan.scenario import Scenario
-    from elephan.store.stored import StoredRun
 
 STATIC = {
     "index.html": "text/html; charset=utf-8",

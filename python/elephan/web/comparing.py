@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,17 +14,12 @@ from elephan.pictures.words import NARROW, joined, number
 from elephan.reports.folders import page_of_several
 from elephan.reports.page import PageSection, ReportPage
 from elephan.reports.side_by_side import LEAST
-from elephan.runs.result import DELAYS
+from elephan.runs.result import DELAYS, RunResult
 from elephan.runs.side_by_side import decisive, differing
 from elephan.stats import estimate, paired
 from elephan.store.stored import StoredRun
 from elephan.units import format_measured
 from elephan.web.cards import labels_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from elephan.runs.result import RunResult
 
 PAGES = "pages.parquet"
 """File of a run whose groups read pages."""

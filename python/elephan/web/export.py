@@ -8,23 +8,19 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.runs import run
+from elephan.scenario import Scenario
 from elephan.sizing import size, size_limit
+from elephan.store.stored import StoredRun
 from elephan.web.app import page_data, sent, static_files
-from elephan.web.asking import read_ask
+from elephan.web.asking import Ask, read_ask
 from elephan.web.cards import cards, lessons
 from elephan.web.results import Results, size_key
 from elephan.web.work import compare_event, run_event, size_event
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from elephan.scenario import Scenario
-    from elephan.store.stored import StoredRun
-    from elephan.web.asking import Ask
 
 FOOT = re.compile(r'<p id="foot">[^<]*')
 PRELOAD = '<link rel="preload" href="api/page" as="fetch" crossorigin="anonymous">'

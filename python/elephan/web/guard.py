@@ -7,14 +7,10 @@ address, and the checks of Host (against rebinding) and Origin, keep both out.
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from starlette.responses import PlainTextResponse
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 256 * 1024
 """Maximum size of the body of a request [bytes]."""

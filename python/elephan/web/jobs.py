@@ -10,20 +10,18 @@ import asyncio
 import logging
 import secrets
 import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
-from elephan.runs.outcome import simulate
+from elephan.runs.outcome import ReplicationOutcome, simulate
 from elephan.runs.threads import SimulationThreads, monitor_of_thread
+from elephan.scenario import Scenario
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from elephan import _native
-    from elephan.runs.outcome import ReplicationOutcome
-    from elephan.scenario import Scenario
 
 RUNNING = 4
 """Minimum number of jobs that run at once: two users, each with a run and a curve."""

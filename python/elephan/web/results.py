@@ -5,25 +5,22 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan import _native
 from elephan.formats import stamped
 from elephan.reports.folders import page_of
+from elephan.reports.page import ReportPage
 from elephan.reports.render import render
+from elephan.runs.result import RunResult
+from elephan.scenario import Scenario
+from elephan.sizing import LimitAnswer, SizeAnswer
 from elephan.store import Store
 from elephan.store.keys import key
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from elephan.reports.page import ReportPage
-    from elephan.runs.result import RunResult
-    from elephan.scenario import Scenario
-    from elephan.sizing import LimitAnswer, SizeAnswer
-    from elephan.store.stored import StoredRun
+from elephan.store.stored import StoredRun
 
 HASH = re.compile(r"[0-9a-f]{64}")
 """Form of an id: 64 hexadecimal digits."""

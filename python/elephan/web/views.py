@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from elephan.pictures.figure import Axis, Figure, Series
+from elephan.pictures.table import Table
 from elephan.pictures.thin import thin
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from elephan.pictures.figure import Axis, Figure, Series
-    from elephan.pictures.table import Table
-    from elephan.reports.page import ReportPage
+from elephan.reports.page import ReportPage
 
 MOST_POINTS, FEWEST_POINTS = 6000, 60
 """Points of all lines of a picture, and of each line at least: a screen shows no more, and a stream carries them again

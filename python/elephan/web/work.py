@@ -11,9 +11,10 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -35,21 +36,15 @@ from elephan.sizing.curve import APART, BufferCurve
 from elephan.sizing.measuring import sample
 from elephan.sizing.pictures import DRAWN_RULES, answer_pictures, brief, rule_name
 from elephan.sizing.rules import rules
-from elephan.sizing.targets import check_targets, parse_targets, targets_json
+from elephan.sizing.search import SearchProgress
+from elephan.sizing.targets import BufferSample, check_targets, parse_targets, targets_json
+from elephan.store.stored import StoredRun
 from elephan.units import count, format_long_time, format_time
+from elephan.web.asking import Ask
 from elephan.web.comparing import options_pictures, options_table, page_of_variants, paired_table
-from elephan.web.results import size_key
+from elephan.web.jobs import Event, Job
+from elephan.web.results import Results, size_key
 from elephan.web.views import figure_views, page_view, table_view
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from elephan.sizing.search import SearchProgress
-    from elephan.sizing.targets import BufferSample
-    from elephan.store.stored import StoredRun
-    from elephan.web.asking import Ask
-    from elephan.web.jobs import Event, Job
-    from elephan.web.results import Results
 
 FIRST_S = 0.05
 """Processor time of the first picture [s]."""

@@ -19,14 +19,14 @@ import numpy as np
 from elephan.citations import cite, short
 from elephan.display import ColumnTable, figure, joined, note, table
 from elephan.errors import InputError, UnitError, suggest, unknown
+from elephan.network import Network
 from elephan.theory.controls import kind
+from elephan.theory.models.bottleneck import Bottleneck
+from elephan.theory.response import Floats
 from elephan.units import bits_per_second, count, format_quantity, octets, read_range, seconds, share
 
 if TYPE_CHECKING:
     from elephan.display import Figure
-    from elephan.network import Network
-    from elephan.theory.models.bottleneck import Bottleneck
-    from elephan.theory.response import Floats
 
 Values = Mapping[str, Any]
 """Parameters by name: arrays of shape (rows,) of floats in base units, or of text."""
