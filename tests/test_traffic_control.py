@@ -9,6 +9,7 @@ from conftest import Command
 from elephan import Scenario
 from elephan.errors import InputError
 from elephan.expectations import covered, expect
+from elephan.lint import lint
 from elephan.runs.outcome import simulate
 from elephan.traffic_control import Around, is_tc, rate, read, scenario, size, time
 
@@ -157,6 +158,12 @@ def test_a_rate_that_no_line_states_is_said_to_be_assumed(elephan: Command, tmp_
     made = elephan("import", "tc", tmp_path / "q.txt").out
     assert "no line limits the rate; the device is assumed to have 1 Gbit/s (--link-rate)" in " ".join(made.split())
     assert "assumed" not in elephan("import", "tc", tmp_path / "q.txt", "--link-rate", "2 Gbit/s").out
+
+
+def test_a_scenario_of_tcs_lines_does_not_measure_slow_start() -> None:
+    made = Scenario.from_text(scenario(read("qdisc pfifo 1: dev e root limit 99p", "x"), Around(duration_s=20), "x"))
+    assert (made.facts["warmup_s"], made.facts["duration_s"]) == (5, 20)
+    assert not [one for one in lint(made) if "warmup" in one.where]
 
 
 def test_classes_of_queues_are_passed_over() -> None:

@@ -77,7 +77,9 @@ def _scenario(path: Path, options: tuple[str | None, str | None, str | None]) ->
     if not traffic_control.is_tc(text):
         raise InputError(f"{path}: has no lines of tc qdisc or tc class, and is no scenario (.toml)")
     made, around = path_of(text, path, options)
-    return Scenario.from_text(traffic_control.scenario(made, around, path.name), f"{path}, as a scenario"), made.notes
+    scenario = Scenario.from_text(traffic_control.scenario(made, around, path.name), f"{path}, as a scenario")
+    # iperf3 measures slow start, too.
+    return scenario.replace({"warmup": "0 s"}), made.notes
 
 
 def _whose(scenario: Scenario) -> str:

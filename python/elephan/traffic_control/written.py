@@ -69,6 +69,7 @@ def scenario(made: EmulatedPath, around: Around, title: str) -> str:
     return _SCENARIO.substitute(
         title=clean,
         duration=f"{around.duration_s:g} s",
+        warmup=f"{around.duration_s / 4:g} s",
         link="\n".join(lines),
         flows=around.flows,
         rtt=f"{(around.rtt_s + mean) * 1e6:.0f} us",
