@@ -365,6 +365,7 @@ NO_NAMES = {
             "transfer --after",
             "transfer --buffer",
             "transfer --loss",
+            "transfer --receive-window",
         ),
         NUMBER,
     ),
