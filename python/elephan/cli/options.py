@@ -84,7 +84,7 @@ Keep = Annotated[
     typer.Option("--store", metavar="DIR", help="Keep the run in this store; what is there already is not run again."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else there.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress; of warnings only that a run is too short.")]
 Details = Annotated[bool, typer.Option("--details", help="Everything there is to show, not only the answer.")]
 Force = Annotated[
     bool, typer.Option("--force", help="Run it even if it needs more memory than there is: `elephan estimate`.")
