@@ -299,7 +299,10 @@ def open_regular(path: str | Path, what: str) -> BinaryIO:
 
 
 def _refused(path: str | Path, error: OSError, what: str) -> str:
-    return f"{path}: {(error.strerror or 'cannot be read').lower()}; give the path of a {what}"
+    reason = f"{path}: {(error.strerror or 'cannot be read').lower()}"
+    if isinstance(error, FileNotFoundError) and Path(path).parts[0:1] == ("scenarios",):
+        return f"{reason}; elephan answer ID --out DIR writes the files of an answer, and elephan new a scenario"
+    return f"{reason}; give the path of a {what}"
 
 
 def parse_toml(text: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from elephan.network import Network
 from elephan.runs.outcome import ReplicationOutcome
 from elephan.scenario import Scenario
 from elephan.stats import estimate, finite, is_precise
-from elephan.units import share
+from elephan.units import percent_advice, share
 
 FIRST, STEP = 5, 5
 """Number of replications to begin with, unless the file has more, and in each further batch."""
@@ -159,7 +159,7 @@ def _relative(text: str, written: str) -> float:
     except UnitError as error:
         raise InputError(f"precision: {error}") from None
     if not 0 < relative < 1:
-        raise InputError(f'precision: "{text}" is out of range; it lies above 0% and below 100%')
+        raise InputError(f'precision: "{text}" is out of range; it lies above 0 and below 1{percent_advice(relative)}')
     return relative
 
 

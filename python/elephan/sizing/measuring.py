@@ -17,6 +17,7 @@ from elephan.runs.outcome import ReplicationOutcome
 from elephan.runs.result import DELAYS
 from elephan.scenario import Scenario
 from elephan.sizing.targets import BufferSample, GroupSample, Target, check_targets, parse_targets
+from elephan.units import percent_advice
 
 TAIL = 0.95
 """Share of the packets that wait at most `BufferSample.queueing_delay_p95_s`."""
@@ -102,7 +103,8 @@ def prepared(
     check_used(laws or (), [read.own_laws])
     targets = parse_targets(target)
     if not 0.001 <= precision <= 1:
-        raise InputError(f"precision: {precision:g} is out of range; it lies between 0.1% and 100%")
+        range_ = f"between 0.001 and 1{percent_advice(precision)}"
+        raise InputError(f"precision: {precision:g} is out of range; it lies {range_}")
     index = read.link_index(link)
     check_targets(targets, read.network, index)
     return read, index, targets
