@@ -120,17 +120,6 @@ def share(text: str) -> float:
     return value / 100 if stripped.endswith("%") else value
 
 
-def percent_advice(number: float) -> str:
-    """Return how to write a number above one that was meant in percent, as the end of a message; empty for others.
-
-    Examples
-    --------
-    >>> percent_advice(5.0), percent_advice(500.0)
-    (', or below 100 %: write 5%', '')
-    """
-    return f", or below 100 %: write {number:g}%" if 1 <= number < 100 else ""
-
-
 def format_rate(bit_per_s: float) -> str:
     """Format a rate with three digits.
 

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elephan.errors import InputError, UnitError, suggest
+from elephan.errors import InputError, UnitError, percent_advice, suggest
 from elephan.metrics.quantity import GROUPS, LINKS, SPELT, tabled
 from elephan.metrics.values import GroupValues
 from elephan.network import Network
 from elephan.runs.outcome import ReplicationOutcome
 from elephan.scenario import Scenario
 from elephan.stats import estimate, finite, is_precise
-from elephan.units import percent_advice, share
+from elephan.units import share
 
 FIRST, STEP = 5, 5
 """Number of replications to begin with, unless the file has more, and in each further batch."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from elephan.errors import InputError
+from elephan.errors import InputError, percent_advice
 from elephan.metrics import jain, percentile
 from elephan.network import FlowGroup
 from elephan.own_laws import LawSource, check_used, declared
@@ -17,7 +17,6 @@ from elephan.runs.outcome import ReplicationOutcome
 from elephan.runs.result import DELAYS
 from elephan.scenario import Scenario
 from elephan.sizing.targets import BufferSample, GroupSample, Target, check_targets, parse_targets
-from elephan.units import percent_advice
 
 TAIL = 0.95
 """Share of the packets that wait at most `BufferSample.queueing_delay_p95_s`."""

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from elephan.errors import InputError, TargetError, UnitError, suggest
+from elephan.errors import InputError, TargetError, UnitError, percent_advice, suggest
 from elephan.network import Network
 from elephan.runs.result import DELAYS
-from elephan.units import percent_advice, seconds, share
+from elephan.units import seconds, share
 
 FORMS = "utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9, delay_p95=20ms, rtt_p95[ping]=50ms"
 
