@@ -12,6 +12,7 @@ import pytest
 
 import elephan as package
 from conftest import Command
+from elephan.inference import Answer, infer
 from elephan.measurements import read
 from elephan.runs.elsewhere import FORMATS, flent, iperf3
 from elephan.runs.result import RunResult
@@ -41,7 +42,8 @@ def result() -> RunResult:
 
 def test_iperf3s_document_adds_up_to_what_was_acknowledged(result: RunResult, tmp_path: Path) -> None:
     document = iperf3(result)
-    assert len(document["intervals"]) == 39
+    # Samples up to 3.9 s; the flows start in the second half of the first interval, which is part of the next.
+    assert len(document["intervals"]) == 38
     outcome = result.outcomes[0]
     for i, trace in enumerate(outcome.traces):
         streams = [interval["streams"][i] for interval in document["intervals"]]
@@ -61,6 +63,88 @@ def test_iperf3s_document_adds_up_to_what_was_acknowledged(result: RunResult, tm
     assert len(measured.flows) == 2
     assert measured.flows[0].law == "reno"
     assert measured.flows[0].mss_bytes == 960
+
+
+@pytest.mark.parametrize("start", ['"0 s"', '"5 s"', '{ from = "0 s", to = "5 s" }'])
+def test_a_test_of_other_tools_begins_when_its_flow_starts(start: str, tmp_path: Path) -> None:
+    text = f"""
+title = "starts"
+duration = "30 s"
+warmup = "10 s"
+[[links]]
+name = "core"
+rate = "60 Mbit/s"
+buffer = "40 ms"
+[[flows]]
+name = "bulk"
+path = ["core"]
+rtt = "30 ms"
+tcp = "linux"
+start = {start}
+[record]
+every = "100 ms"
+"""
+    result = package.run(package.Scenario.from_text(text), replications=1, series=True)
+    outcome = result.outcomes[0]
+    document = iperf3(result)
+    summed = document["end"]["sum_sent"]
+    sent = int(outcome.samples["delivered_segments"][0, -1]) * 1448
+    over_s = outcome.samples["time_s"][-1] - outcome.flows["start_s"][0]
+    assert document["intervals"][0]["sum"]["start"] == summed["start"] == 0
+    assert summed["seconds"] == document["start"]["test_start"]["duration"] == pytest.approx(over_s)
+    assert summed["bits_per_second"] == pytest.approx(8 * sent / over_s)
+    lengths = [interval["sum"]["seconds"] for interval in document["intervals"]]
+    assert min(lengths) > 0.049
+    assert max(lengths) < 0.151
+    assert flent(result)["x_values"] == pytest.approx([interval["sum"]["end"] for interval in document["intervals"]])
+    for name, made in (("run.json", document), ("run.flent", flent(result))):
+        path = tmp_path / name
+        path.write_text(json.dumps(made))
+        answer = infer([read(path)])
+        assert isinstance(answer, Answer)
+        rate = answer.found["rate_bps"]
+        # The link has 60 Mbit/s of packets; with the time before the flow a trained network found 62 to 77.
+        assert rate.low < 60e6 < rate.high < 64e6
+
+
+def test_streams_of_other_tools_last_as_long_as_their_flows(tmp_path: Path) -> None:
+    text = """
+title = "ends"
+duration = "8 s"
+warmup = "0 s"
+[[links]]
+name = "core"
+rate = "40 Mbit/s"
+buffer = "40 ms"
+[[flows]]
+name = "short"
+count = 2
+path = ["core"]
+rtt = "30 ms"
+tcp = "linux"
+start = ["2.02 s", "1 s"]
+traffic = { kind = "finite", size = "5 MB" }
+[record]
+every = "100 ms"
+"""
+    result = package.run(package.Scenario.from_text(text), replications=1, series=True)
+    flows, document = result.outcomes[0].flows, iperf3(result)
+    ends = [one["sender"] for one in document["end"]["streams"]]
+    assert [one["start"] for one in ends] == pytest.approx([1.02, 0])
+    # The last byte arrives at the finish, and its ACK within a round trip; samples are 0.1 s apart.
+    for one, finished_s in zip(ends, flows["finished_s"].tolist(), strict=True):
+        assert 0 < one["end"] - (finished_s - 1) < 0.2
+    assert document["end"]["sum_sent"]["end"] == max(one["end"] for one in ends)
+    # A stream has intervals only while its flow lasts, and they add up to what the test's end says.
+    for one in ends:
+        mine = [
+            row for interval in document["intervals"] for row in interval["streams"] if row["socket"] == one["socket"]
+        ]
+        assert sum(row["bytes"] for row in mine) == one["bytes"] >= 5_000_000
+        assert (mine[0]["start"], mine[-1]["end"]) == (one["start"], one["end"])
+    path = tmp_path / "run.flent"
+    path.write_text(json.dumps(flent(result)))
+    assert len(read(path).flows) == 2
 
 
 def test_flents_file_has_the_rates_of_iperf3s(result: RunResult, tmp_path: Path) -> None:

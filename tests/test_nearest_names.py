@@ -82,6 +82,26 @@ WRONG = [
     ("attac cubic", 'elephan: there is no verb "attac"; did you mean "attack"?; see elephan --help'),
     ("attack cubik", 'attack cubik: unknown law "cubik"; did you mean "cubic"?'),
     ("attack cubic --harm starving", '--harm: there is no "starving"; did you mean "starvation"?'),
+    # What another verb, another form or another name does.
+    (
+        "compare one two",
+        'elephan compare: unexpected "two"; results side by side: elephan report one two; see elephan compare --help',
+    ),
+    ("answer 6", 'there is no answer "6"; question 6 is access-call'),
+    ("answer 99", 'there is no answer "99"; elephan answer lists all'),
+    (
+        "run {file} --precision 5",
+        'precision: "5" is out of range; it lies above 0 and below 1, or below 100 %: write 5%',
+    ),
+    (
+        "size {file} --target utilization=0.9 --precision 5",
+        "precision: 5 is out of range; it lies between 0.001 and 1, or below 100 %: write 5%",
+    ),
+    (
+        "run scenarios/operators/nosuch.toml",
+        "scenarios/operators/nosuch.toml: no such file or directory; elephan answer ID --out DIR writes the files of "
+        "an answer, and elephan new a scenario",
+    ),
     # Kinds.
     ("list lwas", 'list: there is no "lwas"; did you mean "laws"?'),
     ("list law", 'list: there is no "law"; did you mean "laws"?'),
@@ -365,6 +385,7 @@ NO_NAMES = {
             "transfer --after",
             "transfer --buffer",
             "transfer --loss",
+            "transfer --receive-window",
         ),
         NUMBER,
     ),

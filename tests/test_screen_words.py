@@ -243,6 +243,13 @@ def test_what_is_set_stands_beside_a_title(
     assert joined(elephan(verb, both, *rest, "--set", "title=Thirty").out).startswith("Thirty")
 
 
+def test_tables_and_lists_stand_beside_a_title_as_a_scenario_has_them(elephan: Command, both: Path) -> None:
+    shaper = '{ rate = "900 kbit/s", burst = "3 kB" }'
+    settings = ("--set", f"links[0].shaper={shaper}", "--set", 'flows[0].start=["1 s"]')
+    said = joined(elephan("estimate", both, *settings).out)
+    assert f'but links[0].shaper = {shaper}, flows[0].start = ["1 s"]' in said
+
+
 def test_a_run_of_a_store_and_the_document_keep_the_title_of_the_file(
     elephan: Command, both: Path, tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import elephan as package
 from conftest import SCENARIOS, Command
-from elephan.sizing import SizeAnswer
+from elephan.sizing import SizeAnswer, size_variants
 from elephan.sizing.curve import BufferCurve
 from elephan.sizing.suggest import BufferSuggestion, standard_buffers, suggest
 from elephan.sizing.targets import BufferSample, GroupSample, parse_targets
@@ -297,3 +297,44 @@ start = { from = "0 s", to = "0.2 s" }
     # A target that says which loss is accepted is not in doubt.
     accepted = elephan(*words, "--target", "loss=60%").out
     assert "Linux: tc qdisc replace" in accepted
+
+
+def test_a_buffer_below_one_burst_is_behind_one_with_a_line_of_tc() -> None:
+    # A home uplink with a call: drop-tail meets the delay with fewer packets than an initial window only.
+    home = package.Scenario.from_text("""
+title = "home"
+duration = "40 s"
+warmup = "10 s"
+replications = 2
+[[links]]
+name = "up"
+rate = "10 Mbit/s"
+buffer = "200 ms"
+[[flows]]
+name = "uploads"
+count = 2
+path = ["up"]
+rtt = "40 ms"
+tcp = "linux"
+start = { from = "0 s", to = "1 s" }
+[[flows]]
+name = "call"
+path = ["up"]
+rtt = "40 ms"
+packet = "1250 B"
+traffic = { kind = "cbr", rate = "1.5 Mbit/s" }
+""")
+    targets = "utilization=0.9,delay_p95[call]=30ms"
+    found = size_variants(home, [], ["drop-tail", "fq-codel"], targets, precision=0.3)
+    tail, fair = found.variants
+    assert tail.candidate.meets
+    assert tail.tc is None
+    assert "less than the initial window of 10 in one burst" in tail.candidate.dangers[0]
+    # It has less delay, and would win by the other steps of the rule.
+    assert tail.candidate.mean("queueing_delay_s") < fair.candidate.mean("queueing_delay_s")
+    assert found.recommended() is fair
+    assert fair.tc is not None
+    assert "but room for" in found.recommendation.otherwise
+    # Without another variant it remains, and what forbids its line is said there.
+    alone = size_variants(home, [], ["drop-tail"], targets, precision=0.3)
+    assert alone.recommended().tc is None

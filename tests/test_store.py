@@ -246,6 +246,8 @@ def test_measured_quantities_are_grouped_by_labels_and_joined(store: Store, resu
         # It would have no rows.
         ("SELECT utilization FROM links AS l JOIN results AS r USING (run)", "JOIN points"),
         ("SELECT utilization FROM results JOIN links USING ( run )", "JOIN points"),
+        ("SELEC 1", 'near "SELEC": syntax error; the tables and their columns: elephan store tables'),
+        ("SELECT run FROM runs WHERE", "incomplete input; the tables and their columns: elephan store tables"),
         ("DELETE FROM runs", "can only read"),
         ("PRAGMA journal_mode = DELETE", "can only read"),
         ("CREATE TABLE x (y)", "can only read"),

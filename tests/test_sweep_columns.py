@@ -13,6 +13,8 @@ import elephan as package
 from conftest import Command
 from elephan.cli.common import shown
 from elephan.metrics import jain
+from elephan.metrics.values import PERCENTILES
+from elephan.runs.precision import parse_precision
 from elephan.stats import estimate
 from elephan.sweeps import SweepResult
 from elephan.sweeps.columns import (
@@ -81,6 +83,18 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> SweepResult:
 def column(swept: SweepResult, text: str) -> SweepColumn:
     [found] = parse_columns(text, swept.sweep.base.network)
     return found
+
+
+def test_both_spellings_of_utilization_are_read(swept: SweepResult) -> None:
+    assert column(swept, "utilisation") == column(swept, "utilization")
+    wanted = parse_precision("utilisation=5%", swept.sweep.base)
+    assert wanted == parse_precision("utilization=5%", swept.sweep.base)
+
+
+def test_every_percentile_of_a_document_is_a_column() -> None:
+    # As the guide to traffic has them: 50, 95 and 99 % of completion times, slowdowns and times of pages.
+    for name in ("delay", "rtt", "completion_time", "slowdown", "page_time"):
+        assert {f"{name}_p{p}" for p in PERCENTILES} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,6 +9,7 @@ from conftest import Command
 from elephan import Scenario
 from elephan.errors import InputError
 from elephan.expectations import covered, expect
+from elephan.lint import lint
 from elephan.runs.outcome import simulate
 from elephan.traffic_control import Around, is_tc, rate, read, scenario, size, time
 
@@ -160,6 +161,40 @@ def test_of_htb_the_default_leaf_counts_with_the_lowest_ceiling_above_it() -> No
     assert made.buffer == '"10240 packets"'
 
 
+def test_an_htb_without_classes_needs_the_rate_of_the_link(elephan: Command, tmp_path: Path) -> None:
+    # As `tc qdisc show dev eth0` prints them: neither the device, nor the classes with their rates.
+    leaves = "".join(f"qdisc fq_codel 1{i}0: parent 1:{i}0 limit 10240p flows {512 * i}\n" for i in (1, 2))
+    file = tmp_path / "q.txt"
+    file.write_text("qdisc htb 1: root refcnt 2 r2q 10 default 0x10 direct_qlen 1000\n" + leaves)
+    for verb in (["expect", file], ["import", "tc", file]):
+        refused = elephan(*verb)
+        assert (refused.code, refused.out) == (2, "")
+        assert "line 1: htb 1: has no line of a class" in refused.err
+        assert "tc class show dev DEV, or give --link-rate" in " ".join(refused.err.split())
+    given = json.loads(elephan("import", "tc", file, "--link-rate", "40 Mbit/s", "--json").out)
+    assert given["link"]["rate_bps"] == 40e6
+    # The leaf of the default class.
+    assert given["link"]["queue"]["flows"] == 512
+
+
+def test_a_rate_that_no_line_states_is_said_to_be_assumed(elephan: Command, tmp_path: Path) -> None:
+    (tmp_path / "q.txt").write_text("qdisc netem 1: dev e root limit 1000 delay 5ms")
+    made = elephan("import", "tc", tmp_path / "q.txt").out
+    assert "no line limits the rate; the device is assumed to have 1 Gbit/s (--link-rate)" in " ".join(made.split())
+    assert "assumed" not in elephan("import", "tc", tmp_path / "q.txt", "--link-rate", "2 Gbit/s").out
+
+
+def test_a_scenario_of_tcs_lines_does_not_measure_slow_start() -> None:
+    made = Scenario.from_text(scenario(read("qdisc pfifo 1: dev e root limit 99p", "x"), Around(duration_s=20), "x"))
+    assert (made.facts["warmup_s"], made.facts["duration_s"]) == (5, 20)
+    assert not [one for one in lint(made) if "warmup" in one.where]
+
+
+def test_classes_of_queues_are_passed_over() -> None:
+    shown = "class fq_codel 10:4f parent 10: \nclass tbf 8001:1 parent 8001: leaf 9:\n"
+    assert read(HTB + shown, "x") == read(HTB, "x")
+
+
 def test_lines_of_mininet_are_read() -> None:
     assert is_tc(MININET)
     made = read(MININET, "x")
@@ -200,6 +235,8 @@ def test_each_kind_becomes_a_scenario(line: str, queue: str) -> None:
         ("tc qdisc add dev e root netem limit 0", "line 1: netem: limit 0 drops every packet"),
         ("tc qdisc add dev e root netem delay 5ms gap 5", "line 1: netem: has a gap without reorder"),
         ("nothing", "has no line of tc qdisc or tc class"),
+        (HTB.partition("class")[0], "line 1: htb 1: has no line of a class, which has its rate; add the output of tc"),
+        (MININET.splitlines()[0], "add the lines of tc class add dev h1-eth0, or give --link-rate"),
         (
             "#\ntc qdisc add dev e root netem delay 5ms limt 10",
             'line 2: netem: unknown word "limt"; did you mean "limit"?',

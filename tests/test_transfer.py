@@ -42,9 +42,35 @@ def test_the_answer_stands_in_the_first_line(elephan: Command) -> None:
     assert "(95 %: " in elephan("transfer", "300kB", "--rtt", "50ms", "--rate", "20Mbit/s", "--loss", "1%").out
 
 
+def test_the_receive_window_is_named_where_it_is_the_limit_and_can_be_changed(elephan: Command) -> None:
+    path = ("100MB", "--rtt", "100ms", "--rate", "10Gbit/s")
+    said = " ".join(elephan("transfer", *path).out.split())
+    # Half of the 6 MiB of tcp_rmem in each round trip of 100 ms.
+    assert "The receive window is the limit: 3 MiB per round trip are 252 Mbit/s." in said
+    assert "(--receive-window)" in said
+    held = took(elephan, *path)["new connection"]
+    assert held["receive_window_s"] == pytest.approx(1e8 / (3 * 2**20) * 0.1)
+    twice = took(elephan, *path, "--receive-window", "6 MiB")["new connection"]
+    assert twice["mean"] == pytest.approx(held["mean"] - held["receive_window_s"] / 2, rel=0.1)
+    free = elephan("transfer", *path, "--receive-window", "none")
+    assert "receive window" not in free.out
+    # Nothing is said of what slow start, the link or losses decide.
+    for words in (
+        ["4MB", "--rate", "50Mbit/s"],
+        ["40MB", "--rate", "100Mbit/s"],
+        ["10MB", "--rate", "1Gbit/s", "--loss", "0.1%"],
+    ):
+        assert "receive window" not in elephan("transfer", *words, "--rtt", "100ms").out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (
+            ["4MB", "--rtt", "1s", "--rate", "1Mbit/s", "--receive-window", "1B"],
+            "--receive-window: must lie between 2 KiB",
+        ),
+        (["4MB", "--rtt", "1s", "--rate", "1Mbit/s", "--receive-window", "64"], '--receive-window: "64" has no unit'),
         (["4MBx", "--rtt", "1s", "--rate", "1Mbit/s"], 'unknown unit "MBx"'),
         (["4MB", "--rtt", "1s", "--rate", "50"], '"50" has no unit'),
         (["4MB", "--rtt", "1s", "--rate", "1Mbit/s", "--loss", "2"], '--loss: "2" is not a share of packets'),

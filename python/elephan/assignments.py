@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from elephan.errors import ScenarioError, suggest
-from elephan.input_files import parse_toml
+from elephan.input_files import inline_toml, parse_toml
 from elephan.units import count
 
 _STEP = re.compile(r"(?P<key>[A-Za-z_][\w-]*)(?P<indices>(?:\[[^\[\]]+\])*)(?:\.|$)")
@@ -99,9 +99,12 @@ def labelled(labels: Mapping[str, object]) -> str:
     --------
     >>> labelled({"links[0].buffer": "1 bdp", "seed": 7, "ecn": True})
     'links[0].buffer = 1 bdp, seed = 7, ecn = true'
+    >>> labelled({"links[0].queue": {"discipline": "codel", "ecn": True}})
+    'links[0].queue = { discipline = "codel", ecn = true }'
     """
     return ", ".join(
-        f"{name} = {str(value).lower() if isinstance(value, bool) else value}" for name, value in labels.items()
+        f"{name} = {inline_toml(value) if isinstance(value, bool | dict | list) else value}"
+        for name, value in labels.items()
     )
 
 

@@ -142,3 +142,14 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """
     names = list(known)
     return f'unknown {what} "{name}"; {suggest(name, names, None if names else "there is none")}'
+
+
+def percent_advice(number: float) -> str:
+    """Return how to write a number above one that was meant in percent, as the end of a message; empty for others.
+
+    Examples
+    --------
+    >>> percent_advice(5.0), percent_advice(500.0)
+    (', or below 100 %: write 5%', '')
+    """
+    return f", or below 100 %: write {number:g}%" if 1 <= number < 100 else ""

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import codecs
 import io
+import json
 import os
 import re
 import stat
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -19,6 +20,8 @@ from typing import Any, BinaryIO
 
 from elephan.errors import InputError
 from elephan.units import format_bytes
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 _FORMS = (
     (b"PK\x03\x04", "a zip archive", "unpack it"),
@@ -296,7 +299,10 @@ def open_regular(path: str | Path, what: str) -> BinaryIO:
 
 
 def _refused(path: str | Path, error: OSError, what: str) -> str:
-    return f"{path}: {(error.strerror or 'cannot be read').lower()}; give the path of a {what}"
+    reason = f"{path}: {(error.strerror or 'cannot be read').lower()}"
+    if isinstance(error, FileNotFoundError) and Path(path).parts[0:1] == ("scenarios",):
+        return f"{reason}; elephan answer ID --out DIR writes the files of an answer, and elephan new a scenario"
+    return f"{reason}; give the path of a {what}"
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -332,3 +338,33 @@ def parse_toml(text: str) -> dict[str, Any]:
     except ValueError:
         # Raised for numbers with more digits than Python accepts (4300).
         raise tomllib.TOMLDecodeError("a number has too many digits") from None
+
+
+def inline_toml(value: object) -> str:
+    """Write a value as TOML on one line.
+
+    Raises
+    ------
+    TypeError
+        With the type that TOML does not have.
+
+    Examples
+    --------
+    >>> inline_toml({"rate": "9.5 Mbit/s", "on": True, "steps": [1, 0.5]})
+    '{ rate = "9.5 Mbit/s", on = true, steps = [1, 0.5] }'
+    """
+    if isinstance(value, Mapping):
+        pairs = (f"{_key(str(key))} = {inline_toml(part)}" for key, part in value.items())
+        return f"{{ {', '.join(pairs)} }}" if value else "{}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(inline_toml(part) for part in value)}]"
+    if isinstance(value, bool | str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, int | float):
+        # Numbers of NumPy, too.
+        return repr(float(value) if isinstance(value, float) else int(value))
+    raise TypeError(type(value).__name__)
+
+
+def _key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else json.dumps(key, ensure_ascii=False)

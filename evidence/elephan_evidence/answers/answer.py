@@ -270,6 +270,9 @@ def find(name: str) -> Answer:
     """
     known = {each.id: each for each in answers()}
     if name not in known:
-        message = f'there is no answer "{name}"; {suggest(name, known, "elephan answer lists all")}'
+        # The files of an answer are headed by its number.
+        numbered = next((each.id for each in answers() if str(each.order) == name), None)
+        near = suggest(name, known, "elephan answer lists all")
+        message = f'there is no answer "{name}"; {f"question {name} is {numbered}" if numbered else near}'
         raise InputError(message)
     return known[name]

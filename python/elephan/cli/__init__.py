@@ -226,6 +226,8 @@ def _unquoted(extra: str, words: Sequence[str]) -> str:
         return _needs(before, _called(words)[1])
     if before.startswith("--") and "=" in value:
         return f"a value with spaces is put into quotes: {before} '{value} {extra}'"
+    if words[:1] == ["compare"] and not before.startswith("-") and not value.startswith("-"):
+        return f"results side by side: elephan report {value} {extra}"
     return "a list has commas and no spaces, as in reno,cubic" if before.startswith("--") else "it takes no more words"
 
 

@@ -21,6 +21,7 @@ from elephan.cli.output import OutputError
 from elephan.errors import InputError
 from elephan.extras import missing, require
 from elephan.formats import stamped
+from elephan.input_files import inline_toml
 from elephan.own_laws import check_used
 from elephan.own_laws import here as own_laws
 from elephan.units import format_measured, scaled
@@ -479,4 +480,6 @@ def as_text(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, list):
         return f"[{', '.join(as_text(item) for item in value)}]"
+    if isinstance(value, dict):
+        return inline_toml(value)
     return f"{value:g}" if isinstance(value, int | float) else str(value)

@@ -9,7 +9,7 @@ from elephan import traffic_control
 from elephan.assignments import parse_assignments
 from elephan.cli import options
 from elephan.cli.common import fitted_table, option_value, print_json, print_tables, print_wrapped, say
-from elephan.cli.importing import around
+from elephan.cli.importing import path_of
 from elephan.cli.options import argument, option
 from elephan.errors import InputError
 from elephan.input_files import read_text
@@ -62,7 +62,6 @@ def expect(
 
 def _scenario(path: Path, options: tuple[str | None, str | None, str | None]) -> tuple[Scenario, list[str]]:
     """Return the scenario of a path, and what it leaves out."""
-    dev, rtt, link_rate = options
     if path.suffix.lower() == ".toml":
         if any(option is not None for option in options):
             raise InputError("--dev, --rtt, --link-rate: belong to lines of tc; change a scenario with --set")
@@ -70,10 +69,10 @@ def _scenario(path: Path, options: tuple[str | None, str | None, str | None]) ->
     text = read_text(path, "scenario (.toml) or a file of tc's lines")
     if not traffic_control.is_tc(text):
         raise InputError(f"{path}: has no lines of tc qdisc or tc class, and is no scenario (.toml)")
-    made = traffic_control.read(text, str(path), dev)
-    return Scenario.from_text(
-        traffic_control.scenario(made, around(rtt, link_rate), path.name), f"{path}, as a scenario"
-    ), made.notes
+    made, around = path_of(text, path, options)
+    scenario = Scenario.from_text(traffic_control.scenario(made, around, path.name), f"{path}, as a scenario")
+    # iperf3 measures slow start, too.
+    return scenario.replace({"warmup": "0 s"}), made.notes
 
 
 def _whose(scenario: Scenario) -> str:

@@ -124,13 +124,22 @@ def _check_words(file: Path | None, of_tc: Mapping[str, str | None]) -> None:
         raise InputError(f"{option}: belongs to queues of Linux: elephan import tc FILE")
 
 
-def around(rtt: str | None, link_rate: str | None) -> traffic_control.Around:
-    """Return what the options say of a path besides the lines of tc."""
+def path_of(
+    text: str, origin: Path, options: tuple[str | None, str | None, str | None]
+) -> tuple[traffic_control.EmulatedPath, traffic_control.Around]:
+    """Return the path of lines of tc, and what ``--dev``, ``--rtt`` and ``--link-rate`` say of what is around it."""
+    dev, rtt, link_rate = options
     known = traffic_control.Around()
-    return traffic_control.Around(
+    around = traffic_control.Around(
         known.link_bps if link_rate is None else option_value("--link-rate", bits_per_second, link_rate),
         known.rtt_s if rtt is None else option_value("--rtt", seconds, rtt),
     )
+    made = traffic_control.read(text, str(origin), dev, rate_known=link_rate is not None)
+    if made.rate_bps is None and link_rate is None:
+        made.notes.append(
+            f"no line limits the rate; the device is assumed to have {format_rate(known.link_bps)} (--link-rate)"
+        )
+    return made, around
 
 
 def _queues(
@@ -147,9 +156,8 @@ def _queues(
         raise InputError("import tc: give a file with lines of tc qdisc show or tc ... add")
     if form != TableForm():
         raise InputError("import tc: --columns, --rate, --delay, --time and --time-format belong to traces")
-    dev, rtt, link_rate = options
-    made = traffic_control.read(read_text(file, "file of tc's lines"), str(file), dev)
-    text = traffic_control.scenario(made, around(rtt, link_rate), file.name)
+    made, around = path_of(read_text(file, "file of tc's lines"), file, options)
+    text = traffic_control.scenario(made, around, file.name)
     # What a scenario refuses is refused here.
     scenario = Scenario.from_text(text, f"{file}, as a scenario")
     if out is not None:

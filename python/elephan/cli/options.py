@@ -82,7 +82,7 @@ Keep = Annotated[
     Path | None, option("--store DIR", "Keep the run in this store; what is there already is not run again.")
 ]
 Json = Annotated[bool, option("--json", "One JSON document on stdout, nothing else there.")]
-Quiet = Annotated[bool, option("--quiet -q", "No progress, no warnings.")]
+Quiet = Annotated[bool, option("--quiet -q", "No progress; of warnings only that a run is too short.")]
 Details = Annotated[bool, option("--details", "Everything there is to show, not only the answer.")]
 Force = Annotated[bool, option("--force", "Run it even if it needs more memory than there is: `elephan estimate`.")]
 Strict = Annotated[bool, option("--strict", "What `elephan lint` warns about is an error: exit code 2.")]

@@ -35,6 +35,9 @@ _OPTIONS = {
 }
 """Options by the keys of the scenario that they set."""
 
+HOLDS = 0.5
+"""Share of the time above which the receive window decides it; the rest is slow start, which a block also needs."""
+
 REPLICATIONS = 20
 """Number of replications where packets are lost at random; without, all would be equal."""
 
@@ -50,6 +53,14 @@ def transfer(
     law: Annotated[str, option("--law LAW", "Congestion control (elephan list laws).")] = "cubic",
     paced: Annotated[bool, option("--paced", "Pace, as with the queue fq.")] = False,
     loss: Annotated[str | None, option("--loss SHARE", "Share of packets lost at random, as 0.01%.")] = None,
+    receive_window: Annotated[
+        str | None,
+        option(
+            "--receive-window SIZE",
+            "Largest receive window, half of the third number of tcp_rmem; or none.",
+            show_default="3 MiB",
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Say how long a block of data takes with Linux's TCP, from its first segment to its arrival.
@@ -60,7 +71,9 @@ def transfer(
     if loss is not None:
         link["loss"] = {"random": _share(loss)}
     path = {"rtt": rtt, "control": {"law": law}}
-    sender = {"profile": "linux"} | ({"pacing": "linux"} if paced else {})
+    sender: dict[str, Any] = {"profile": "linux"} | ({"pacing": "linux"} if paced else {})
+    if receive_window is not None:
+        sender["receive_window"] = _window(receive_window)
     kept = sender | {"window_validation": "linux-kept"}
     finite = {"kind": "finite", "size": size}
     found = {"new connection": _took(link, path | {"tcp": sender, "traffic": finite}, 0.0)}
@@ -75,7 +88,7 @@ def transfer(
     if json:
         print_json({"size": size, "rtt": rtt, "rate": rate, "after": after, "completion_time_s": found})
         return
-    print_wrapped(*_lines(found, size, after), f"Buffer of the link: {buffer} (--buffer).")
+    print_wrapped(*_lines(found, size, after), *_limit(found), f"Buffer of the link: {buffer} (--buffer).")
 
 
 def _lines(found: dict[str, dict[str, Any]], size: str, after: str | None) -> Iterator[str]:
@@ -91,6 +104,35 @@ def _lines(found: dict[str, dict[str, Any]], size: str, after: str | None) -> It
     }
     for name, values in others:
         yield f"{words[name]}: {_time(values)}."
+
+
+def _limit(found: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """Say so if the receive window allows less than the link, and that decides the time that is asked for."""
+    asked = next(iter(found.values()))
+    window, limited_s = asked["receive_window_bytes"], asked["receive_window_s"]
+    if window is not None and limited_s > max(asked["alone_s"], HOLDS * asked["mean"]):
+        rate = format_rate(float(f"{asked['payload_bytes'] * 8 / limited_s:.3g}"))
+        yield (
+            f"The receive window is the limit: {_binary(window)} per round trip are {rate}. Give that of your "
+            "hosts, or none (--receive-window)."
+        )
+
+
+def _binary(size_b: float) -> str:
+    """Format a size as people set receive buffers."""
+    return f"{size_b / 2**20:.3g} MiB" if size_b >= 2**20 else f"{size_b / 2**10:.3g} KiB"
+
+
+def _window(text: str) -> str | dict[str, Any]:
+    """Return the receive window of a scenario: a limit of the receive buffer, of which half is window."""
+    from elephan import _native  # noqa: PLC0415 (--help does without)
+
+    if text == "none":
+        return text
+    limit = 2 * int(option_value("--receive-window", _native.size_bytes, text))
+    if not 4096 <= limit < 2**31:
+        raise InputError(f'--receive-window: must lie between 2 KiB and 1 GiB, or be "none", not "{text}"')
+    return {"initial": f"{min(limit, 128 * 1024)} B", "max": f"{limit} B", "share": 0.5}
 
 
 def _time(values: dict[str, Any]) -> str:
@@ -149,10 +191,19 @@ def _took(link: dict[str, Any], flow: dict[str, Any], pause_s: float) -> dict[st
             scenario = Scenario.from_mapping(mapping)
         except ScenarioError as error:
             raise InputError(_of_option(str(error))) from None
+        tuned = scenario.network.groups[0].tcp["receive_window"]
+        window = tuned["max_bytes"] * tuned["share"] if isinstance(tuned, dict) else None
         moved = run(scenario).to_json()["groups"][0]["transfers"]
         assert moved is not None  # all of the traffic consists of transfers
         if moved["completed"]["mean"] >= wanted:
             took = moved["completion_time_s"]
-            return {"mean": took["mean"], "ci95": took["ci95"], "alone_s": alone, "payload_bytes": payload}
+            return {
+                "mean": took["mean"],
+                "ci95": took["ci95"],
+                "alone_s": alone,
+                "payload_bytes": payload,
+                "receive_window_bytes": window,
+                "receive_window_s": None if window is None else payload / window * scenario.network.groups[0].rtt_s,
+            }
         duration *= 2
     raise InputError(f"no transfer ended within {format_time(duration / 2)}; give less --loss, or a smaller size")

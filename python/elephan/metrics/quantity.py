@@ -22,6 +22,9 @@ FLOWS, LINK_FACTS, LINK_SAMPLES, FLOW_SAMPLES, COMPARED = "flows", "facts", "lin
 RUNS_ONLY, ALWAYS = "runs", "always"
 """Screens on which a share is shown in percent: of runs only, or of sweeps, too, since it is mostly small."""
 
+SPELT = {"utilisation": "utilization"}
+"""Other spellings of names that options accept."""
+
 _UNITS = {"_s": "s", "_bps": "bit/s", "_bytes": "byte", "_packets": "packets", "_segments": "segments"}
 _SHOWN_UNITS = {"s": ("ms", 1e3), "bit/s": ("Mbit/s", 1e-6), "1": ("", 1.0)}
 

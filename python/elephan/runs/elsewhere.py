@@ -4,8 +4,10 @@ Both hold the flows that ``record.trace`` names, or else the first `STREAMS` wit
 ``record.every``: delivered bytes, retransmissions, window, smoothed RTT and its deviation, from the samples of the run.
 
 Source: the documents of iperf3 3.12 to 3.17 and the data files of flent 2 (version 4), as they write them.
-Differs from them: times are those of the simulation, and the date is the epoch, so that the same run gives the same
-bytes.
+Differs from them: the date is the epoch, so that the same run gives the same bytes; and streams need not start
+together. A test begins when its first flow starts; each stream has intervals from its own start to the sample at which
+all that it sends is acknowledged. Samples are at multiples of ``record.every``: a first interval shorter than half of
+that is part of the next.
 """
 
 from __future__ import annotations
@@ -38,12 +40,17 @@ EPOCH = "1970-01-01T00:00:00.000000Z"
 
 
 class _Stream(NamedTuple):
-    """A flow in intervals: shape (intervals,) each."""
+    """A flow in intervals, shape (intervals,) each, with times since the start of the test.
+
+    Interval ``i`` of the flow ends at sample ``first + i`` of the run.
+    """
 
     name: str
     law: str
     packet: int
     mss: int
+    first: int
+    start_s: float
     end_s: NDArray[np.float64]
     length_s: NDArray[np.float64]
     bytes: NDArray[np.int64]
@@ -59,28 +66,51 @@ def _streams(result: RunResult, replication: int) -> list[_Stream]:
     time_s = seen["time_s"]
     tcp = [i for i, group in enumerate(flows["group"].tolist()) if scenario.groups[group]["law"] is not None]
     chosen = [trace["flow"] for trace in outcome.traces] or tcp[:STREAMS]
+    firsts = {flow: _first_sample(time_s, float(flows["start_s"][flow])) for flow in chosen}
+    begun = [flow for flow in chosen if firsts[flow] < time_s.size]
+    if not begun:
+        raise InputError("--also iperf3 and flent: no flow starts before the last sample; give a longer duration")
+    test_s = min(float(flows["start_s"][flow]) for flow in begun)
     payload = payload_bytes(scenario)
     found = []
-    for flow in chosen:
-        group = int(flows["group"][flow])
+    for flow in begun:
+        group, first = int(flows["group"][flow]), firsts[flow]
         facts, mss = scenario.groups[group], payload[group]
-        known = seen["srtt_s"][flow] > 0
+        delivered = seen["delivered_segments"][flow]
+        last = time_s.size - 1
+        if np.isfinite(flows["finished_s"][flow]):
+            last = max(first, int(np.searchsorted(delivered, delivered[-1])))
+        edges = np.concatenate([flows["start_s"][[flow]], time_s[first : last + 1]]) - test_s
+        at = slice(first, last + 1)
+        known = seen["srtt_s"][flow, at] > 0
+
+        def grown(name: str, flow: int = flow, at: slice = at) -> NDArray[np.int64]:
+            return np.diff(np.concatenate([np.zeros(1, np.int64), seen[name][flow, at].astype(np.int64)]))
+
         found.append(
             _Stream(
                 f"{facts['name']}[{int(flows['index'][flow])}]",
                 facts["law"],
                 int(facts["packet_bytes"]),
                 mss,
-                time_s[1:],
-                np.diff(time_s),
-                np.diff(seen["delivered_segments"][flow].astype(np.int64)) * mss,
-                np.diff(seen["retrans_segments"][flow].astype(np.int64)),
-                np.where(known, seen["cwnd_segments"][flow], 0.0)[1:],
-                np.where(known, seen["srtt_s"][flow], 0.0)[1:],
-                np.where(known, seen["rttvar_s"][flow], 0.0)[1:],
+                first,
+                float(edges[0]),
+                edges[1:],
+                np.diff(edges),
+                grown("delivered_segments") * mss,
+                grown("retrans_segments"),
+                np.where(known, seen["cwnd_segments"][flow, at], 0.0),
+                np.where(known, seen["srtt_s"][flow, at], 0.0),
+                np.where(known, seen["rttvar_s"][flow, at], 0.0),
             )
         )
     return found
+
+
+def _first_sample(time_s: NDArray[np.float64], start_s: float) -> int:
+    """Return the sample at which the first interval of a flow ends; the number of samples if there is none."""
+    every_s = float(time_s[1] - time_s[0]) if time_s.size > 1 else 0.0
+    return int(np.searchsorted(time_s, start_s + every_s / 2, side="right"))
 
 
 def iperf3(result: RunResult, replication: int = 0) -> dict[str, Any]:
@@ -108,9 +138,13 @@ def iperf3(result: RunResult, replication: int = 0) -> dict[str, Any]:
         }
 
     intervals = []
-    for i, end in enumerate(flows[0].end_s.tolist()):
+    begin = 0.0
+    for sample, end in _ends(flows):
         streams = []
         for socket, flow in zip(sockets, flows, strict=True):
+            i = sample - flow.first
+            if not 0 <= i < flow.end_s.size:
+                continue
             state = {
                 "snd_cwnd": int(flow.cwnd[i] * flow.mss),
                 "rtt": round(1e6 * flow.srtt_s[i]),
@@ -118,11 +152,15 @@ def iperf3(result: RunResult, replication: int = 0) -> dict[str, Any]:
                 "pmtu": flow.packet,
                 "omitted": False,
             }
-            streams.append(row(socket, flow, end - float(flow.length_s[i]), end, slice(i, i + 1)) | state)
-        intervals.append({"streams": streams, "sum": _sum(streams)})
+            until = float(flow.end_s[i])
+            streams.append(row(socket, flow, until - float(flow.length_s[i]), until, slice(i, i + 1)) | state)
+        intervals.append({"streams": streams, "sum": _sum(streams, begin, end)})
+        begin = end
     whole = [
-        row(socket, flow, 0.0, float(flow.end_s[-1]), slice(None)) for socket, flow in zip(sockets, flows, strict=True)
+        row(socket, flow, flow.start_s, float(flow.end_s[-1]), slice(None))
+        for socket, flow in zip(sockets, flows, strict=True)
     ]
+    end_s = max(one["end"] for one in whole)
     connected = [
         {
             "socket": socket,
@@ -146,7 +184,7 @@ def iperf3(result: RunResult, replication: int = 0) -> dict[str, Any]:
                 "protocol": "TCP",
                 "num_streams": len(flows),
                 "omit": 0,
-                "duration": float(flows[0].end_s[-1]),
+                "duration": end_s,
                 "bytes": 0,
                 "blocks": 0,
                 "reverse": 0,
@@ -156,16 +194,26 @@ def iperf3(result: RunResult, replication: int = 0) -> dict[str, Any]:
         "intervals": intervals,
         "end": {
             "streams": [{"sender": one} for one in whole],
-            "sum_sent": _sum(whole),
+            "sum_sent": _sum(whole, 0.0, end_s),
             # Of a test with several laws, which iperf3 cannot run, the first.
             "sender_tcp_congestion": laws[0],
         },
     }
 
 
-def _sum(streams: list[dict[str, Any]]) -> dict[str, Any]:
-    summed = {key: sum(one[key] for one in streams) for key in ("bytes", "bits_per_second", "retransmits")}
-    return {key: streams[0][key] for key in ("start", "end", "seconds")} | summed | {"sender": True}
+def _ends(flows: list[_Stream]) -> list[tuple[int, float]]:
+    """Return the samples at which a stream has an interval, and when that ends [s]."""
+    ends: dict[int, float] = {}
+    for flow in flows:
+        for sample, end in enumerate(flow.end_s.tolist(), flow.first):
+            ends[sample] = max(end, ends.get(sample, 0.0))
+    return sorted(ends.items())
+
+
+def _sum(streams: list[dict[str, Any]], start: float, end: float) -> dict[str, Any]:
+    summed = {key: sum(one[key] for one in streams) for key in ("bytes", "retransmits")}
+    over = {"start": start, "end": end, "seconds": end - start, "bits_per_second": 8 * summed["bytes"] / (end - start)}
+    return over | summed | {"sender": True}
 
 
 def flent(result: RunResult, replication: int = 0) -> dict[str, Any]:
@@ -177,20 +225,23 @@ def flent(result: RunResult, replication: int = 0) -> dict[str, Any]:
         With samples.
     """
     flows = _streams(result, replication)
+    at = _ends(flows)
     results: dict[str, list[float | None]] = {}
     for i, flow in enumerate(flows, 1):
         name = f"TCP upload::{i}"
-        begun = flow.srtt_s > 0
-        results |= {
-            name: _known(8e-6 * flow.bytes / flow.length_s, begun),
-            f"{name}::tcp_cwnd": _known(flow.cwnd, begun),
-            f"{name}::tcp_rtt": _known(1e3 * flow.srtt_s, begun),
-            f"{name}::tcp_rtt_var": _known(1e3 * flow.rttvar_s, begun),
+        rows = {
+            name: 8e-6 * flow.bytes / flow.length_s,
+            f"{name}::tcp_cwnd": flow.cwnd,
+            f"{name}::tcp_rtt": 1e3 * flow.srtt_s,
+            f"{name}::tcp_rtt_var": 1e3 * flow.rttvar_s,
         }
+        for key, values in rows.items():
+            known = {flow.first + j: value for j, value in enumerate(values.tolist()) if flow.srtt_s[j] > 0}
+            results[key] = [known.get(sample) for sample, _ in at]
     rates = [results[f"TCP upload::{i + 1}"] for i in range(len(flows))]
-    results["TCP upload sum"] = [sum(x or 0.0 for x in at) for at in zip(*rates, strict=True)]
+    results["TCP upload sum"] = [sum(x or 0.0 for x in values) for values in zip(*rates, strict=True)]
     results["TCP upload avg"] = [x / len(flows) if x is not None else None for x in results["TCP upload sum"]]
-    times = flows[0].end_s.tolist()
+    times = [end for _, end in at]
     # flent draws nothing of a file without raw values.
     raw = {
         name: [{"t": t, "val": x} for t, x in zip(times, results[name], strict=True) if x is not None]
@@ -214,7 +265,7 @@ def flent(result: RunResult, replication: int = 0) -> dict[str, Any]:
             "T0": EPOCH,
             "LENGTH": length_s,
             "TOTAL_LENGTH": length_s,
-            "STEP_SIZE": float(flows[0].length_s[0]),
+            "STEP_SIZE": float(np.median(flows[0].length_s)),
             "IP_VERSION": 4,
             "FLENT_VERSION": "2.0.0",
             "BATCH_NAME": None,
@@ -227,10 +278,6 @@ def flent(result: RunResult, replication: int = 0) -> dict[str, Any]:
             },
         },
     }
-
-
-def _known(values: NDArray[np.float64], known: NDArray[np.bool_]) -> list[float | None]:
-    return [x if at else None for x, at in zip(values.tolist(), known.tolist(), strict=True)]
 
 
 def _documents(

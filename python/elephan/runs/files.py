@@ -146,7 +146,7 @@ def _links(result: RunResult) -> dict[str, Any]:
 
 
 def _joined(parts: Iterable[tuple[int, Mapping[str, Any]]], first: Sequence[str] = ()) -> dict[str, Any]:
-    """Concatenate columns of the given numbers of rows; a number or a name is the same in all rows. Some columns come first."""
+    """Concatenate columns of parts with these numbers of rows, `first` first; a scalar is the same in all its rows."""
     columns: dict[str, list[Any]] = {name: [] for name in first}
     for rows, part in parts:
         for name, value in part.items():

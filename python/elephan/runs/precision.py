@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elephan.errors import InputError, UnitError, suggest
-from elephan.metrics.quantity import GROUPS, LINKS, tabled
+from elephan.errors import InputError, UnitError, percent_advice, suggest
+from elephan.metrics.quantity import GROUPS, LINKS, SPELT, tabled
 from elephan.metrics.values import GroupValues
 from elephan.network import Network
 from elephan.runs.outcome import ReplicationOutcome
@@ -143,7 +143,7 @@ def parse_precision(asked: str | Iterable[str], scenario: Scenario) -> tuple[Pre
             message = f'precision: "{text}" cannot be read; write for example 1%, goodput=2% or utilization[core]=1%'
             raise InputError(message)
         relative = _relative(text, match["share"])
-        metrics = [match["metric"]] if match["metric"] else ["utilization", "goodput"]
+        metrics = [SPELT.get(match["metric"], match["metric"])] if match["metric"] else ["utilization", "goodput"]
         for metric in metrics:
             for index, name in _places(metric, match["name"], scenario.network):
                 shown = f"{metric}[{name}]"
@@ -159,7 +159,7 @@ def _relative(text: str, written: str) -> float:
     except UnitError as error:
         raise InputError(f"precision: {error}") from None
     if not 0 < relative < 1:
-        raise InputError(f'precision: "{text}" is out of range; it lies above 0% and below 100%')
+        raise InputError(f'precision: "{text}" is out of range; it lies above 0 and below 1{percent_advice(relative)}')
     return relative
 
 

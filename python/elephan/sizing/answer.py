@@ -244,6 +244,17 @@ class SizeAnswer(ResultTables):
         """Lint warnings because of which no `tc` line is given."""
         return [warned for warned in self.warnings if warned.rule in FORBIDS_DEPLOYMENT]
 
+    def forbidding_at(self, buffer: int) -> list[LintWarning]:
+        """Return the lint warnings because of which a buffer has no `tc` line.
+
+        Parameters
+        ----------
+        buffer : int [packets]
+        """
+        if buffer == self.suggestion.buffer_packets:
+            return self.forbidding
+        return [warned for warned in lint(self._with(buffer)) if warned.rule in FORBIDS_DEPLOYMENT]
+
     def heavy_losses(self, buffer: int) -> list[str]:
         """Return the danger of heavy loss at a buffer, because of which no `tc` line is given; empty if there is none.
 
@@ -269,10 +280,8 @@ class SizeAnswer(ResultTables):
         ----------
         buffer : int [packets]
         """
-        changed = self._to_deploy if buffer == self.suggestion.buffer_packets else self._with(buffer)
-        line = changed.links[self.link]["tc"]
-        warnings = self.warnings if changed is self._to_deploy else lint(changed)
-        if line is None or any(warned.rule in FORBIDS_DEPLOYMENT for warned in warnings) or self.heavy_losses(buffer):
+        line = self._with(buffer).links[self.link]["tc"]
+        if line is None or self.forbidding_at(buffer) or self.heavy_losses(buffer):
             return None
         return str(line)
 

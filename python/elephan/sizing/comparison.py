@@ -123,7 +123,9 @@ class SizedVariant:
         rtt_s = float(answer.facts["mean_rtt_s"])
         interval = answer.interval if buffer == answer.buffer_packets else None
         meets = answer.is_met and not self.refused
-        dangers = self.dangers[0]
+        # What has no `tc` line is behind what has one.
+        forbidden = () if buffer is None else tuple(warned.message for warned in answer.forbidding_at(buffer))
+        dangers = (*forbidden, *self.dangers[0])
         return Candidate(self.law, self.queue, buffer, meets, interval, samples, rtt_s, dangers, self.refused)
 
     @cached_property

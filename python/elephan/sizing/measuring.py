@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from elephan.errors import InputError
+from elephan.errors import InputError, percent_advice
 from elephan.metrics import jain, percentile
 from elephan.network import FlowGroup
 from elephan.own_laws import LawSource, check_used, declared
@@ -102,7 +102,8 @@ def prepared(
     check_used(laws or (), [read.own_laws])
     targets = parse_targets(target)
     if not 0.001 <= precision <= 1:
-        raise InputError(f"precision: {precision:g} is out of range; it lies between 0.1% and 100%")
+        range_ = f"between 0.001 and 1{percent_advice(precision)}"
+        raise InputError(f"precision: {precision:g} is out of range; it lies {range_}")
     index = read.link_index(link)
     check_targets(targets, read.network, index)
     return read, index, targets

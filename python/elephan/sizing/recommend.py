@@ -53,7 +53,8 @@ class Candidate:
     rtt_s : float [s]
         Mean base RTT of the link's flows.
     dangers : tuple of str
-        Serious dangers (heavy loss), which rank the variant behind others without; clauses without a full stop.
+        Serious dangers, which rank the variant behind others without: heavy loss, and warnings that forbid its `tc`
+        line. Clauses without a full stop.
     refused : str
         Why no buffer of it is one to deploy, though one may meet the targets; empty otherwise.
 

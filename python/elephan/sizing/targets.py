@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from elephan.errors import InputError, TargetError, UnitError, suggest
+from elephan.errors import InputError, TargetError, UnitError, percent_advice, suggest
 from elephan.network import Network
 from elephan.runs.result import DELAYS
 from elephan.units import seconds, share
@@ -301,7 +301,7 @@ def _level(name: str, kind: _Kind, value: float | str) -> float:
     if not level > 0 or (not is_delay and level >= 1):
         range_ = "above 0 s" if is_delay else "above 0 and below 1"
         if not is_delay and (LEAST_PERCENT if kind.at_least else 1) <= level < 100:
-            range_ += f", or below 100 %: write {level:g}%"
+            range_ += percent_advice(level)
         elif not is_delay and level >= 1:
             range_ += f"; write for example {name}={'0.95 or 95%' if kind.at_least else '0.001 or 0.1%'}"
         raise TargetError(f"target: {name}: {value} is out of range; it lies {range_}")

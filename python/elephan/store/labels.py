@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import tomllib
 from collections.abc import Mapping
 from typing import TypeAlias
 
 from elephan.errors import InputError
-from elephan.input_files import parse_toml
+from elephan.input_files import inline_toml, parse_toml
 from elephan.results.axes import short as short
 
 Label: TypeAlias = "str | int | float | bool"
@@ -23,8 +22,6 @@ RESERVED = ("point", "run", "labels")
 """Names of the index's own columns, which labels cannot have."""
 
 _LINE = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def as_labels(labels: Mapping[str, object] | None) -> Labels:
@@ -97,25 +94,6 @@ def _value(name: str, value: object) -> Label:
     if hasattr(value, "item") and not hasattr(value, "__len__"):
         return _value(name, value.item())  # A number of NumPy.
     try:
-        return _toml(value)
+        return inline_toml(value)
     except TypeError as error:
         raise InputError(f"labels: {name}: {error} cannot be a label; give a text, a number, true or false") from None
-
-
-def _toml(value: object) -> str:
-    """Write a value as TOML on one line."""
-    if isinstance(value, dict):
-        pairs = (f"{_key(key)} = {_toml(part)}" for key, part in value.items())
-        return f"{{ {', '.join(pairs)} }}" if value else "{}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(_toml(part) for part in value)}]"
-    if isinstance(value, bool | str):
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, int | float):
-        return repr(value)
-    raise TypeError(type(value).__name__)
-
-
-def _key(key: object) -> str:
-    text = str(key)
-    return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)

@@ -260,4 +260,6 @@ def _explained(index: Index, sql: str, error: Exception) -> str:
         return "query: would change the index; it can only read: write a SELECT"
     if "one statement" in reason:
         return "query: has several statements; write one SELECT"
+    if "syntax error" in reason or "incomplete" in reason or "unrecognized token" in reason:
+        return f"query: {reason}; the tables and their columns: elephan store tables"
     return f"query: {reason}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.errors import InputError, suggest
-from elephan.metrics.quantity import ALWAYS, FAIRNESS, GROUPS, LINKS, TRANSFERS, Quantity, quantities
+from elephan.metrics.quantity import ALWAYS, FAIRNESS, GROUPS, LINKS, SPELT, TRANSFERS, Quantity, quantities
 from elephan.metrics.values import FairnessValues, GroupValues
 from elephan.network import Network
 from elephan.runs.measures import AskedMetric, row_name
@@ -299,11 +299,11 @@ def parse_columns(text: str, network: Network) -> list[SweepColumn]:
     found = []
     for word in (part.strip() for part in re.split(r",(?![^\[]*\])", text)):
         match = _FORM.fullmatch(word)
-        if match is None or match["name"] not in NAMES:
-            asked = match["name"] if match else word
+        asked = SPELT.get(match["name"], match["name"]) if match else word
+        if match is None or asked not in NAMES:
             there = "elephan list columns says which there are"
             raise InputError(f'--columns: there is no "{asked}"; {suggest(asked, NAMES, there)}')
-        found.append(_column(match["name"], match["of"], network))
+        found.append(_column(asked, match["of"], network))
     return found
 
 

@@ -6,7 +6,6 @@ catalogue, for names and defaults; the engine's own parser reports invalid param
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from elephan import _native
 from elephan.catalog import catalog
 from elephan.errors import InputError, suggest
+from elephan.input_files import inline_toml
 
 TABULATED = "tabulated"
 """The law whose parameters are tables, which follow its name without parameter names."""
@@ -172,7 +172,7 @@ def inline(control: Mapping[str, Any]) -> str:
     >>> inline({"law": "cubic", "beta": 0.3})
     '{ law = "cubic", beta = 0.3 }'
     """
-    return "{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in control.items()) + " }"
+    return inline_toml(control)
 
 
 def _word(value: Any) -> str:

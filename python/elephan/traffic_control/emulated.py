@@ -224,7 +224,7 @@ def _after(words: Sequence[str], name: str) -> str | None:
     return words[words.index(name) + 1] if name in words[:-1] else None
 
 
-def path(found: Sequence[Discipline], device: str | None = None) -> EmulatedPath:
+def path(found: Sequence[Discipline], device: str | None = None, *, rate_known: bool = False) -> EmulatedPath:
     """Return what the disciplines of a device do to a flow.
 
     Parameters
@@ -232,11 +232,13 @@ def path(found: Sequence[Discipline], device: str | None = None) -> EmulatedPath
     found : sequence of Discipline
     device : str, optional
         Needed if several devices have queues that limit or delay.
+    rate_known : bool, default=False
+        Whether the rate of the link is known otherwise, so that an htb may lack its classes.
 
     Raises
     ------
     ValueError
-        If a kind cannot be simulated, a value is none, or the device is not clear.
+        If a kind cannot be simulated, a value is none, the device is not clear, or an htb has no class.
     """
     devices = list(dict.fromkeys(one.device for one in found if one.device))
     active = [
@@ -256,6 +258,8 @@ def path(found: Sequence[Discipline], device: str | None = None) -> EmulatedPath
     mine = [one for one in found if one.device in (chosen, "")]
     if not mine:
         raise ValueError("has no line of tc qdisc or tc class")
+    if not rate_known:
+        _check_classes(mine)
     made = EmulatedPath()
     passed = _order(mine)
     for at, one in enumerate(passed):
@@ -263,7 +267,8 @@ def path(found: Sequence[Discipline], device: str | None = None) -> EmulatedPath
         if one.kind in UNKNOWN:
             raise ValueError(f"line {one.line}: {one.kind} cannot be simulated; {UNKNOWN[one.kind]}")
         if reader is None:
-            if one.kind.split()[0] in (*PASSIVE, "filter"):
+            # tc shows classes of queues, too, such as the flows of fq_codel; only those of htb limit.
+            if one.kind.split()[0] in (*PASSIVE, "filter") or one.kind.removesuffix(" class") in _READERS:
                 continue
             known = ", ".join((*SHAPERS, *QUEUES))
             raise ValueError(f'line {one.line}: "{short(one.kind)}" cannot be simulated; {known} can')
@@ -279,14 +284,32 @@ def path(found: Sequence[Discipline], device: str | None = None) -> EmulatedPath
     return made
 
 
+def _check_classes(found: Sequence[Discipline]) -> None:
+    """Refuse an htb without a class, which has the rates: ``tc qdisc show`` prints none."""
+    classes = [one for one in found if one.kind == "htb class"]
+    majors = {name.partition(":")[0] for one in classes for name in (one.handle, one.parent)}
+    for one in found:
+        major = one.handle.partition(":")[0]
+        # Without a handle, the classes of a script name it by the one that the kernel chooses.
+        if one.kind == "htb" and major not in majors and (major or not classes):
+            name = f"htb {major}:" if major else "htb"
+            show = f"tc class {'add' if one.typed else 'show'} dev {one.device or 'DEV'}"
+            raise ValueError(
+                f"line {one.line}: {name} has no line of a class, which has its rate; add the "
+                f"{'lines' if one.typed else 'output'} of {show}, or give --link-rate"
+            )
+
+
 def _order(found: Sequence[Discipline]) -> list[Discipline]:
     """Return what a packet passes, the root first: of the classes of htb the default one, or the first leaf."""
     classes = [one for one in found if one.kind == "htb class"]
-    if not classes:
-        return list(found)
     root = next((one for one in found if one.kind == "htb"), None)
     wanted = root.value("default") if root is not None else None
     wanted = None if wanted is None else wanted.removeprefix("0x")
+    if not classes:
+        default = None if root is None else f"{root.handle.partition(':')[0]}:{wanted}"
+        below_default = any(one.parent == default for one in found)
+        return [one for one in found if not below_default or one.kind == "htb" or one.parent == default]
     parents = {one.parent for one in classes}
     leaves = [one for one in classes if one.handle.split()[0] not in parents] or classes
     minor = [one.handle.split()[0].rpartition(":")[2] for one in leaves]
@@ -527,7 +550,7 @@ _READERS: dict[str, Callable[[Discipline, EmulatedPath], None]] = {
 }
 
 
-def read(text: str, origin: str, device: str | None = None) -> EmulatedPath:
+def read(text: str, origin: str, device: str | None = None, *, rate_known: bool = False) -> EmulatedPath:
     """Read lines of tc.
 
     Raises
@@ -536,6 +559,6 @@ def read(text: str, origin: str, device: str | None = None) -> EmulatedPath:
         With the line, and what would be right.
     """
     try:
-        return path(disciplines(text), device)
+        return path(disciplines(text), device, rate_known=rate_known)
     except (ValueError, OverflowError) as error:
         raise InputError(f"{origin}: {error}") from None

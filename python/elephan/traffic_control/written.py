@@ -81,6 +81,7 @@ def scenario(made: EmulatedPath, around: Around, title: str) -> str:
     return _SCENARIO.substitute(
         title=clean,
         duration=f"{around.duration_s:g} s",
+        warmup=f"{around.duration_s / 4:g} s",
         link="\n".join(lines),
         path='"jitter", "emulated"' if before else '"emulated"',
         flows=around.flows,
