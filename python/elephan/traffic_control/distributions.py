@@ -47,7 +47,7 @@ def delays(name: str, delay_s: float, jitter_s: float) -> list[float]:
     --------
     >>> few = delays("normal", 0.02, 0.004)
     >>> round(sum(few) / len(few), 6), round(few[0], 4), round(few[-1], 4)
-    (0.02, 0.0085, 0.0315)
+    (0.02, 0.0084, 0.0316)
     """
     fine = [QUANTILES[name]((i + 0.5) / (DELAYS * FINE)) for i in range(DELAYS * FINE)]
     means = [fmean(fine[i : i + FINE]) for i in range(0, len(fine), FINE)]
