@@ -96,12 +96,13 @@ class Record:
         return write_text(_file(answer), json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
     def with_repetitions_of(self, before: Record | None) -> Record:
-        """Return this record with the repetitions and the shortened runs of an earlier one."""
+        """Return this record with the shortened runs of an earlier one, and the repetitions if the answer stays."""
         if before is None:
             return self
         # Runs that were in the store already took no time now.
-        took = max(self.processor_s, before.processor_s)
-        return replace(self, processor_s=took, longer=before.longer, seed=before.seed, shortened=before.shortened)
+        kept = replace(self, processor_s=max(self.processor_s, before.processor_s), shortened=before.shortened)
+        # Repetitions of another answer say nothing about this one.
+        return replace(kept, longer=before.longer, seed=before.seed) if before.differences(self) == STAYS else kept
 
     @property
     def repetitions(self) -> str:
