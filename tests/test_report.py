@@ -15,7 +15,9 @@ import elephan
 from conftest import Command
 from elephan.comparisons import compare as ask
 from elephan.formats import stamped
+from elephan.loading import load
 from elephan.pictures.figure import Axis, Figure, Mark, Series
+from elephan.plots import draw
 from elephan.reports import report
 from elephan.reports.themes import THEMES
 from elephan.scenario import EXAMPLE, Scenario
@@ -473,6 +475,10 @@ def test_the_title_of_a_page_says_what_was_set(
     (title,) = re.findall("<h1>(.*?)</h1>", Path("page.html").read_text())
     for place, value in changes.items():
         assert f"{place} = {value}" in title
+    # Its picture, drawn again from the folder, says the same.
+    if verb in ("run", "size"):
+        drawn = draw(load(Path("out")), tmp_path / "drawn", endings=(".svg",))
+        assert "links[0].buffer = 9 packets" in drawn[0].read_text()
     # The folder of a command without --set has the title of its file alone.
     elephan(verb, small, *options, "--out", "plain", "-q")
     elephan("report", "plain", "--out", "page.html")

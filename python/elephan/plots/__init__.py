@@ -116,7 +116,8 @@ def draw(
     folder : Path
         Made if missing.
     changes : mapping of str to value, optional
-        What ``--set`` has changed, to stand beside the title.
+        What ``--set`` has changed, to stand beside the title; of a run or sizing in a folder, by default what its
+        document has kept.
     endings : tuple of str
 
     Returns
@@ -131,6 +132,8 @@ def draw(
         If the folder cannot be written.
     """
     drawn = figures(of)
+    if changes is None and isinstance(of, FolderRun | SavedSizing):
+        changes = of.to_json().get("set")
     return [path for name, figure in drawn.items() for path in save(figure, folder, name, endings, changes)]
 
 
