@@ -197,8 +197,7 @@ impl Loss for RackRecovery {
         if state.phase == Phase::Open {
             self.rack.forget_reordering();
         }
-        self.rack
-            .on_timeout(departures, now, state.seq.out(), |seq| outcomes.lost(seq, Reason::Rto));
+        self.rack.on_timeout(departures, now, state.seq.out(), |seq| outcomes.lost(seq, Reason::Rto));
         Restart::Next
     }
 
