@@ -265,7 +265,7 @@ def _show(each: Answer, *, details: bool) -> None:
         limits = [f"Valid for: {plain(found.senders)}", f"Would change it: {plain(found.changes)}"]
         if not details:
             room = LINES - _lines(each.question, plain(found.sentence), more) - _rows(command)
-            limits = limits if _lines(*limits) <= room else [_fitting(limits[1], room)]
+            limits = limits if _lines(*limits) <= room else [_fitting(limits[1], max(room, 1))]
         common.print_wrapped(*limits)
         if details:
             common.print_wrapped(f"How sure: {plain(found.certainty)}", f"Asked again: {found.repetitions}")
