@@ -133,7 +133,8 @@ def draw(
     """
     drawn = figures(of)
     if changes is None and isinstance(of, FolderRun | SavedSizing):
-        changes = of.to_json().get("set")
+        document: Mapping[str, Any] = of.to_json()
+        changes = document.get("set")
     return [path for name, figure in drawn.items() for path in save(figure, folder, name, endings, changes)]
 
 
