@@ -34,7 +34,7 @@ pub enum Error {
     AlreadyLoaded(String),
     /// elephan has not loaded this law.
     NotLoaded(String),
-    /// What the kernel or the user lacks, and how to remedy it.
+    /// Missing feature of the kernel or missing right of the user, and its remedy.
     Unsupported(&'static str, &'static str),
     /// Failed operation, and the error of libbpf or the system.
     Refused(String, String),

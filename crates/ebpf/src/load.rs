@@ -68,7 +68,7 @@ fn load(object: &Object, control: &Control, sections: &[(&str, &[u8])]) -> Resul
     })
 }
 
-/// What a name in the object refers to.
+/// Referent of a name in the object.
 enum Meaning {
     Address(u64),
     Program(Place),
@@ -378,7 +378,7 @@ impl<'a> Loader<'a> {
         self.leads_to((symbol.section, to), at, local)
     }
 
-    /// What a symbol refers to, for an instruction that needs an address.
+    /// Returns the referent of a symbol, for an instruction that needs an address.
     fn meaning(&self, symbol: usize, addend: u64) -> Result<Meaning, Problem> {
         let symbol = self.elf.symbols[symbol];
         if symbol.section == 0 {

@@ -18,9 +18,9 @@ const MIN_DATA: usize = 1000;
 /// Direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
-    /// To the servers, through the link.
+    /// Direction to the servers, through the link.
     Forward,
-    /// Back to the clients.
+    /// Direction back to the clients.
     Backward,
 }
 

@@ -198,7 +198,7 @@ impl Default for HeldBack {
 }
 
 impl HeldBack {
-    /// What leaves from now on, with `delivered` segments, until all in flight is acknowledged.
+    /// Includes the segments that leave from now on, at a count of `delivered`, until all in flight is acknowledged.
     pub fn extend(&mut self, delivered: u64, in_flight: f64) {
         if delivered > self.last {
             self.first = delivered;

@@ -37,7 +37,7 @@ pub struct PacketPair {
     p: Params,
     cwnd: f64,
     burst: u32,
-    /// In segments per second: the sending rate, and the service rate of the bottleneck (0 before a pair is measured).
+    /// Sending rate, and service rate of the bottleneck (0 before a pair is measured), in segments per second.
     rate: f64,
     service: f64,
     /// Whether the next pair replaces the average.

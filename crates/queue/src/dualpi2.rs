@@ -22,7 +22,7 @@ pub use lane::Decide;
 base::words! {
     /// Scheduler of the two queues.
     pub enum Scheduler {
-        /// By bytes, with a share for the classic queue.
+        /// Weighted by bytes, with a share for the classic queue.
         Weighted = "weighted",
         /// The queue whose head has waited longer, with a head start for the L4S queue.
         TimeShifted = "time-shifted",

@@ -9,7 +9,7 @@ use base::{Rate, Span, Time, Values};
 use queue::{Limit, Port};
 use traffic::Site;
 
-/// Which value to use of those that could be drawn.
+/// Choice among the values that could be drawn.
 #[derive(Clone, Copy)]
 enum Case {
     Least,

@@ -14,11 +14,11 @@ use serde_json::{Value as Json, json};
 pub struct Hop {
     /// Index into `Scenario::links`.
     pub link: usize,
-    /// Which link of an array.
+    /// Choice of a link of an array.
     pub pick: Pick,
 }
 
-/// Which link of an array a path crosses.
+/// Rule that selects the link of an array that a path crosses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pick {
     /// The link with this number; 0 for a table with one link.

@@ -83,7 +83,7 @@ pub struct Transmission {
 }
 
 impl Transmission {
-    /// What transmissions are compared by.
+    /// Key by which transmissions are compared.
     #[inline]
     #[must_use]
     pub fn order(self) -> (Time, u64) {

@@ -1,4 +1,4 @@
-//! What the interpreter does beside single instructions: limits, calls, and the places of faults.
+//! Tests of the interpreter beyond single instructions: limits, calls, and the places of faults.
 
 use super::*;
 use crate::instruction::IMMEDIATE as N;

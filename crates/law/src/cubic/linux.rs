@@ -129,7 +129,7 @@ struct State {
     last_cwnd: u32,
     last_time: u64,
     origin: u32,
-    /// In units of 1/1024 s.
+    /// Time from the start of the stage to the old maximum, in units of 1/1024 s.
     k: u64,
     /// Smallest round-trip time, in microseconds; zero before the first.
     min_rtt: u32,

@@ -19,7 +19,7 @@ const MAX_BYTES: f64 = 65_536.0;
 /// HighSpeed TCP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Highspeed {
-    /// In units of 1/4096 segment.
+    /// Window in units of 1/4096 segment.
     pub low_window: u64,
     /// Fixed-point number in units of 2^-20.
     pub least_b: u64,
@@ -47,9 +47,9 @@ pub struct Ghstcp {
 /// NR-HSTCP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NrHstcp {
-    /// In microseconds.
+    /// Time in microseconds.
     pub reference_rtt: u32,
-    /// In bytes.
+    /// Size in bytes.
     pub reference_segment: u32,
     /// Fixed-point number in units of 2^-20.
     pub min_decrease: u64,
@@ -64,7 +64,7 @@ pub struct NrHstcp {
 /// Scalable TCP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scalable {
-    /// In units of 1/4096 segment.
+    /// Window in units of 1/4096 segment.
     pub legacy_window: u64,
     /// Fixed-point number in units of 2^-20, for each segment.
     pub increase: u64,
@@ -75,7 +75,7 @@ pub struct Scalable {
 /// H-TCP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Htcp {
-    /// In microseconds.
+    /// Time in microseconds.
     pub low_speed: u64,
     /// Fixed-point number in units of 2^-20.
     pub beta_min: u64,
@@ -87,7 +87,7 @@ pub struct Htcp {
     pub adaptive_backoff: u32,
     /// Whether alpha is scaled.
     pub rtt_scaling: u32,
-    /// In microseconds.
+    /// Time in microseconds.
     pub reference_rtt: u32,
 }
 

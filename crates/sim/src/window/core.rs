@@ -39,7 +39,7 @@ pub struct LinkCore<O> {
     pub observer: O,
 }
 
-/// What a link does before its queue and behind it.
+/// Stages of a link before its queue and behind it.
 #[derive(Debug, Default)]
 pub struct Stages {
     pub ingress: Option<Ingress>,

@@ -64,7 +64,7 @@ pub struct Report {
     pub probe_repaired: bool,
 }
 
-/// What a verdict is of: an ACK that reported `delivered` segments, or a timer; and the reason for which it begins a recovery.
+/// Cause of a verdict: an ACK that reported `delivered` segments, or a timer; and the reason for which it begins a recovery.
 #[derive(Clone, Copy, Debug)]
 pub struct Cause {
     pub delivered: u32,

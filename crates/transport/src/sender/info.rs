@@ -1,4 +1,4 @@
-//! What is known of a sender beside its numbers and its control. Nothing is counted for it while segments are sent.
+//! Read-only view of a sender beside its numbers and its control. It counts nothing while segments are sent.
 //!
 //! Source: Linux 6.12, `tcp_write_xmit`: pace, congestion window and receive window in this order; `tcp_tso_should_defer` and
 //! `tcp_rate_check_app_limited`.

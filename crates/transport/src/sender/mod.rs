@@ -243,7 +243,7 @@ impl<C: CongestionControl> Sender<C> {
         &self.core.state.seq
     }
 
-    /// What else is known of it, as for `tcp_info`.
+    /// Returns a read-only view of the rest of its state, as for `tcp_info`.
     #[inline]
     #[must_use]
     pub fn info(&self) -> Info<'_, C> {

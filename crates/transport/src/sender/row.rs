@@ -26,9 +26,9 @@ pub struct AckRow {
 /// Effect of the ACKs of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// Each releases as many segments as it acknowledges; the window changes by the control's step.
+    /// Each ACK releases as many segments as it acknowledges; the window changes by the control's step.
     Steady,
-    /// Each releases two segments, in slow start.
+    /// Each ACK releases two segments, in slow start.
     Opening,
     /// Nothing is lost, SACKed, marked or paced.
     Plain,
