@@ -4,7 +4,6 @@
 //! Otherwise deliveries and ACKs have rings of their own. Fast paths process several ACKs at once while nothing is lost
 //! (`runs`).
 
-mod repairs;
 mod runs;
 mod wires;
 

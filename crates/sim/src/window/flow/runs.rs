@@ -3,12 +3,37 @@
 
 use super::TcpFlow;
 use crate::observer::Observer;
-use crate::plan::FlowControl;
+use crate::plan::{FlowControl, TcpPlan};
 use crate::window::bucket::{Bucket, Window};
 use crate::window::headers::Headers;
 use crate::window::ring::{Rec, Ring, tag, until_wrap};
 use base::{Flags, PacketNumber, Span, Time};
-use transport::Receiver;
+use transport::{AckRow, Receiver};
+
+/// Source of a row of ACKs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// A folded receiver that acknowledges every segment.
+    Folded,
+    /// A folded receiver that acknowledges several segments together.
+    Delayed,
+    /// A folded receiver that holds segments above a gap; the next ones only extend the highest run.
+    Repair,
+    /// Return links.
+    Returned,
+}
+
+/// Beginning of a row of records.
+struct Head {
+    /// Number of its first record.
+    number: PacketNumber,
+    /// Segments that each ACK acknowledges.
+    each: u32,
+    /// Segments before the first that wait for the same ACK.
+    pending: u32,
+    /// Largest number of records that the receiver takes alike.
+    most: u64,
+}
 
 impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     /// Processes as many ACKs as possible on the fast paths. Returns whether a place's transfer has ended.
@@ -22,138 +47,121 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         window: Window<'_>,
     ) -> bool {
         if !self.is_folded() {
-            return self.run_acks(ring, bucket, headers, window);
-        }
-        if self.plan.receiver.holds_any() {
-            self.run_repairs(ring, bucket, headers, window);
-            return false;
-        }
-        if self.plan.receiver.delayed_ack() > 1 {
-            self.run_delayed(ring, bucket, headers, window)
+            self.run_rows(Source::Returned, ring, bucket, headers, window)
+        } else if self.plan.receiver.holds_any() {
+            self.run_rows(Source::Repair, ring, bucket, headers, window)
+        } else if self.plan.receiver.delayed_ack() > 1 {
+            self.run_rows(Source::Delayed, ring, bucket, headers, window)
         } else {
-            self.run_steady(ring, bucket, headers, window)
+            self.run_rows(Source::Folded, ring, bucket, headers, window)
         }
     }
 
-    /// Processes a row of ACKs that each release one segment. Returns whether a place's transfer has ended.
-    fn run_steady(
+    /// First record of a row from `source`; `None` if the next must be processed alone.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as `run_rows`")]
+    fn head(&self, source: Source) -> Option<Head> {
+        let (receiver, una) = (&self.plan.receiver, self.plan.sender.seq().una());
+        let (number, each, pending, most) = match source {
+            Source::Folded => (PacketNumber::of(una), 1, 0, u64::MAX),
+            Source::Delayed => {
+                let (most, pending) = (receiver.delays_plainly(), receiver.pending());
+                if most == 0 || una + u64::from(pending) != receiver.next() {
+                    return None;
+                }
+                (PacketNumber::of(receiver.next()), receiver.delayed_ack(), pending, most)
+            }
+            Source::Repair => (PacketNumber::of(receiver.extends_plainly()?.1), 1, 0, u64::MAX),
+            Source::Returned => {
+                let (number, each) = self.acks.as_deref()?.oldest(una)?;
+                (number, each, 0, u64::MAX)
+            }
+        };
+        Some(Head { number, each, pending, most })
+    }
+
+    /// Row of ACKs from `source`, each of `each` segments and the first at `first`, that the sender may take.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as `run_rows`")]
+    fn row(&self, source: Source, each: u32, first: Time) -> Option<AckRow> {
+        let TcpPlan { sender, receiver, .. } = &*self.plan;
+        match source {
+            Source::Repair => sender.row_in_repair(receiver.next(), receiver.extends_plainly()?, first),
+            Source::Folded if !receiver.is_plain() => None,
+            _ => sender.row(each),
+        }
+    }
+
+    /// Processes rows of ACKs from `source`. Returns whether a place's transfer has ended.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "compiled once for each source")]
+    fn run_rows(
         &mut self,
+        source: Source,
         ring: &mut Ring,
         bucket: &mut Bucket,
         headers: &mut Headers,
         Window { horizon, until, .. }: Window<'_>,
     ) -> bool {
         let limit = horizon.min(self.next_mark).min(self.stop);
-        loop {
-            let front = ring.all();
-            let una = PacketNumber::of(self.plan.sender.seq().una());
-            let expected = tag(self.access.id, una, self.data_flags);
-            let ready = front.first().is_some_and(|rec| rec.time < limit && rec.tag == expected);
-            if !ready || !self.plan.receiver.is_plain() {
-                return false;
+        let flags = if source == Source::Returned { Flags::ACK } else { self.data_flags };
+        let after = self.return_delay;
+        while let Some(Head { number, each, pending, most }) = self.head(source) {
+            let (front, expected) = (ring.all(), tag(self.access.id, number, flags));
+            let Some(first) = front.first() else { break };
+            if first.time >= limit || first.tag != expected {
+                break;
             }
-            let Some(row) = self.plan.sender.row(1) else { return false };
-            // Tags are consecutive up to the last 32-bit number.
-            let most = until_wrap(una).min(u64::from(row.most)) as usize;
-            let acks = before(&front[..front.len().min(most)], limit.min(row.deadline.saturating_add(Span(1))));
-            let acks = self.in_order(acks, expected);
-            let Some(&Rec { time: last, .. }) = acks.last() else { return false };
-            let n = acks.len() as u32;
-            let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
-            plan.sender.take_row(&row, acks.iter().map(|rec| rec.time), &mut wire);
-            ring.consume(n as usize);
-            self.plan.receiver.take_plain(n);
-            self.delivered += u64::from(n);
-            self.meter.delivered(last - self.return_delay, &self.plan);
-            if self.note_end(last) {
-                return true;
-            }
-        }
-    }
-
-    /// [`Self::run_steady`] for a receiver that acknowledges several segments together.
-    fn run_delayed(
-        &mut self,
-        ring: &mut Ring,
-        bucket: &mut Bucket,
-        headers: &mut Headers,
-        Window { horizon, until, .. }: Window<'_>,
-    ) -> bool {
-        if self.plan.receiver.delays_plainly() == 0 {
-            return false;
-        }
-        let limit = horizon.min(self.next_mark).min(self.stop);
-        let (each, after) = (self.plan.receiver.delayed_ack(), self.return_delay);
-        loop {
-            let (front, receiver, sender) = (ring.all(), &self.plan.receiver, &self.plan.sender);
-            let (next, pending) = (PacketNumber::of(receiver.next()), receiver.pending());
-            let expected = tag(self.access.id, next, self.data_flags);
-            let ready = front.first().is_some_and(|rec| rec.time < limit && rec.tag == expected);
-            if !ready || receiver.delays_plainly() == 0 || sender.seq().una() + u64::from(pending) != receiver.next() {
-                return false;
-            }
-            let Some(row) = sender.row(each) else { return false };
-            let alike = until_wrap(next).min(receiver.delays_plainly());
-            let most = alike.min(u64::from(row.most) * u64::from(each) - u64::from(pending)) as usize;
-            let recs = before(&front[..front.len().min(most)], limit.min(row.deadline.saturating_add(Span(1))));
-            let recs = in_time(self.in_order(recs, expected), receiver, after);
-            let Some(&Rec { time: last, .. }) = recs.last() else { return false };
-            let n = recs.len() as u32;
-            let left = (pending + n) % each;
-            let deadline = match left {
-                0 => Time::NEVER,
-                _ if left > n => receiver.deadline(),
-                _ => recs[(n - left) as usize].time - after + receiver.timeout(),
+            let Some(row) = self.row(source, each, first.time) else { break };
+            let per_ack = if source == Source::Delayed { each } else { 1 };
+            // Tags are consecutive up to the last 32-bit number; the tag after that belongs to another flow.
+            let most = most.min(u64::from(row.most) * u64::from(per_ack) - u64::from(pending)).min(until_wrap(number));
+            let front = &front[..front.len().min(most as usize)];
+            let recs = self.in_order(before(front, limit.min(row.deadline.saturating_add(Span(1)))), expected);
+            let recs = match source {
+                Source::Folded | Source::Repair => recs,
+                Source::Delayed => in_time(recs, &self.plan.receiver, after),
+                Source::Returned => self.alike(recs, each),
             };
-            let acks = recs[recs.len().min((each - 1 - pending) as usize)..].iter().step_by(each as usize);
-            if acks.len() > 0 {
-                let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
-                plan.sender.take_row(&row, acks.map(|rec| rec.time), &mut wire);
+            let Some(&Rec { time: last, .. }) = recs.last() else { break };
+            let mut n = recs.len() as u32;
+            let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+            if source == Source::Delayed {
+                let acks = recs[recs.len().min((each - 1 - pending) as usize)..].iter().step_by(each as usize);
+                if acks.len() > 0 {
+                    plan.sender.take_row(&row, acks.map(|rec| rec.time), &mut wire);
+                }
+                plan.receiver.take_delayed(n, last - after, ack_deadline(recs, &plan.receiver, after));
+            } else {
+                n = plan.sender.take_row(&row, recs.iter().map(|rec| rec.time), &mut wire);
             }
             ring.consume(n as usize);
-            self.plan.receiver.take_delayed(n, last - after, deadline);
-            self.delivered += u64::from(n);
-            self.meter.delivered(last - after, &self.plan);
-            if self.note_end(last) {
-                return true;
+            if source == Source::Returned {
+                if let Some(acks) = self.acks.as_deref_mut() {
+                    acks.forget(n);
+                }
+            } else {
+                self.delivered += u64::from(n);
             }
-        }
-    }
-
-    /// [`Self::run_steady`] for ACKs that came through return links, each of which acknowledges the same number of
-    /// segments.
-    fn run_acks(
-        &mut self,
-        ring: &mut Ring,
-        bucket: &mut Bucket,
-        headers: &mut Headers,
-        Window { horizon, until, .. }: Window<'_>,
-    ) -> bool {
-        let limit = horizon.min(self.next_mark).min(self.stop);
-        loop {
-            let (front, sender) = (ring.all(), &self.plan.sender);
-            let Some(acks) = self.acks.as_deref() else { return false };
-            let Some((number, each)) = acks.oldest(sender.seq().una()) else { return false };
-            let expected = tag(self.access.id, number, Flags::ACK);
-            if !front.first().is_some_and(|rec| rec.time < limit && rec.tag == expected) {
-                return false;
+            match source {
+                Source::Repair => {
+                    self.plan.receiver.extend(n);
+                    if n == 0 {
+                        break;
+                    }
+                    continue;
+                }
+                Source::Folded => self.plan.receiver.take_plain(n),
+                Source::Delayed | Source::Returned => {}
             }
-            let Some(row) = sender.row(each) else { return false };
-            let limit = limit.min(row.deadline.saturating_add(Span(1)));
-            let front = &front[..front.len().min(row.most as usize).min(until_wrap(number) as usize)];
-            let other = front.iter().zip(expected..).position(|(rec, tag)| rec.time >= limit || rec.tag != tag);
-            let n = acks.alike(other.unwrap_or(front.len()), sender.seq().una(), u64::from(each));
-            let Some(&Rec { time: last, .. }) = front[..n].last() else { return false };
-            let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
-            plan.sender.take_row(&row, front[..n].iter().map(|rec| rec.time), &mut wire);
-            ring.consume(n);
-            if let Some(acks) = self.acks.as_deref_mut() {
-                acks.forget(n as u32);
+            if source != Source::Returned {
+                self.meter.delivered(last - after, &self.plan);
             }
             if self.note_end(last) {
                 return true;
             }
         }
+        false
     }
 
     /// Delivers segments in order to a receiver whose ACKs take return links, before `limit`. Returns whether there were
@@ -171,12 +179,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         let recs = in_time(&front[..other.unwrap_or(front.len())], receiver, Span::ZERO);
         let Some(&Rec { time: last, .. }) = recs.last() else { return false };
         let (each, pending, n) = (receiver.delayed_ack(), receiver.pending(), recs.len() as u32);
-        let left = (pending + n) % each;
-        let deadline = match left {
-            0 => Time::NEVER,
-            _ if left > n => receiver.deadline(),
-            _ => recs[(n - left) as usize].time + receiver.timeout(),
-        };
+        let deadline = ack_deadline(recs, receiver, Span::ZERO);
         let Some(acks) = self.acks.as_deref_mut() else { return false };
         let mut cum = receiver.next() - u64::from(pending);
         for rec in recs[recs.len().min((each - 1 - pending) as usize)..].iter().step_by(each as usize) {
@@ -189,6 +192,12 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         self.delivered += u64::from(n);
         self.meter.delivered(last, &self.plan);
         true
+    }
+
+    /// The leading `recs`, of ACKs from return links, that acknowledge `each` segments and nothing else.
+    fn alike<'a>(&self, recs: &'a [Rec], each: u32) -> &'a [Rec] {
+        let una = self.plan.sender.seq().una();
+        &recs[..self.acks.as_deref().map_or(0, |acks| acks.alike(recs.len(), una, u64::from(each)))]
     }
 
     /// The leading `acks` that are for the segments `expected`, `expected` + 1 and so on.
@@ -204,6 +213,18 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             Some(last) if last.tag == expected + acks.len() as u64 - 1 => acks,
             _ => &acks[..tags_in_row(acks, expected)],
         }
+    }
+}
+
+/// Time at which a delayed ACK leaves by its timer after `recs`, which arrive in time; `NEVER` if none waits. They reach
+/// their sender's side `after` the `receiver`.
+#[inline]
+fn ack_deadline(recs: &[Rec], receiver: &Receiver, after: Span) -> Time {
+    let left = (receiver.pending() as usize + recs.len()) % receiver.delayed_ack() as usize;
+    match recs.len().checked_sub(left) {
+        _ if left == 0 => Time::NEVER,
+        Some(first) => recs[first].time - after + receiver.timeout(),
+        None => receiver.deadline(),
     }
 }
 
