@@ -195,14 +195,6 @@ impl SequenceSpace {
         self.high = self.nxt;
     }
 
-    /// Processes ACKs for the next `segments`, each of which released the same number of new segments.
-    #[inline]
-    pub fn slide(&mut self, segments: u32) {
-        debug_assert!(!self.is_going_back() && segments <= self.outstanding() && u64::from(segments) <= self.unsent());
-        self.una += u64::from(segments);
-        self.send_row(segments);
-    }
-
     /// Goes back to `una`: everything outstanding is sent again, in order.
     pub fn go_back(&mut self) {
         self.nxt = self.una;
@@ -454,10 +446,16 @@ mod tests {
         assert_eq!((seq.send_new(), seq.nxt(), seq.high()), (4, 5, 5));
     }
 
+    /// Takes ACKs of `segments`, which release as many.
+    fn slide(seq: &mut SequenceSpace, segments: u32) {
+        seq.send_row(segments);
+        seq.acknowledge_first(segments);
+    }
+
     #[test]
     fn a_run_of_acks_slides_everything() {
         let mut seq = sent(4, 10);
-        seq.slide(3);
+        slide(&mut seq, 3);
         assert_eq!((seq.una(), seq.nxt(), seq.high(), seq.acknowledged(), seq.unsent()), (3, 7, 7, 3, 3));
         seq.stop();
         assert_eq!(seq.unsent(), 0);
@@ -477,9 +475,10 @@ mod tests {
             let seen = |seq: &SequenceSpace| {
                 [seq.is_pristine(), seq.is_recovered(), seq.is_past_recovery(), seq.is_past_echo()]
             };
-            seq.slide(seq.outstanding() - 1);
+            let all_but_one = seq.outstanding() - 1;
+            slide(&mut seq, all_but_one);
             assert_eq!(seen(&seq), [false; 4]);
-            seq.slide(1);
+            slide(&mut seq, 1);
             assert_eq!(seen(&seq), [false, true, false, false]);
             for _ in 0..3 {
                 // As runs of ACKs do it, where nothing looks at the marks.

@@ -1,15 +1,16 @@
-//! Segments that leave: the loop that fills the window, and the places at which a segment is sent.
+//! Segments that leave: the loop that fills the window ([`Core::fill_room`]), and the two places at which they are sent:
+//! [`Core::emit`] for one segment, [`Core::emit_row`] for a row of new ones.
 //!
-//! [`Core::send`] sends any segment. The others are for new segments in a row: [`Core::send_new`] without a pace,
-//! [`Core::send_paced`] with one.
+//! What is known of the segments is a constant, so that each of them costs what it needs. `NEW`: they are new ones, in order, with
+//! equal flags, of a sender without bursts, headers and validation. `BARE`: it has no optional state at all, and its
+//! retransmission timer runs.
 
 use super::core::Core;
 use crate::Wire;
 use crate::bursts::Ask;
 use crate::departures::Departure;
 use crate::loss::rules::{Loss, Next, Segments};
-use crate::optional::OptionalState;
-use base::{Flags, Time};
+use base::Time;
 use law::CongestionControl;
 
 impl<C: CongestionControl> Core<C> {
@@ -19,23 +20,56 @@ impl<C: CongestionControl> Core<C> {
         if L::BESIDE_WINDOW && loss.is_pending() && !self.send_pending(loss, now, wire) {
             return;
         }
-        let (room, mut sent) = (loss.room(&self.state), 0);
-        while sent < room && self.may_send(now, room - sent) {
-            let Some(next) = self.next(loss, now) else { return };
-            if next == Next::InOrder && self.is_unpaced() && !self.state.seq.is_going_back() {
+        let room = loss.room(&self.state);
+        self.fill_room::<false, false, _>(loss, now, room, wire, |core, loss| core.next(loss, now));
+    }
+
+    /// Sends at most `room` new segments, of which there are as many, as far as the pace allows, if any; see the [module](self).
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for most segments")]
+    pub(super) fn fill_new<const BARE: bool>(
+        &mut self,
+        loss: &mut impl Loss,
+        now: Time,
+        room: u32,
+        wire: &mut impl Wire,
+    ) {
+        self.fill_room::<true, BARE, _>(loss, now, room, wire, |_, _| Some(Next::InOrder));
+    }
+
+    /// Sends at most `room` segments of those that `choose` returns, as far as the pace allows; see the [module](self).
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for most segments")]
+    pub(super) fn fill_room<const NEW: bool, const BARE: bool, L: Loss>(
+        &mut self,
+        loss: &mut L,
+        now: Time,
+        mut room: u32,
+        wire: &mut impl Wire,
+        mut choose: impl FnMut(&mut Self, &mut L) -> Option<Next>,
+    ) {
+        while room > 0 && (BARE || self.may_send(now, room)) {
+            let Some(next) = choose(self, loss) else { return };
+            if NEW {
+                self.emit::<NEW, BARE>(loss, now, next, wire);
+                room -= 1;
+            } else if next == Next::InOrder && self.has_bare_row() {
                 // Nothing but the data ends the row of new segments.
-                let new = (room - sent).min(self.state.unsent_within_window());
+                let new = room.min(self.state.unsent_within_window());
                 self.state.timers.start_rto(now + self.state.rtt.rto());
-                for _ in 0..new {
-                    let flags = self.state.ecn.on_new_segment();
-                    self.send_new(loss, now, flags, wire);
-                }
-                sent += new;
+                self.fill_new::<true>(loss, now, new, wire);
+                room -= new;
             } else {
                 self.send(loss, now, next, wire);
-                sent += 1;
+                room -= 1;
             }
         }
+    }
+
+    /// Whether the segments that leave in order are new ones, without optional state and with equal flags.
+    #[inline]
+    fn has_bare_row(&self) -> bool {
+        self.is_unpaced() && self.state.ecn.is_quiet() && !self.state.seq.is_going_back()
     }
 
     /// Sends the retransmission that does not wait for room in the window, if its pace allows. Returns whether it does.
@@ -101,11 +135,25 @@ impl<C: CongestionControl> Core<C> {
 
     /// Sends one segment, new or old.
     pub fn send(&mut self, loss: &mut impl Loss, now: Time, next: Next, wire: &mut impl Wire) {
+        self.emit::<false, false>(loss, now, next, wire);
+    }
+
+    /// Sends one segment; see the [module](self).
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for most segments")]
+    fn emit<const NEW: bool, const BARE: bool>(
+        &mut self,
+        loss: &mut impl Loss,
+        now: Time,
+        next: Next,
+        wire: &mut impl Wire,
+    ) {
         let seq = match next {
             Next::Again(seq) => seq,
+            Next::InOrder if NEW => self.state.seq.send_new(),
             Next::InOrder => self.state.seq.take_next(),
         };
-        let flags = if self.state.seq.on_transmit(seq) {
+        let flags = if !NEW && self.state.seq.on_transmit(seq) {
             self.counters.retransmitted += 1;
             wire.on_retransmission(now, seq);
             // Karn: an acknowledgement would not say which of the two was timed.
@@ -113,65 +161,39 @@ impl<C: CongestionControl> Core<C> {
             self.state.ecn.retransmission(self.state.control.needs().marks)
         } else {
             self.timed.begin(now, seq);
-            self.state.ecn.on_new_segment()
+            if NEW { self.state.ecn.data() } else { self.state.ecn.on_new_segment() }
         };
         self.counters.sent += 1;
-        self.state.timers.start_rto(now + self.state.rtt.rto());
+        if !BARE {
+            self.state.timers.start_rto(now + self.state.rtt.rto());
+        }
         if let Some(departures) = self.departures.as_deref_mut() {
-            departures.sent(seq, now);
+            if NEW { departures.sent_next(now) } else { departures.sent(seq, now) }
         }
         self.count_sent(loss);
-        if let Some(optional) = self.optional.as_deref_mut() {
+        if !BARE && let Some(optional) = self.optional.as_deref_mut() {
             let in_flight = loss.in_flight(&self.state.seq);
-            if let Some(header) = optional.on_transmit(now, seq, in_flight, &self.state) {
+            if NEW {
+                optional.on_new_segment(now, in_flight - 1, &self.state);
+            } else if let Some(header) = optional.on_transmit(now, seq, in_flight, &self.state) {
                 return wire.send_with(now, seq, flags, header);
             }
         }
         wire.send(now, seq, flags);
     }
 
-    /// Sends the next new segment, for a sender that [`Self::is_unpaced`] and whose retransmission timer runs.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "for most segments")]
-    pub(super) fn send_new(&mut self, loss: &mut impl Loss, now: Time, flags: Flags, wire: &mut impl Wire) {
-        let seq = self.state.seq.send_new();
-        self.timed.begin(now, seq);
-        self.counters.sent += 1;
-        if let Some(departures) = self.departures.as_deref_mut() {
-            departures.sent_next(now);
-        }
-        self.count_sent(loss);
-        wire.send(now, seq, flags);
-    }
-
-    /// Sends the next `room` segments for the first time, as far as pacing allows, and sets the pacing timer.
+    /// Sends `each` new segments at each of `times`, of which there is one at least, for a sender that [`Self::is_unpaced`] and
+    /// whose transmission times are noted elsewhere.
     #[inline]
-    pub(super) fn send_paced(&mut self, loss: &mut impl Loss, now: Time, room: u32, wire: &mut impl Wire) {
-        let (mut waits, mut in_flight) = (Time::NEVER, loss.in_flight(&self.state.seq));
-        let full = in_flight + room;
-        while in_flight < full {
-            if let Some(pacer) = self.optional.as_deref_mut().and_then(OptionalState::pacer)
-                && let Some(at) = pacer.pace().wait(now)
-            {
-                waits = at;
-                break;
-            }
-            let seq = self.state.seq.send_new();
-            self.timed.begin(now, seq);
-            self.counters.sent += 1;
-            self.state.timers.start_rto(now + self.state.rtt.rto());
-            if let Some(departures) = self.departures.as_deref_mut() {
-                departures.sent_next(now);
-            }
-            self.count_sent(loss);
-            if let Some(optional) = self.optional.as_deref_mut() {
-                optional.on_new_segment(now, in_flight, &self.state);
-            }
-            in_flight += 1;
-            wire.send(now, seq, self.state.ecn.data());
-        }
-        if waits != Time::NEVER || self.state.timers.is_pacing() {
-            self.state.timers.set_pacing(waits);
-        }
+    pub(super) fn emit_row(
+        &mut self,
+        times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
+        each: u32,
+        wire: &mut impl Wire,
+    ) {
+        let (first, segments) = (self.state.seq.nxt(), times.len() as u32 * each);
+        self.state.seq.send_row(segments);
+        self.counters.sent += u64::from(segments);
+        wire.send_row(times, each, first, self.state.ecn.data());
     }
 }

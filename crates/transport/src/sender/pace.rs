@@ -27,7 +27,7 @@ impl<C: CongestionControl> Core<C> {
             debug_assert_eq!(left, self.room_for_new(loss));
             // None is sent where retransmissions since the timer was set have taken the time.
             self.state.timers.set_pacing(Time::NEVER);
-            self.send_paced(loss, due, left, wire);
+            self.fill_new::<false>(loss, due, left, wire);
             self.note_sent(loss, due);
             self.arm_probe(loss, due, self.counters.sent > before);
             due = self.state.timers.pacing();

@@ -52,9 +52,7 @@ impl<C: CongestionControl> Core<C> {
         let leave = times.clone().skip(quiet as usize);
         if let Some(now) = leave.clone().next() {
             self.timed.begin(now, nxt);
-            self.state.seq.send_row(acks - quiet);
-            self.counters.sent += u64::from(acks - quiet);
-            wire.send_row(leave, 1, nxt, self.state.ecn.data());
+            self.emit_row(leave, 1, wire);
         }
         // Of what leaves the network while nothing enters it some was taken for lost, or none.
         let falls = u32::from(loss.in_flight(&self.state.seq) < before);
@@ -151,7 +149,7 @@ impl<C: CongestionControl> Core<C> {
         if times.clone().next().is_none_or(|first| deadlines.0 < first) {
             return 0;
         }
-        let (window, data) = (self.state.window(), self.state.ecn.data());
+        let window = self.state.window();
         let mut in_flight = loss.in_flight(&self.state.seq);
         let row = times.clone().take_while(|now| *now <= deadlines.1);
         let acks = match self.departures.as_deref_mut() {
@@ -175,9 +173,7 @@ impl<C: CongestionControl> Core<C> {
                 _ => window,
             };
             let room = window.saturating_sub(in_flight).min(new);
-            for _ in 0..room {
-                self.send_new(loss, now, data, wire);
-            }
+            self.fill_new::<true>(loss, now, room, wire);
             (in_flight, new) = (in_flight + room, new - room);
             wire.on_window(now, self.state.control.cwnd(), self.state.seq.una(), self.state.seq.nxt(), in_flight);
         }
@@ -197,7 +193,7 @@ impl<C: CongestionControl> Core<C> {
             }
             match self.room_in_repair(loss) {
                 Some(room) if room > 0 => {
-                    self.send_paced(loss, at, room, wire);
+                    self.fill_new::<false>(loss, at, room, wire);
                     self.note_use(loss, at, notes);
                 }
                 _ => {
@@ -219,7 +215,7 @@ impl<C: CongestionControl> Core<C> {
             return self.arm_timers(loss, now, false);
         };
         if room > 0 {
-            self.send_paced(loss, now, room, wire);
+            self.fill_new::<false>(loss, now, room, wire);
         }
         self.note_use(loss, now, notes);
     }

@@ -98,25 +98,18 @@ impl<C: CongestionControl> Core<C> {
         most
     }
 
-    /// Sends the new segments of a row of ACKs at `times`, each of which acknowledges `acked` segments and releases
-    /// `released`, and shows the sender after each.
+    /// Shows the sender after each of a row of ACKs at `times`, each of which acknowledges `acked` segments and will release
+    /// `released`.
     #[inline]
-    pub(super) fn send_row(
-        &self,
-        times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
-        acked: u32,
-        released: u32,
-        wire: &mut impl Wire,
-    ) {
+    pub(super) fn show_row(&self, times: impl Iterator<Item = Time>, acked: u32, released: u32, wire: &mut impl Wire) {
         if wire_observes(wire) {
             let gain = self.state.control.step().map_or(0.0, |step| step.gain) * f64::from(acked);
             let (mut cwnd, mut una, mut nxt) = (self.state.control.cwnd(), self.state.seq.una(), self.state.seq.nxt());
-            for now in times.clone() {
+            for now in times {
                 (cwnd, una, nxt) = (cwnd + gain, una + u64::from(acked), nxt + u64::from(released));
                 wire.on_window(now, cwnd, una, nxt, (nxt - una) as u32);
             }
         }
-        wire.send_row(times, released, self.state.seq.nxt(), self.state.ecn.data());
     }
 }
 

@@ -64,11 +64,10 @@ impl<C: CongestionControl> Core<C> {
         wire: &mut impl Wire,
     ) {
         let (acks, Some(last)) = (times.len() as u32, times.clone().next_back()) else { return };
-        self.send_row(times, 1, 2, wire);
+        self.show_row(times.clone(), 1, 2, wire);
+        self.emit_row(times, 2, wire);
         self.state.control.open(acks);
-        self.state.seq.slide(acks);
-        self.state.seq.send_row(acks);
-        self.counters.sent += 2 * u64::from(acks);
+        self.state.seq.acknowledge_first(acks);
         self.state.timers.set_rto(last + self.state.rtt.rto());
     }
 
@@ -89,14 +88,14 @@ impl<C: CongestionControl> Core<C> {
         wire: &mut impl Wire,
     ) {
         let (acks, Some(last)) = (times.len() as u32, times.clone().next_back()) else { return };
-        self.send_row(times.clone(), each, each, wire);
+        self.show_row(times.clone(), each, each, wire);
+        let out = self.state.seq.out();
+        self.emit_row(times.clone(), each, wire);
         let segments = acks * each;
         if let Some(step) = self.state.control.step() {
             self.state.control.advance(step, segments);
         }
-        let out = self.state.seq.out();
-        self.state.seq.slide(segments);
-        self.counters.sent += u64::from(segments);
+        self.state.seq.acknowledge_first(segments);
         if self.departures.is_some() {
             each!(loss, loss => self.take_departures(loss, each, out, times));
         }
@@ -193,7 +192,6 @@ impl<C: CongestionControl> Core<C> {
     /// [`Self::plain`] of them, none later than a timer.
     #[inline]
     pub fn take_plain(&mut self, loss: &mut impl Loss, acks: impl Iterator<Item = (Time, u32)>, wire: &mut impl Wire) {
-        let flags = self.state.ecn.data();
         let (every_rtt, stamped) = (self.state.switches.every_rtt(), self.state.switches.timestamps());
         let (mut last, min_rtt, srtt) = (Time::ZERO, self.state.rtt.min(), self.state.rtt.srtt());
         let mut ack = AckSample { srtt, min_rtt, rtt: None, ..AckSample::plain(Time::ZERO, srtt) };
@@ -229,9 +227,8 @@ impl<C: CongestionControl> Core<C> {
             self.state.control.on_ack(&ack);
             (ack.rtt, ack.round_start) = (None, false);
             let end = self.state.seq.end_of_window(self.state.window());
-            while self.state.seq.nxt() < end {
-                self.send_new(loss, now, flags, wire);
-            }
+            let room = end.saturating_sub(self.state.seq.nxt()) as u32;
+            self.fill_new::<true>(loss, now, room, wire);
             wire.on_window(
                 now,
                 self.state.control.cwnd(),

@@ -180,15 +180,15 @@ impl<C: CongestionControl> Core<C> {
     /// Sends new segments, as many as the window lets. Returns whether any was sent.
     #[cold]
     pub(super) fn send_test(&mut self, loss: &mut impl Loss, now: Time, wire: &mut impl Wire) -> bool {
-        let (room, mut sent) = (loss.room(&self.state), 0);
-        while sent < room && self.state.has_new() && self.may_send(now, room - sent) {
-            self.send(loss, now, Next::InOrder, wire);
-            sent += 1;
-        }
+        let (room, before) = (loss.room(&self.state), self.counters.sent);
+        self.fill_room::<false, false, _>(loss, now, room, wire, |core, _| {
+            core.state.has_new().then_some(Next::InOrder)
+        });
+        let sent = self.counters.sent > before;
         if let Some(undo) = self.undo() {
-            undo.tests_timeout &= sent > 0;
+            undo.tests_timeout &= sent;
         }
-        sent > 0
+        sent
     }
 
     /// Restores the control to what it was `before` a reduction, and ends the recovery.
