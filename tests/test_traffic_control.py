@@ -231,7 +231,7 @@ def test_a_lab_of_kathara_is_read(elephan: Command, tmp_path: Path) -> None:
         read(both, "r1.startup")
     assert read(both, "r1.startup", "eth0").delay_s == 0.01
     (tmp_path / "r1.startup").write_text(KATHARA, encoding="utf-8")
-    assert elephan("import", "tc", tmp_path / "r1.startup").out.startswith("r1.startup: drop-tail, 10 Mbit/s, buffer")
+    assert "drop-tail, 10 Mbit/s, buffer 66.6 kB" in elephan("import", "tc", tmp_path / "r1.startup").out
     (tmp_path / "lab.conf").write_text(LAB, encoding="utf-8")
     refused = elephan("import", "tc", tmp_path / "lab.conf")
     assert (refused.code, refused.err.count("\n")) == (2, 1)

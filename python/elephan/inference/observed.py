@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from elephan.errors import InputError
 from elephan.inference.paths import LAWS, MSS_B
 from elephan.inference.simulated import Samples
-from elephan.inference.statistics import NOISE_S, base, episodes
+from elephan.inference.statistics import LONGEST_S, NOISE_S, base, episodes
 from elephan.units import format_rate, format_time
 
 if TYPE_CHECKING:
@@ -223,13 +223,13 @@ def _bound(found: Observation, seen_s: float, why: str) -> Observation:
 
 def host_limit(found: Observation, flow: MeasuredFlow) -> str:
     """Return what at the hosts limits the sender; empty if nothing is seen."""
-    busy = flow.last("busy_s")
+    busy, watched = flow.growth("busy_s", LONGEST_S)
     if busy > 0:
         for name, what in (("rwnd_limited_s", "the receive window"), ("sndbuf_limited_s", "the send buffer")):
-            if (limited := flow.last(name)) > LIMITED * busy:
-                return f"{what} limits the sender for {100 * limited / busy:.0f} % of the time"
-        if busy < (1 - LIMITED) * flow.duration_s and flow.duration_s - busy > 2:
-            return f"the application had data for {busy:.3g} of {flow.duration_s:.3g} s only"
+            if (limited := flow.growth(name, LONGEST_S)[0]) > LIMITED * busy:
+                return f"{what} limits the sender for {100 * min(limited / busy, 1.0):.0f} % of the time"
+        if busy < (1 - LIMITED) * watched and watched - busy > 2:
+            return f"the application had data for {busy:.3g} of {watched:.3g} s only"
     if flow.app_limited > 0.5:
         return f"the application limits the sender in {100 * flow.app_limited:.0f} % of the samples"
     samples = found.samples

@@ -181,7 +181,8 @@ def _flow(times: list[float], columns: dict[str, list[float]], name: str) -> Mea
             total = [value / segment for value in ordered("retransmitted_bytes")]
         found["retransmits"], found["retrans_segments"] = differences(total), total
     limited = [value for value in column("app_limited") if math.isfinite(value)]
-    share = sum(value > 0 for value in limited) / len(limited) if limited else math.nan
+    # The other bits of this byte are `tcpi_fastopen_client_fail`.
+    share = sum(value % 2 == 1 for value in limited) / len(limited) if limited else math.nan
     flow = flow_of(name, [times[i] for i in order], found, mss_bytes=mss, app_limited=share)
     if not flow.has("srtt_s"):
         raise ValueError("has no round-trip times")

@@ -92,11 +92,17 @@ class MeasuredFlow:
         values = self.columns.get("bytes", self.columns.get("cwnd_bytes"))
         return 0.0 if values is None else float(np.nansum(values))
 
-    def last(self, name: str) -> float:
-        """Return the last known value of a column; NaN if there is none."""
+    def growth(self, name: str, until_s: float = math.inf) -> tuple[float, float]:
+        """Return by how much a counter grows within the measurement, and the time in which it was watched [s].
+
+        Counters count from the start of a connection, which may be long before the measurement. Where one falls,
+        another connection has begun, and the interval is left out.
+        """
         values = self.columns.get(name, np.empty(0))
-        known = values[np.isfinite(values)]
-        return float(known[-1]) if known.size else math.nan
+        known = np.isfinite(values) & (self.end_s[: values.size] <= until_s + 1e-9)
+        steps, gaps = np.diff(values[known]), np.diff(self.end_s[: values.size][known])
+        grown = steps >= 0
+        return float(steps[grown].sum()), float(gaps[grown].sum())
 
 
 @dataclass(frozen=True)
