@@ -138,7 +138,8 @@ def test_times_of_ss_count_from_the_start_of_the_connection_and_are_used_from_th
     for begun_ms in (0, 438_000):
         text = "".join(
             f"{1.7e9 + i / 10:.1f}\nESTAB 0 0 10.0.1.29:42314 10.0.1.37:5201\n\t cubic wscale:7,7 rto:204 "
-            f"rtt:40.{i}/1.1 mss:1448 cwnd:45 bytes_acked:{10_000 * i} delivered:{7 * i} {words} retrans:0/{i // 30} minrtt:40\n"
+            f"rtt:40.{i}/1.1 mss:1448 cwnd:45 bytes_acked:{10_000 * i} delivered:{7 * i} {words} "
+            f"retrans:0/{i // 30} minrtt:40\n"
             for i, words in socket_rows(name, begun_ms)
         )
         flow = read(file("ss.log", text.encode())).flow
