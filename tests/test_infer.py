@@ -113,6 +113,10 @@ def test_what_says_nothing_is_refused_in_one_line(plain: Samples) -> None:
     assert "the application limits the sender in 90 %" in refused(measurement(plain, app_limited=0.9))
     busy = {"busy_s": np.asarray(0.3 * np.arange(1, plain.rtt_s.size + 1) * 0.1, dtype=float)}
     assert "the application had data for" in refused(measurement(plain, columns=busy))
+    # A damaged time of 2e9 s asked for an array of 114 GiB.
+    late = measurement(plain)
+    late.flow.length_s[-1], late.flow.end_s[-1] = 2e9, 2e9
+    assert "lasts 2e+09 s by its times, more than a day" in refused(late)
     slow = plain.without_counts().merged(10)
     assert "has neither retransmissions nor intervals" in refused(measurement(slow))
 

@@ -123,13 +123,15 @@ def _jitter(rng: Generator, rtt: float) -> float:
     return log_uniform(rng, 2e-5, min(0.003, 0.1 * rtt)) if rng.random() < 0.3 else 0.0
 
 
-def simulate(folder: Path, runs: int, seed: int, parts: str = "0123456789") -> None:
+def simulate(folder: Path, runs: int, seed: int, parts: str = "0123456789", only: str = "") -> None:
     """Simulate paths of the prior, and write their samples in chunks; chunks that exist are kept.
 
     Parameters
     ----------
     parts : str
         Last digits of the numbers of the runs that are simulated: 8 calibrate, 9 judge, the others train.
+    only : str
+        The discipline of the runs that are simulated; empty for all.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for chunk in range(runs // CHUNK):
@@ -142,6 +144,8 @@ def simulate(folder: Path, runs: int, seed: int, parts: str = "0123456789") -> N
                 continue
             rng = np.random.default_rng([seed, number])
             path = draw(rng)
+            if only not in ("", path.discipline):
+                continue
             duration = float(rng.uniform(8, 30)) if path.rate_bps < SLOW_BPS else float(rng.uniform(8, 20))
             found = measure(path, duration, seed=int(rng.integers(1, 2**31)))
             rows.append(
@@ -416,11 +420,12 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=26_000)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--parts", default="0123456789", help="of simulate: last digits of the runs, 89 to recalibrate")
+    parser.add_argument("--only", default="", choices=["", *DISCIPLINES], help="of simulate: paths of this discipline")
     parser.add_argument("--level", choices=list(LEVELS), default="fine", help="of fit")
     parser.add_argument("--out", type=Path, default=HERE / MODEL)
     asked = parser.parse_args()
     if asked.step == "simulate":
-        simulate(asked.folder, asked.runs, asked.seed, asked.parts)
+        simulate(asked.folder, asked.runs, asked.seed, asked.parts, asked.only)
     elif asked.step == "fit":
         fit(asked.folder, asked.level, asked.seed)
     elif asked.step == "merge":

@@ -1,4 +1,5 @@
-"""Damaged measurements: `elephan infer` on files of every reader, which gives an answer or a refusal in one line.
+"""Damaged measurements: `elephan infer` on files of every reader, which gives an answer or a refusal in one line,
+and no warnings of NumPy.
 
 One recorded transfer of 15 s, which gets an answer, is written in each format; captures are of a simulated one.
 """
@@ -8,6 +9,7 @@ import io
 import json
 import random
 import tempfile
+import warnings
 from contextlib import redirect_stdout
 from functools import cached_property
 from pathlib import Path
@@ -156,7 +158,7 @@ class MeasuredKind(Kind):
             path.write_bytes(given)
             try:
                 # The verb without the parser of its options, which takes longer than the rest.
-                with redirect_stdout(output()):
+                with redirect_stdout(output()), warnings.catch_warnings(action="error"):
                     infer([path])
             except InputError as error:
                 if "\n" in str(error) or not str(error).startswith(f"{path}: "):
