@@ -5,6 +5,7 @@ import json
 import math
 import random
 import re
+import resource
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -351,6 +352,16 @@ def test_other_files_are_refused_in_one_line(file: Write, held: bytes, said: str
     if held.startswith(b"PAR1"):
         pytest.importorskip("pyarrow")
     assert said in refused(file("file", held))
+
+
+def test_a_small_file_does_not_become_gigabytes(file: Write) -> None:
+    """85 million empty lists in 260 kB of gzip took 7 GiB."""
+    packed = gzip.compress(b"[" + b"[]," * (22 * 2**20) + b"[]]", 1)
+    assert len(packed) < 400_000
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert "of JSON; give a shorter measurement" in refused(file("x.json.gz", packed))
+    # The text twice, as bytes and as characters, and what unpacking needs.
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400 * 1024
 
 
 def test_the_command_line_refuses_with_exit_code_2(elephan: Command, file: Write) -> None:
