@@ -25,6 +25,7 @@ from elephan.measurements.series import (
     check_count,
     differences,
     flow_of,
+    lines_of,
     number,
     shortened,
 )
@@ -220,7 +221,7 @@ def read_parquet(path: Path) -> Measurement:
 def read_lines(text: str, path: Path) -> Measurement | None:
     """Read rows of TCP_INFO, one JSON object a line; None if the text is not that."""
     rows = []
-    for at, line in enumerate(text.splitlines(), 1):
+    for at, line in enumerate(lines_of(text), 1):
         if not line.strip():
             continue
         try:
@@ -244,7 +245,7 @@ def read_csv(text: str, path: Path) -> Measurement:
     csv.field_size_limit(10_000)
     first = text[:4096].partition("\n")[0]
     mark = max(",;\t", key=first.count)
-    rows = csv.reader(text.splitlines(), delimiter=mark)
+    rows = csv.reader(lines_of(text), delimiter=mark)
     try:
         names = [name.strip() for name in next(rows, [])]
         if len(names) < 2 or not any(_meaning(name) for name in names):

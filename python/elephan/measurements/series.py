@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -168,6 +168,22 @@ def check_count(count: int, what: str) -> None:
     """
     if count > MOST_ROWS:
         raise ValueError(f"has more than {MOST_ROWS:,} {what}")
+
+
+def lines_of(text: str) -> Iterator[str]:
+    r"""Yield the lines of a text one by one: a list of short ones takes ten times as much memory as the text.
+
+    Examples
+    --------
+    >>> list(lines_of("a\r\nb"))
+    ['a', 'b']
+    """
+    begin = 0
+    while begin < len(text):
+        end = text.find("\n", begin)
+        end = end if end >= 0 else len(text)
+        yield text[begin:end].removesuffix("\r")
+        begin = end + 1
 
 
 def shortened(text: object, most: int = 60) -> str:
