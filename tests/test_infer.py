@@ -183,8 +183,8 @@ def test_pie_with_a_limit_of_its_target_is_drop_tail() -> None:
     for rtt_s, same in ((0.005, True), (0.010, False)):
         beside = beside_group("beside", rtt_s, "count = 5", starts, 'tcp = "linux"', 'control = { law = "reno" }')
         path = PathModel(20e6, rtt_s, 2 * rtt_s, target_s=0.010, beside=(beside,), kind="flows")
-        queues = [measure(replace(path, discipline=name), 10.0).rtt_s for name in ("drop-tail", "pie")]
-        assert np.array_equal(*queues) is same
+        fifo, pie = (measure(replace(path, discipline=name), 10.0).rtt_s for name in ("drop-tail", "pie"))
+        assert np.array_equal(fifo, pie) is same
 
 
 def test_intervals_of_bursts_are_wider_where_flows_are_beside_and_for_bbr() -> None:

@@ -125,7 +125,8 @@ def logistic(x: Floats, y: Floats) -> Any:
     mean, scale = x.mean(axis=0), x.std(axis=0) + 1e-9
 
     def standard(values: Floats) -> Floats:
-        return np.c_[np.clip((values - mean) / scale, -4, 4), np.ones(len(values))]
+        within: Floats = np.clip((values - mean) / scale, -4, 4)
+        return np.column_stack([within, np.ones(len(values))])
 
     rows, weights = standard(x), np.zeros(x.shape[1] + 1)
     ridge = RIDGE * np.r_[np.ones(x.shape[1]), 1e-6]
