@@ -15,7 +15,7 @@ from fuzz import campaign, kinds
 from fuzz.campaign import KINDS
 from fuzz.kinds import CORPUS
 
-SOME = {"scenario": 150, "sweep": 60, "flows": 200, "command": 20, "store": 2, "web": 2000, "worst": 1}
+SOME = {"scenario": 150, "sweep": 60, "flows": 200, "measured": 100, "command": 20, "store": 2, "web": 2000, "worst": 1}
 """Inputs of each kind; they differ from day to day, as the day is their seed."""
 
 FOUND = sorted(CORPUS.glob("*/*"))
@@ -38,6 +38,8 @@ def test_what_was_found_stays_mended(path: Path) -> None:
 def test_new_inputs_are_refused_or_taken(name: str) -> None:
     if name == "web":
         pytest.importorskip("starlette", reason="starlette is not installed: the extra web")
+    if name == "measured":
+        pytest.importorskip("dpkt", reason="dpkt is not installed: the extra captures")
     day = int(os.environ.get("ELEPHAN_FUZZ_SEED", time.time() // 86400))
     kind = KINDS[name]
     for number in range(SOME[name]):

@@ -16,8 +16,8 @@ from conftest import Command, load_file
 from elephan import Scenario
 from elephan.errors import InputError
 from elephan.inference import Answer, Known, Observation, coverage, infer, search
-from elephan.inference.network import LEVELS, estimate, level
-from elephan.inference.paths import MSS_B, Hosts, PathModel
+from elephan.inference.network import LEVELS, TARGETS, estimate, level
+from elephan.inference.paths import BESIDE, LAWS, MSS_B, Hosts, PathModel, beside_group
 from elephan.inference.simulated import Samples, measure
 from elephan.inference.statistics import base, episodes, statistics
 from elephan.measurements import MeasuredFlow, Measurement, read
@@ -113,6 +113,10 @@ def test_what_says_nothing_is_refused_in_one_line(plain: Samples) -> None:
     assert "the application limits the sender in 90 %" in refused(measurement(plain, app_limited=0.9))
     busy = {"busy_s": np.asarray(0.3 * np.arange(1, plain.rtt_s.size + 1) * 0.1, dtype=float)}
     assert "the application had data for" in refused(measurement(plain, columns=busy))
+    # A damaged time of 2e9 s asked for an array of 114 GiB.
+    late = measurement(plain)
+    late.flow.length_s[-1], late.flow.end_s[-1] = 2e9, 2e9
+    assert "lasts 2e+09 s by its times, more than a day" in refused(late)
     slow = plain.without_counts().merged(10)
     assert "has neither retransmissions nor intervals" in refused(measurement(slow))
 
@@ -173,6 +177,25 @@ def test_statistics_are_finite_whatever_the_samples_are() -> None:
             assert np.isfinite(level(name).raw(values)).all()
 
 
+def test_pie_with_a_limit_of_its_target_is_drop_tail() -> None:
+    """The public logs at 5 ms, of which no test can name the queue; at 10 ms the limit is twice the target."""
+    starts = 'start = { from = "2.8 s", to = "3.2 s" }'
+    for rtt_s, same in ((0.005, True), (0.010, False)):
+        beside = beside_group("beside", rtt_s, "count = 5", starts, 'tcp = "linux"', 'control = { law = "reno" }')
+        path = PathModel(20e6, rtt_s, 2 * rtt_s, target_s=0.010, beside=(beside,), kind="flows")
+        fifo, pie = (measure(replace(path, discipline=name), 10.0).rtt_s for name in ("drop-tail", "pie"))
+        assert np.array_equal(fifo, pie) is same
+
+
+def test_intervals_of_bursts_are_wider_where_flows_are_beside_and_for_bbr() -> None:
+    """Calibrated by the predicted kind of path: with one width for all, 77 % held for BBR with flows beside."""
+    widths = level("fine").widening[:, TARGETS.index("burst_s")].reshape(4, len(BESIDE), len(LAWS[1:]))
+    # Large predicted buffers; traffic beside: none, flows; law: another, BBR.
+    assert len(np.unique(widths[0])) > 2
+    assert widths[0, 0, 1] > widths[0, 0, 0]
+    assert widths[0, 1, 1] > widths[0, 1, 0]
+
+
 def test_the_model_is_small() -> None:
     size = len(resources.files("elephan.inference").joinpath("model.npz").read_bytes())
     assert size < 160_000
@@ -203,6 +226,8 @@ def test_the_record_that_is_printed_is_that_of_the_recorded_paths() -> None:
     for name in ("buffer", "rate", "set"):
         mine = [row[name] for row in rows if name in row]
         assert [sum(mine), len(mine)] == record["network"][name], name
+    # The range for users is 85 to 95 %: buffers are above it on these paths, and the guide says why.
+    assert record["network"]["buffer"] == [53, 53]
     # A bound is never above the buffer.
     assert all(row.get("bound_holds", True) for row in rows)
 

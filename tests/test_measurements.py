@@ -5,6 +5,7 @@ import json
 import math
 import random
 import re
+import resource
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from conftest import Command
 from elephan.errors import InputError
+from elephan.inference import Observation, infer
 from elephan.measurements import COLUMNS, Measurement, read
 from elephan.measurements.series import differences, flow_of, number
 
@@ -22,7 +24,7 @@ HERE = Path(__file__).resolve().parent / "data" / "measurements"
 Write = Callable[[str, bytes], Path]
 
 MANY = 400
-"""Damaged files that each run of the tests draws; 20,000 were tried once."""
+"""Damaged files that each run of the tests draws; `fuzz.measured` tried 40,000."""
 
 
 @pytest.fixture
@@ -101,12 +103,12 @@ def test_ss_has_times_segments_and_counters() -> None:
     assert flow.columns["cwnd_bytes"][-1] == 28 * 1448
     assert flow.columns["srtt_s"][-1] == pytest.approx(0.020532)
     assert flow.columns["rttvar_s"][-1] == pytest.approx(43e-6)
-    assert flow.last("busy_s") == pytest.approx(2.14)
+    assert flow.columns["busy_s"][-1] == pytest.approx(2.14)
     line = [line for line in (HERE / "ss.log").read_text().splitlines() if "cwnd:28 " in line][-1]
     shown = dict(re.findall(r"(pacing_rate|delivery_rate) (\d+)bps", line) + re.findall(r"(delivered):(\d+)", line))
-    assert flow.last("pacing_rate_bps") == float(shown["pacing_rate"])
-    assert flow.last("delivery_rate_bps") == float(shown["delivery_rate"])
-    assert flow.last("delivered_segments") == float(shown["delivered"])
+    assert flow.columns["pacing_rate_bps"][-1] == float(shown["pacing_rate"])
+    assert flow.columns["delivery_rate_bps"][-1] == float(shown["delivery_rate"])
+    assert flow.columns["delivered_segments"][-1] == float(shown["delivered"])
     # The connection that controls the test has hardly any data.
     assert "1 socket with less than 1 % of the data left out" in found.notes
 
@@ -117,6 +119,69 @@ def test_columns_of_tcp_info_have_the_names_of_samples() -> None:
     ours = {"srtt_s", *(name for name in COUNTERS if not name.endswith("_limited"))}
     assert ours <= set(COLUMNS)
     assert ours <= set(read(HERE / "ss.log").flow.columns)
+
+
+def socket_rows(limited: str, begun_ms: int = 0) -> list[tuple[int, str]]:
+    """Ten seconds of a sender with data, of which `limited` grows by 60 ms in each 100 ms since the log began."""
+    found = []
+    for i in range(100):
+        busy, by = begun_ms + 100 * i, 60 * i
+        share = f" {limited}:{by}ms({100 * by / busy:.1f}%)" if by else ""
+        found.append((i, f"busy:{busy}ms{share}" if busy else ""))
+    return found
+
+
+@pytest.mark.parametrize("name", ["rwnd_limited", "sndbuf_limited"])
+def test_times_of_ss_count_from_the_start_of_the_connection_and_are_used_from_that_of_the_log(
+    file: Write, name: str
+) -> None:
+    """As in ss 6.1: the share in brackets is of the whole connection, here of 438 s before the log."""
+    for begun_ms in (0, 438_000):
+        text = "".join(
+            f"{1.7e9 + i / 10:.1f}\nESTAB 0 0 10.0.1.29:42314 10.0.1.37:5201\n\t cubic wscale:7,7 rto:204 "
+            f"rtt:40.{i}/1.1 mss:1448 cwnd:45 bytes_acked:{10_000 * i} delivered:{7 * i} {words} "
+            f"retrans:0/{i // 30} minrtt:40\n"
+            for i, words in socket_rows(name, begun_ms)
+        )
+        flow = read(file("ss.log", text.encode())).flow
+        grown, watched = flow.growth(f"{name}_s")
+        busy, _ = flow.growth("busy_s")
+        assert grown == pytest.approx(5.94)
+        assert watched == pytest.approx(9.9)
+        # Until the first data, ss prints no time.
+        assert busy == pytest.approx(9.9 if begun_ms else 9.8)
+        assert flow.growth("busy_s", 5.0)[0] == pytest.approx(4.8, abs=0.11)
+        found = infer([read(file("ss.log", text.encode()))])
+        assert isinstance(found, Observation)
+        what = {"rwnd_limited": "the receive window", "sndbuf_limited": "the send buffer"}[name]
+        assert re.match(f"{what} limits the sender for 6[01] % of the time", found.why)
+
+
+def test_times_of_ndt_are_microseconds_from_the_start_of_the_connection(file: Write) -> None:
+    def rows(busy: float, **limited: float) -> bytes:
+        """Rows of ten seconds, from 60 s after the start of the connection."""
+        found = [
+            ROW
+            | {"ElapsedTime": 100_000 * i, "BytesAcked": 70_000 * i, "RTT": 20_000 + i, "TotalRetrans": i // 30}
+            | {"BusyTime": int(30e6 + busy * 1e5 * i)}
+            | {name: int(2e6 + share * 1e5 * i) for name, share in limited.items()}
+            for i in range(100)
+        ]
+        return json.dumps({"Download": {"ServerMeasurements": [{"TCPInfo": row} for row in found]}}).encode()
+
+    for name, what in (("RWndLimited", "the receive window"), ("SndBufLimited", "the send buffer")):
+        found = infer([read(file("ndt.json", rows(1.0, **{name: 0.5})))])
+        assert isinstance(found, Observation)
+        assert found.why.startswith(f"{what} limits the sender for 50 % of the time")
+        # A fifth is less than what ends it, although it was a third of the connection before.
+        why = infer([read(file("ndt.json", rows(1.0, **{name: 0.2})))])
+        assert not isinstance(why, Observation) or not why.why.startswith(what)
+    with pytest.raises(InputError, match=r"the application had data for 4\.95 of 9\.9 s only"):
+        infer([read(file("ndt.json", rows(0.5)))])
+    # Bit 0 is `tcpi_delivery_rate_app_limited`; bit 1 says that TCP Fast Open failed.
+    for value, share in ((1, 1.0), (2, 0.0), (3, 1.0)):
+        held = [ROW | {"ElapsedTime": 100_000 * i, "AppLimited": value} for i in range(5)]
+        assert read(file("ndt.json", json.dumps([{"TCPInfo": row} for row in held]).encode())).flow.app_limited == share
 
 
 def test_ss_without_times_needs_to_be_told_the_time_between_two(file: Write) -> None:
@@ -288,6 +353,16 @@ def test_other_files_are_refused_in_one_line(file: Write, held: bytes, said: str
     if held.startswith(b"PAR1"):
         pytest.importorskip("pyarrow")
     assert said in refused(file("file", held))
+
+
+def test_a_small_file_does_not_become_gigabytes(file: Write) -> None:
+    """85 million empty lists in 260 kB of gzip took 7 GiB."""
+    packed = gzip.compress(b"[" + b"[]," * (22 * 2**20) + b"[]]", 1)
+    assert len(packed) < 400_000
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert "of JSON; give a shorter measurement" in refused(file("x.json.gz", packed))
+    # The text twice, as bytes and as characters, and what unpacking needs.
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400 * 1024
 
 
 def test_the_command_line_refuses_with_exit_code_2(elephan: Command, file: Write) -> None:

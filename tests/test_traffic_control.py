@@ -201,6 +201,78 @@ def test_lines_of_mininet_are_read() -> None:
     assert (made.rate_bps, made.delay_s, made.delay_limit, made.burst_b) == (10e6, 0.02, 100, 15360.0)
 
 
+KATHARA = """ip address add 100.0.0.1/24 dev eth0
+ip address add 200.0.0.1/24 dev eth1
+ip route add default via 200.0.0.254 dev eth1
+/etc/init.d/frr start
+
+# 10 Mbit/s and 50 ms of buffer towards pc2
+tc qdisc add dev eth1 root tbf rate 10mbit burst 32kbit latency 50ms
+"""
+"""The file r1.startup of a lab."""
+
+LAB = """LAB_DESCRIPTION="A fixed delay"
+LAB_VERSION=1.0
+
+pc1[0]="A"
+pc1[image]="kathara/base"
+r1[0]="A"
+r1[1]="B"
+"""
+"""The file lab.conf beside it."""
+
+
+def test_a_lab_of_kathara_is_read(elephan: Command, tmp_path: Path) -> None:
+    made = read(KATHARA, "r1.startup")
+    assert (made.rate_bps, made.delay_s, made.burst_b) == (10e6, 0.0, 4096.0)
+    assert made.buffer == '"66596 B"'
+    both = KATHARA + "tc qdisc add dev eth0 root netem delay 10ms loss 10%\n"
+    with pytest.raises(InputError, match="has queues of eth1, eth0; give the one that the data leaves by"):
+        read(both, "r1.startup")
+    assert read(both, "r1.startup", "eth0").delay_s == 0.01
+    (tmp_path / "r1.startup").write_text(KATHARA, encoding="utf-8")
+    assert "drop-tail, 10 Mbit/s, buffer 66.6 kB" in elephan("import", "tc", tmp_path / "r1.startup").out
+    (tmp_path / "lab.conf").write_text(LAB, encoding="utf-8")
+    refused = elephan("import", "tc", tmp_path / "lab.conf")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "has no line of tc; give the file NAME.startup of the host that shapes" in refused.err
+    shaped = LAB + 'r1[exec]="tc qdisc add dev eth1 root netem rate 5mbit delay 20ms limit 100"\n'
+    assert read(shaped, "lab.conf").rate_bps == 5e6
+
+
+def test_hosts_of_a_script_have_devices_of_the_same_name() -> None:
+    shapes, delays = "root tbf rate 40mbit burst 15k latency 25ms", "root netem delay 20ms"
+    for a, b in (
+        (f"docker exec a tc qdisc add dev eth0 {shapes}", f"docker exec -i b tc qdisc add dev eth0 {delays}"),
+        (
+            f"kathara exec -d /lab a 'tc qdisc add dev eth0 {shapes}'",
+            f"kathara exec b -- tc qdisc add dev eth0 {delays}",
+        ),
+        (f'a[exec]="tc qdisc add dev eth0 {shapes}"', f'b[exec]="tc qdisc add dev eth0 {delays}"'),
+        (f"ip netns exec a tc qdisc add dev eth0 {shapes}", f"ip netns exec b tc qdisc add dev eth0 {delays}"),
+    ):
+        assert is_tc(a)
+        assert read(a, "f").rate_bps == 40e6
+        with pytest.raises(InputError, match="has queues of a:eth0, b:eth0; give the one"):
+            read(f"{a}\n{b}\n", "f")
+        assert (read(f"{a}\n{b}", "f", "a:eth0").delay_s, read(f"{a}\n{b}", "f", "b:eth0").delay_s) == (0.0, 0.02)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tc qdisc add dev eth0 root cake bandwidth 10mbit rtt 50ms",
+        "qdisc cake 8001: dev eth0 root refcnt 2 bandwidth 10Mbit diffserv3 triple-isolate rtt 100ms raw overhead 0",
+    ],
+)
+@pytest.mark.parametrize("verb", [("import", "tc"), ("expect",)])
+def test_cake_is_reported_as_not_supported(elephan: Command, tmp_path: Path, line: str, verb: tuple[str, ...]) -> None:
+    (tmp_path / "q").write_text(line + "\n", encoding="utf-8")
+    refused = elephan(*verb, tmp_path / "q")
+    assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)
+    assert "line 1: cake cannot be simulated; set up tbf with fq_codel instead" in refused.err
+
+
 def test_what_tc_shows_on_this_kernel_is_read() -> None:
     made = read((HERE / "tc.txt").read_text(encoding="utf-8"), "tc.txt")
     assert (made.rate_bps, made.buffer) == (3e6, '"60 packets"')

@@ -2,9 +2,13 @@
 
     export OPENBLAS_NUM_THREADS=1
     python tools/train_infer.py simulate FOLDER --runs 26000 --seed 7    (about 10 minutes of one core)
+    python tools/train_infer.py simulate FOLDER/policers --runs 30000 --seed 8 --only policer    (2 minutes)
     python tools/train_infer.py fit FOLDER --level fine     (a minute; then coarse and windows)
     python tools/train_infer.py merge FOLDER                (writes model.npz)
     python tools/train_infer.py judge FOLDER                (coverage and widths)
+
+To calibrate the bursts again without training, `--parts 89` simulates a fifth of the runs, and `calibrate FOLDER` takes
+the place of `fit` and `merge`.
 
 Of the simulations eight tenths train, one tenth calibrates and one tenth judges, by their number. The same seed gives
 the same simulations, and the same network on the same kind of processor.
@@ -23,7 +27,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.inference.network import GROUPS, LEVELS, MODEL, OF_INTERVALS, QUANTILES, TARGETS, Level, bases_of, group_of
+from elephan.inference.network import (
+    GROUPS,
+    LEVELS,
+    MODEL,
+    OF_INTERVALS,
+    QUANTILES,
+    TARGETS,
+    Level,
+    bases_of,
+    group_of,
+    level,
+)
 from elephan.inference.paths import (
     BESIDE,
     BUFFER_BDP,
@@ -55,6 +70,12 @@ HERE = Path(__file__).resolve().parent.parent / "python" / "elephan" / "inferenc
 
 HELD = {"fine": 0.91, "coarse": 0.93, "windows": 0.93}
 """Share of the calibrating runs whose intervals hold: more than is said where some strata are harder than others."""
+
+HELD_BURST = 0.93
+"""The same of the bursts of policers, where flows beside and BBR are harder."""
+
+POLICERS, BURST = "policers", TARGETS.index("burst_s")
+"""Folder of more policers, of which a tenth of all runs are too few for each group; and the place of the burst."""
 
 LOSSES = -30
 """Place of the number of loss episodes among the statistics."""
@@ -123,8 +144,16 @@ def _jitter(rng: Generator, rtt: float) -> float:
     return log_uniform(rng, 2e-5, min(0.003, 0.1 * rtt)) if rng.random() < 0.3 else 0.0
 
 
-def simulate(folder: Path, runs: int, seed: int) -> None:
-    """Simulate paths of the prior, and write their samples in chunks; chunks that exist are kept."""
+def simulate(folder: Path, runs: int, seed: int, parts: str = "0123456789", only: str = "") -> None:
+    """Simulate paths of the prior, and write their samples in chunks; chunks that exist are kept.
+
+    Parameters
+    ----------
+    parts : str
+        Last digits of the numbers of the runs that are simulated: 8 calibrate, 9 judge, the others train.
+    only : str
+        The discipline of the runs that are simulated; empty for all.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for chunk in range(runs // CHUNK):
         file = folder / f"{seed}-{chunk:03d}.npz"
@@ -132,8 +161,12 @@ def simulate(folder: Path, runs: int, seed: int) -> None:
             continue
         rows, truth = [], []
         for number in range(chunk * CHUNK, (chunk + 1) * CHUNK):
+            if str(number % 10) not in parts:
+                continue
             rng = np.random.default_rng([seed, number])
             path = draw(rng)
+            if only not in ("", path.discipline):
+                continue
             duration = float(rng.uniform(8, 30)) if path.rate_bps < SLOW_BPS else float(rng.uniform(8, 20))
             found = measure(path, duration, seed=int(rng.integers(1, 2**31)))
             rows.append(
@@ -338,22 +371,56 @@ def trained(x: Floats, mean: Floats, scale: Floats, parts: tuple[Any, ...], seed
     return weights
 
 
+def scores(raw: Floats, y: Floats, i: int) -> Floats:
+    """Return by how much of its width each interval of a target must be widened to hold the truth."""
+    low, high = raw[:, i * len(QUANTILES)], raw[:, (i + 1) * len(QUANTILES) - 1]
+    found: Floats = np.maximum(low - y[:, i], y[:, i] - high) / np.maximum(high - low, 1e-6)
+    return found
+
+
+def widened(score: Floats, group: NDArray[np.int64], held: float) -> Floats:
+    """Return the widening of each group.
+
+    A group with few runs is calibrated with its like, small or large buffers, and that with all.
+    """
+    found = np.zeros(GROUPS)
+    for number in range(GROUPS):
+        like = score[group // (GROUPS // 4) == number // (GROUPS // 4)]
+        mine = next(s for s in (score[group == number], like, score) if s.size >= FEWEST)
+        share = HELD_SMALL if number // (GROUPS // 4) % 2 else held
+        found[number] = np.quantile(mine, min(share * (1 + 1 / mine.size), 1.0), method="higher")
+    return found
+
+
+def widened_bursts(folder: Path, name: str, network: Level) -> Floats:
+    """Return the widening of the bursts of policers: of the runs that calibrate, and of those in ``policers``."""
+    held, groups = [], []
+    for runs, rows in ((prepared(folder, name), (8,)), (prepared(folder / POLICERS, name), range(9))):
+        for known in (0, 1):
+            x, bases, (y, counts, _, _) = runs.variant(known)
+            chosen = np.flatnonzero(runs.of_part(*rows) & (counts[:, BURST] > 0))
+            raw = network.raw(x[chosen])
+            held.append(scores(raw, y[chosen], BURST))
+            groups.append(group_of(raw, runs.is_bbr[chosen], bases[chosen], known))
+    return widened(np.concatenate(held), np.concatenate(groups), HELD_BURST)
+
+
+def calibrate(folder: Path, out: Path) -> None:
+    """Calibrate the bursts of the networks in a file again, without training."""
+    with np.load(out) as old:
+        arrays = {key: old[key] for key in old.files}
+    for name in LEVELS:
+        arrays[f"{name}_widening"][:, BURST] = widened_bursts(folder, name, level(name))
+    np.savez(out, **arrays)
+
+
 def calibrated(raw: Floats, parts: tuple[Any, ...], group: NDArray[np.int64], held: float) -> tuple[Floats, Floats]:
     """Return the widening of the intervals by group, and the thresholds of the sets."""
     y, counts, kind, beside = parts
     widening = np.zeros((GROUPS, len(TARGETS)))
     for i in range(len(TARGETS)):
-        low, high = raw[:, i * len(QUANTILES)], raw[:, (i + 1) * len(QUANTILES) - 1]
-        score = np.maximum(low - y[:, i], y[:, i] - high) / np.maximum(high - low, 1e-6)
         counted = counts[:, i] > 0
-        for number in range(GROUPS):
-            # A group with few runs is calibrated with its like, small or large buffers, and that with all.
-            like = counted & (group // (GROUPS // 4) == number // (GROUPS // 4))
-            mine = next(
-                s for s in (score[counted & (group == number)], score[like], score[counted]) if s.size >= FEWEST
-            )
-            share = HELD_SMALL if number // (GROUPS // 4) % 2 else held
-            widening[number, i] = np.quantile(mine, min(share * (1 + 1 / mine.size), 1.0), method="higher")
+        widening[:, i] = widened(scores(raw, y, i)[counted], group[counted], held)
     thresholds = []
     for begin, truth, names in ((OF_INTERVALS, kind, DISCIPLINES), (OF_INTERVALS + len(DISCIPLINES), beside, BESIDE)):
         for number in range(len(names)):
@@ -381,6 +448,7 @@ def fit(folder: Path, name: str, seed: int) -> None:
     raw = network.raw(x)
     group = group_of(raw, np.tile(runs.is_bbr[rows], 2), bases, np.repeat([0, 1], rows.size))
     widening, thresholds = calibrated(raw, parts, group, HELD[name])
+    widening[:, BURST] = widened_bursts(folder, name, network)
     arrays = {f"{name}_mean": mean.astype(np.float32), f"{name}_scale": scale.astype(np.float32)}
     for i in range(0, len(weights), 2):
         arrays |= {f"{name}_w{i}": weights[i].astype(np.float16), f"{name}_b{i}": weights[i + 1].astype(np.float16)}
@@ -403,17 +471,21 @@ def merge(folder: Path, out: Path) -> None:
 def main() -> None:
     """Run a step."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=["simulate", "fit", "merge", "judge"])
+    parser.add_argument("step", choices=["simulate", "fit", "calibrate", "merge", "judge"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=26_000)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--parts", default="0123456789", help="of simulate: last digits of the runs, 89 to recalibrate")
+    parser.add_argument("--only", default="", choices=["", *DISCIPLINES], help="of simulate: paths of this discipline")
     parser.add_argument("--level", choices=list(LEVELS), default="fine", help="of fit")
     parser.add_argument("--out", type=Path, default=HERE / MODEL)
     asked = parser.parse_args()
     if asked.step == "simulate":
-        simulate(asked.folder, asked.runs, asked.seed)
+        simulate(asked.folder, asked.runs, asked.seed, asked.parts, asked.only)
     elif asked.step == "fit":
         fit(asked.folder, asked.level, asked.seed)
+    elif asked.step == "calibrate":
+        calibrate(asked.folder, asked.out)
     elif asked.step == "merge":
         merge(asked.folder, asked.out)
     else:
@@ -422,13 +494,17 @@ def main() -> None:
 
 def judge(folder: Path) -> None:
     """Print coverage and widths on the simulations kept apart."""
-    from elephan.inference.network import level  # noqa: PLC0415 (read only where it is judged)
-
     for name, known in ((name, known) for name in LEVELS for known in (0, 1)):
-        runs = prepared(folder, name)
+        runs, more = prepared(folder, name), prepared(folder / POLICERS, name)
+        # Of the policers beside, only the bursts are judged.
+        own = np.flatnonzero(runs.of_part(9))
+        chosen = np.concatenate([own, len(runs.x) + np.flatnonzero(more.of_part(9))])
+        runs = Prepared(
+            np.concatenate([runs.x, more.x]), np.concatenate([runs.bases, more.bases]), runs.truths + more.truths
+        )
         x, bases, (y, counts, kind, beside) = runs.variant(known)
+        counts[chosen[own.size :], :BURST] = 0
         truths, network = runs.truths, level(name)
-        chosen = np.flatnonzero(runs.of_part(9))
         raw = network.raw(x[chosen])
         is_bbr = runs.is_bbr[chosen]
         group = group_of(raw, is_bbr, bases[chosen], known)
@@ -439,6 +515,7 @@ def judge(folder: Path) -> None:
             "flows beside": beside[chosen] == 1,
             "datagrams": beside[chosen] == 2,
             "bbr": is_bbr,
+            "flows beside, bbr": (beside[chosen] == 1) & is_bbr,
             "below 0.1 BDP": truth_bdp < 0.1,
             "4 to 32 BDP": truth_bdp > 4,
             "policer": kind[chosen] == 5,
@@ -462,13 +539,13 @@ def judge(folder: Path) -> None:
                     )
                     say(f"{shown}  width x{np.median(width[both]):.2f}  {error_of}")
         shares = raw[:, OF_INTERVALS : OF_INTERVALS + len(DISCIPLINES)]
+        shares, truth = shares[: own.size], kind[own]
         sets = shares >= network.thresholds[: len(DISCIPLINES)]
-        truth = kind[chosen]
         right = 100 * (shares.argmax(axis=1) == truth).mean()
         held = 100 * sets[np.arange(truth.size), truth].mean()
         say(f"discipline right {right:.0f} %, set holds it {held:.1f} %, size {sets.sum(axis=1).mean():.2f}")
-        said = raw[:, OF_INTERVALS + len(DISCIPLINES) :].argmax(axis=1)
-        say(f"beside right {100 * (said == beside[chosen]).mean():.0f} %")
+        said = raw[: own.size, OF_INTERVALS + len(DISCIPLINES) :].argmax(axis=1)
+        say(f"beside right {100 * (said == beside[own]).mean():.0f} %")
 
 
 if __name__ == "__main__":

@@ -21,13 +21,14 @@ from typing import Any
 from elephan import cli
 from fuzz.kinds import KINDS as OF_FILES
 from fuzz.kinds import ROOT, FoundError, Kind
+from fuzz.measured import MeasuredKind
 from fuzz.web import WebKind
 from fuzz.worst import WorstKind
 
-KINDS: dict[str, Kind] = {**OF_FILES, WebKind.name: WebKind(), WorstKind.name: WorstKind()}
+KINDS: dict[str, Kind] = {**OF_FILES, **{kind.name: kind for kind in (MeasuredKind(), WebKind(), WorstKind())}}
 """All kinds; requests of the page need the extra `web`, searches for worst cases seconds: both are tried by name."""
 
-SHARES = {"scenario": 0.6, "sweep": 0.2, "flows": 0.15, "command": 0.0495, "store": 0.0005}
+SHARES = {"scenario": 0.59, "sweep": 0.2, "flows": 0.14, "measured": 0.02, "command": 0.0495, "store": 0.0005}
 """Shares of the kinds among all inputs: about as much time for each as failures are to be expected."""
 
 LONGEST_S, MOST_BYTES = 10.0, 4 * 2**30
@@ -166,6 +167,10 @@ def main() -> int:
         tried[name] = end
         state.write_text(json.dumps(tried))
         rate = (end - begin) / max(time.monotonic() - begun, 1e-9)
-        say(f"{name}: inputs {begin} to {end} of seed {given.seed}, {rate:.0f} a second, {len(finds)} finds")
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+        say(
+            f"{name}: inputs {begin} to {end} of seed {given.seed}, {rate:.0f} a second, at most {peak:,} MiB, "
+            f"{len(finds)} finds"
+        )
     say(f"{found} finds in {time.monotonic() - began:.0f} s")
     return int(found > 0)

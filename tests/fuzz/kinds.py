@@ -205,7 +205,7 @@ class CommandKind(Kind):
             path.write_text(elephan.EXAMPLE, encoding="utf-8")
             words = [word.replace("{file}", str(path)) for word in json.loads(given)]
             told = io.StringIO()
-            with redirect_stdout(_output()), redirect_stderr(told), chdir(folder):
+            with redirect_stdout(output()), redirect_stderr(told), chdir(folder):
                 code = _exit_code(words)
             if code not in (0, 1, 2):
                 message = f"exit code {code}: {told.getvalue()[-300:]}"
@@ -242,7 +242,7 @@ class StoreKind(Kind):
                     path.write_bytes(mutate.raw(chance, [path.read_bytes()]))
             for words in (["list"], ["verify"], ["export"], ["verify", "--repair"]):
                 told = io.StringIO()
-                with redirect_stdout(_output()), redirect_stderr(told):
+                with redirect_stdout(output()), redirect_stderr(told):
                     code = _exit_code(["store", *words, "--store", str(damaged)])
                 if code not in (0, 1, 2):
                     message = f"store {words[0]}: exit code {code}: {told.getvalue()[-300:]}"
@@ -251,7 +251,7 @@ class StoreKind(Kind):
                 store.runs()
 
 
-def _output() -> io.TextIOWrapper:
+def output() -> io.TextIOWrapper:
     """Return a stream for output, text or bytes."""
     return io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from elephan.errors import InputError
 from elephan.inference.paths import LAWS, MSS_B
 from elephan.inference.simulated import Samples
-from elephan.inference.statistics import NOISE_S, base, episodes
+from elephan.inference.statistics import LONGEST_S, NOISE_S, base, episodes
 from elephan.units import format_rate, format_time
 
 if TYPE_CHECKING:
@@ -25,6 +25,12 @@ FINE_S, WINDOWS_S = 0.15, 0.3
 
 LEAST_S, SHORT_S = 5.0, 8.0
 """Durations below which nothing is inferred, and below which the answer is doubtful [s]."""
+
+MOST_S = 86_400.0
+"""Longest measurement [s]: a day, since a damaged time may be any number."""
+
+RTTS_S, MOST_SEGMENTS = (1e-6, 3600.0), 1e9
+"""Range of round-trip times [s], and largest window [segments]; other values are damaged, and left out."""
 
 UNUSED = 1.6
 """Window over round-trip time, as a multiple of the goodput, from which the window does not limit the sender.
@@ -114,6 +120,11 @@ def observe(measurement: Measurement, law: str | None = None) -> Observation:
             f"{measurement.path}: {flow.duration_s:.3g} s are too short; let the test run for 15 s (iperf3 --time 15)"
         )
         raise InputError(message)
+    if flow.duration_s > MOST_S:
+        message = (
+            f"{measurement.path}: lasts {flow.duration_s:.3g} s by its times, more than a day; is one of them wrong?"
+        )
+        raise InputError(message)
     if flow.duration_s < SHORT_S:
         notes.append(f"{flow.duration_s:.3g} s are short; 15 s would narrow the answer")
     samples, level = _samples(measurement, flow)
@@ -140,7 +151,7 @@ def _law(measurement: Measurement, law: str | None, notes: list[str]) -> str:
 
 
 def _filled(values: Floats) -> Floats:
-    """Return values with gaps filled by the last known one."""
+    """Return values with gaps filled by the last known one; the first known one fills a gap at the start."""
     known = np.flatnonzero(np.isfinite(values))
     place = np.searchsorted(known, np.arange(values.size), side="right") - 1
     return values[known[np.maximum(place, 0)]]
@@ -169,8 +180,12 @@ def _samples(measurement: Measurement, flow: MeasuredFlow) -> tuple[Samples, str
     ends = flow.end_s
     # The first interval of a whole grid may end a little after it.
     place = np.clip(np.searchsorted(ends, grid + 0.25 * every, side="right") - 1, 0, ends.size - 1)
-    rtt = _filled(flow.columns["srtt_s"])
-    cwnd = _filled(flow.columns["cwnd_bytes"])
+    rtt, cwnd = flow.columns["srtt_s"], flow.columns["cwnd_bytes"]
+    rtt = np.where((rtt >= RTTS_S[0]) & (rtt <= RTTS_S[1]), rtt, np.nan)
+    cwnd = np.where((cwnd > 0) & (cwnd <= MOST_SEGMENTS * MSS_B), cwnd, np.nan)
+    if count < 5 or not all(np.isfinite(values).mean() >= 0.5 for values in (rtt, cwnd)):
+        raise InputError(f"{measurement.path}: too few intervals have a round-trip time and a window")
+    rtt, cwnd = _filled(rtt), _filled(cwnd)
     if level == "windows" and flow.interval_s > FINE_S:
         rtt_at, cwnd_at = np.interp(grid, ends, rtt), np.interp(grid, ends, cwnd)
     else:
@@ -183,8 +198,6 @@ def _samples(measurement: Measurement, flow: MeasuredFlow) -> tuple[Samples, str
         return np.diff(np.interp(np.concatenate([[0.0], grid]), times, total))
 
     counts = (each("bytes"), each("retransmits")) if level != "windows" else (None, None)
-    if count < 5 or not (rtt_at > 0).all() or not (cwnd_at > 0).all():
-        raise InputError(f"{measurement.path}: too few intervals have a round-trip time and a window")
     # Segments of 1,448 bytes, whatever those of the path are.
     return Samples(every, rtt_at, cwnd_at / MSS_B, *counts), level
 
@@ -223,13 +236,13 @@ def _bound(found: Observation, seen_s: float, why: str) -> Observation:
 
 def host_limit(found: Observation, flow: MeasuredFlow) -> str:
     """Return what at the hosts limits the sender; empty if nothing is seen."""
-    busy = flow.last("busy_s")
+    busy, watched = flow.growth("busy_s", LONGEST_S)
     if busy > 0:
         for name, what in (("rwnd_limited_s", "the receive window"), ("sndbuf_limited_s", "the send buffer")):
-            if (limited := flow.last(name)) > LIMITED * busy:
-                return f"{what} limits the sender for {100 * limited / busy:.0f} % of the time"
-        if busy < (1 - LIMITED) * flow.duration_s and flow.duration_s - busy > 2:
-            return f"the application had data for {busy:.3g} of {flow.duration_s:.3g} s only"
+            if (limited := flow.growth(name, LONGEST_S)[0]) > LIMITED * busy:
+                return f"{what} limits the sender for {100 * min(limited / busy, 1.0):.0f} % of the time"
+        if busy < (1 - LIMITED) * watched and watched - busy > 2:
+            return f"the application had data for {busy:.3g} of {watched:.3g} s only"
     if flow.app_limited > 0.5:
         return f"the application limits the sender in {100 * flow.app_limited:.0f} % of the samples"
     samples = found.samples

@@ -12,6 +12,7 @@ from elephan.errors import InputError
 from elephan.input_files import decoded, form_of, open_regular, read_bytes, unpacked
 from elephan.measurements import captures, flent, iperf3, rows, sockets
 from elephan.measurements.series import COLUMNS, MeasuredFlow, Measurement
+from elephan.units import format_bytes
 
 __all__ = ["COLUMNS", "MeasuredFlow", "Measurement", "read"]
 
@@ -20,6 +21,10 @@ WHAT = "measurement (iperf3 --json, ss -tin, flent, pcap, TCP_INFO, .csv)"
 
 MOST_BYTES = 256 * 2**20
 """Maximum size of a text [bytes]; captures may be of any size."""
+
+
+MOST_JSON = 64 * 2**20
+"""Maximum size of a JSON text [bytes]; as Python's objects it takes up to thirty times as much memory."""
 
 
 def read(path: Path, *, every_s: float | None = None) -> Measurement:
@@ -85,6 +90,8 @@ def sockets_like(raw: bytes) -> bool:
 def _json(text: str, path: Path) -> Measurement:
     if sockets_like(text[:200_000].encode()):
         return sockets.read(text, path, None)
+    if len(text) > MOST_JSON:
+        raise ValueError(f"has more than {format_bytes(MOST_JSON)} of JSON; give a shorter measurement")
     if iperf3.is_stream(text):
         return iperf3.read(iperf3.joined(text), path)
     try:

@@ -12,7 +12,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from elephan.measurements.series import MeasuredFlow, Measurement, check_count, flow_of, number, shortened
+from elephan.measurements.series import MeasuredFlow, Measurement, check_count, flow_of, lines_of, number, shortened
 
 Document = dict[str, Any]
 
@@ -47,7 +47,7 @@ def joined(text: str) -> Document:
         If a line is not an event.
     """
     document: Document = {"start": {}, "intervals": [], "end": {}}
-    for at, line in enumerate(text.splitlines(), 1):
+    for at, line in enumerate(lines_of(text), 1):
         if not line.strip():
             continue
         try:

@@ -25,6 +25,7 @@ from elephan.measurements.series import (
     check_count,
     differences,
     flow_of,
+    lines_of,
     number,
     shortened,
 )
@@ -181,7 +182,8 @@ def _flow(times: list[float], columns: dict[str, list[float]], name: str) -> Mea
             total = [value / segment for value in ordered("retransmitted_bytes")]
         found["retransmits"], found["retrans_segments"] = differences(total), total
     limited = [value for value in column("app_limited") if math.isfinite(value)]
-    share = sum(value > 0 for value in limited) / len(limited) if limited else math.nan
+    # The other bits of this byte are `tcpi_fastopen_client_fail`.
+    share = sum(value % 2 == 1 for value in limited) / len(limited) if limited else math.nan
     flow = flow_of(name, [times[i] for i in order], found, mss_bytes=mss, app_limited=share)
     if not flow.has("srtt_s"):
         raise ValueError("has no round-trip times")
@@ -219,7 +221,7 @@ def read_parquet(path: Path) -> Measurement:
 def read_lines(text: str, path: Path) -> Measurement | None:
     """Read rows of TCP_INFO, one JSON object a line; None if the text is not that."""
     rows = []
-    for at, line in enumerate(text.splitlines(), 1):
+    for at, line in enumerate(lines_of(text), 1):
         if not line.strip():
             continue
         try:
@@ -243,7 +245,7 @@ def read_csv(text: str, path: Path) -> Measurement:
     csv.field_size_limit(10_000)
     first = text[:4096].partition("\n")[0]
     mark = max(",;\t", key=first.count)
-    rows = csv.reader(text.splitlines(), delimiter=mark)
+    rows = csv.reader(lines_of(text), delimiter=mark)
     try:
         names = [name.strip() for name in next(rows, [])]
         if len(names) < 2 or not any(_meaning(name) for name in names):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -92,11 +92,17 @@ class MeasuredFlow:
         values = self.columns.get("bytes", self.columns.get("cwnd_bytes"))
         return 0.0 if values is None else float(np.nansum(values))
 
-    def last(self, name: str) -> float:
-        """Return the last known value of a column; NaN if there is none."""
+    def growth(self, name: str, until_s: float = math.inf) -> tuple[float, float]:
+        """Return by how much a counter grows within the measurement, and the time in which it was watched [s].
+
+        Counters count from the start of a connection, which may be long before the measurement. Where one falls,
+        another connection has begun, and the interval is left out.
+        """
         values = self.columns.get(name, np.empty(0))
-        known = values[np.isfinite(values)]
-        return float(known[-1]) if known.size else math.nan
+        known = np.isfinite(values) & (self.end_s[: values.size] <= until_s + 1e-9)
+        steps, gaps = np.diff(values[known]), np.diff(self.end_s[: values.size][known])
+        grown = steps >= 0
+        return float(steps[grown].sum()), float(gaps[grown].sum())
 
 
 @dataclass(frozen=True)
@@ -162,6 +168,22 @@ def check_count(count: int, what: str) -> None:
     """
     if count > MOST_ROWS:
         raise ValueError(f"has more than {MOST_ROWS:,} {what}")
+
+
+def lines_of(text: str) -> Iterator[str]:
+    r"""Yield the lines of a text one by one: a list of short ones takes ten times as much memory as the text.
+
+    Examples
+    --------
+    >>> list(lines_of("a\r\nb"))
+    ['a', 'b']
+    """
+    begin = 0
+    while begin < len(text):
+        end = text.find("\n", begin)
+        end = end if end >= 0 else len(text)
+        yield text[begin:end].removesuffix("\r")
+        begin = end + 1
 
 
 def shortened(text: object, most: int = 60) -> str:

@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
-from elephan.measurements.series import MeasuredFlow, Measurement, check_count, differences, flow_of, number
+from elephan.measurements.series import MeasuredFlow, Measurement, check_count, differences, flow_of, lines_of, number
 
 _EPOCH = re.compile(r"^[\[(]?(\d{9,10}(?:\.\d+)?)[\])]?(?=\s|$)")
 _ISO = re.compile(r"^[\[(]?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)[\])]?(?=\s|$)")
@@ -90,7 +90,7 @@ def _sockets(text: str) -> dict[str, _Sampled]:
     now: float | None = None
     name = ""
     count = 0
-    for line in text.splitlines():
+    for line in lines_of(text):
         if len(line) > LONGEST_LINE:
             raise ValueError(f"has a line of more than {LONGEST_LINE:,} characters")
         if (time := _time(line)) is not None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from elephan.errors import InputError
 from elephan.traffic_control.distributions import QUANTILES
+from elephan.traffic_control.lines import LAB, SHOWN, command, lines_of
 from elephan.traffic_control.quantities import TIME, count, rate, share, short, size, time
 from elephan.traffic_control.words import check, not_known, without_unit
 
@@ -39,8 +40,6 @@ UNKNOWN = {
     "taprio": "tbf is read",
 }
 """Kinds that are not read, and what is near."""
-
-MOST_LINES = 10_000
 
 UNIFORM = "jitter is uniform here"
 """Note where a distribution is left out."""
@@ -130,44 +129,6 @@ class EmulatedPath:
     early: tuple[float, int, float] | None = None
 
 
-def is_tc(text: str) -> bool:
-    """Whether a text has lines of tc.
-
-    Examples
-    --------
-    >>> is_tc("qdisc noqueue 0: dev lo root refcnt 2"), is_tc("time_s,rate_bps")
-    (True, False)
-    """
-    return any(_SHOWN.match(line) or _command(line) for _, line in _lines(text[:100_000]))
-
-
-_BEFORE = r"\s*(?:\S*[$#>]\s+)?(?:sudo\s+(?:-\S+\s+)*)?(?:ip\s+netns\s+exec\s+\S+\s+|mnexec\s+(?:-\S+\s+|\d+\s+)*)?"
-"""Prompt, and the programs that start another."""
-
-_SHOWN = re.compile(r"\s*(?:qdisc|class) [a-z_]+ [\da-f]*:[\da-f]* (?:offloaded )?(?:dev|root|parent) ")
-_TYPED = re.compile(rf"{_BEFORE}(?:\S*/)?tc\s+((?:-\S+\s+)*(?:qdisc|class|filter)\s.*)")
-
-
-def _lines(text: str) -> list[tuple[int, str]]:
-    """Return the lines that tc would get, and their numbers: ``&&`` and ``;`` end one, a backslash continues it."""
-    found: list[tuple[int, str]] = []
-    begun: tuple[int, str] | None = None
-    for at, line in enumerate(text.splitlines()[:MOST_LINES], 1):
-        number, before = begun or (at, "")
-        begun = (number, f"{before}{line[:-1]} ") if line.endswith("\\") else None
-        if begun is None:
-            found += [(number, part) for part in re.split(r"&&|;", before + line)]
-    return found if begun is None else [*found, begun]
-
-
-def _command(line: str) -> list[str] | None:
-    """Return the words after tc of a line that is such a command, which prose about one is not; comments are cut."""
-    found = _TYPED.match(line)
-    if found is None:
-        return None
-    return [word for word in re.sub(r"\s#.*", "", found[1]).split() if not re.fullmatch(r"-[a-z]+", word)]
-
-
 def disciplines(text: str) -> list[Discipline]:
     """Return the disciplines and classes of a text; other lines are passed over.
 
@@ -176,13 +137,18 @@ def disciplines(text: str) -> list[Discipline]:
     ValueError
         With the line.
     """
+    lines = [(line, command(line.text)) for line in lines_of(text)]
+    several = len({typed.host for _, typed in lines if typed is not None}) > 1
     found = []
-    for at, line in _lines(text):
+    for (at, line), typed in lines:
         words = line.split()
-        if (command := _command(line)) is not None:
-            if len(command) > 2 and command[1] in ("add", "replace", "change"):
-                found.append(_added(command, at))
-        elif len(words) > 2 and _SHOWN.match(line):
+        if typed is not None:
+            if len(typed.words) > 2 and typed.words[1] in ("add", "replace", "change"):
+                one = _added(typed.words, at)
+                # Each host has an eth0.
+                named = several and bool(typed.host and one.device)
+                found.append(replace(one, device=f"{typed.host}:{one.device}") if named else one)
+        elif len(words) > 2 and SHOWN.match(line):
             found.append(_shown(words, at))
         elif len(words) > 2 and "police" in words and "rate" in words:
             found.append(Discipline("police", "", "", "ingress", tuple(words[words.index("police") :]), at))
@@ -559,6 +525,9 @@ def read(text: str, origin: str, device: str | None = None, *, rate_known: bool 
         With the line, and what would be right.
     """
     try:
-        return path(disciplines(text), device, rate_known=rate_known)
+        found = disciplines(text)
+        if not found and LAB.search(text[:100_000]):
+            raise ValueError("has no line of tc; give the file NAME.startup of the host that shapes")
+        return path(found, device, rate_known=rate_known)
     except (ValueError, OverflowError) as error:
         raise InputError(f"{origin}: {error}") from None
