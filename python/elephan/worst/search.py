@@ -1,11 +1,13 @@
-"""The search for a worst case: random cases first, then differential evolution from the worst of them.
+"""The search for a worst case: random cases first, then an evolution strategy (CMA-ES) from the worst of them.
 
-The search is `scipy.optimize.differential_evolution` (Storn1997) with whole generations, so that it is the same for
-any number of threads. A case is one run: replication 0 of the scenario with the case's values.
+The search is that of `cma` (N. Hansen, The CMA Evolution Strategy: A Tutorial, arXiv:1604.00772), with whole
+generations, so that it is the same for any number of threads. A case is one run: replication 0 of the scenario with
+the case's values.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,8 +27,11 @@ from elephan.worst.unknowns import Unknowns
 POPULATION = 25
 """Cases of a generation."""
 
-RECOMBINATION, MUTATION = 0.9, (0.5, 1.0)
-"""Constants of the search, those that Storn and Price advise for coordinates that depend on each other."""
+SPREAD = 0.2
+"""Standard deviation of the first generation, as a share of each range."""
+
+WORTHLESS = 1e9
+"""Cost of a case that cannot be measured: the search needs a number, larger than any harm."""
 
 BATCH = 100
 """Cases that are handed to the threads at once."""
@@ -201,8 +206,8 @@ class WorstSearch:
         pool = np.array([*begun, *points]).reshape(-1, self.unknowns.size)
         known = self.values(pool)
         order = np.argsort(self._costs(known), kind="stable")
-        best = self._evolve(pool[order[:POPULATION]], (runs - number) // POPULATION)
-        found = self._found(best, self.values(best))
+        tried = self._evolve(pool[order[:POPULATION]], (runs - number) // POPULATION)
+        found = self._found(tried, self.values(tried))
         worst = min(first, self._found(pool, known), found, key=lambda case: self.harm.cost(case.value))
         return Attack(self.harm, values, first, worst, len(self._known))
 
@@ -256,24 +261,30 @@ class WorstSearch:
         return FoundCase(self.case(changes), point, changes, float(values[at]))
 
     def _evolve(self, population: NDArray[np.float64], generations: int) -> NDArray[np.float64]:
-        """Search from a population; return the worst point, with an axis in front."""
-        from scipy.optimize import differential_evolution  # noqa: PLC0415 (slow to import)
+        """Search from the points of a population, the worst case first; return the points tried.
 
-        found = differential_evolution(
-            lambda points: self._costs(self.values(points.T)),
-            [(0.0, 1.0)] * self.unknowns.size,
-            strategy="best1bin",
-            maxiter=generations,
-            init=population,
-            mutation=MUTATION,
-            recombination=RECOMBINATION,
-            # No convergence ends it: the runs do.
-            tol=0.0,
-            atol=-1.0,
-            polish=False,
-            vectorized=True,
-            updating="deferred",
-            seed=np.random.default_rng([self.seed, 1]),
-        )
-        best: NDArray[np.float64] = found.x[np.newaxis, :]
-        return best
+        A search that has converged begins again at the next point.
+        """
+        from cma import CMAEvolutionStrategy  # noqa: PLC0415 (slow to import)
+
+        rng = np.random.default_rng([self.seed, 1])
+        options = {
+            "popsize": POPULATION,
+            "bounds": [0, 1],
+            "verbose": -9,
+            # Its own generator would be the global one of NumPy.
+            "seed": np.nan,
+            "randn": lambda *shape: rng.standard_normal(shape),
+        }
+        starts = itertools.cycle(population)
+        search = CMAEvolutionStrategy(next(starts), SPREAD, options)
+        tried = [population]
+        for _ in range(generations):
+            if search.stop():
+                search = CMAEvolutionStrategy(next(starts), SPREAD, options)
+            # Its transformation can leave the cube by a rounding error.
+            points = np.clip(search.ask(), 0.0, 1.0)
+            costs = self._costs(self.values(points))
+            search.tell(list(points), np.where(np.isfinite(costs), costs, WORTHLESS))
+            tried.append(points)
+        return np.concatenate(tried)
