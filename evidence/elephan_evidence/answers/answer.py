@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,12 +30,15 @@ class Picture:
         Size of the unit in SI units.
     scale : str
         ``"linear"`` or ``"log"``.
+    formula : dict of str to str
+        What theory gives, by the name of each value; expressions that need no document.
     """
 
     says: str
     rows: dict[str, str]
     per: float = 1.0
     scale: str = "linear"
+    formula: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,8 @@ class Answer:
         Values to draw.
     repeats : tuple of Repeat
         Points that ns-2 repeats.
+    not_repeated : str
+        Reason that fewer than two points are repeated; empty if two are.
     """
 
     id: str
@@ -155,6 +160,7 @@ class Answer:
     judged: str = ""
     picture: Picture | None = None
     repeats: tuple[Repeat, ...] = ()
+    not_repeated: str = ""
 
     @classmethod
     def read(cls, file: Path) -> Answer:
@@ -166,7 +172,7 @@ class Answer:
             If a key is unknown or missing.
         """
         found: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
-        known = {field.name: field for field in fields(cls) if field.name != "id"}
+        known = {each.name: each for each in fields(cls) if each.name != "id"}
         for key in found.keys() - known.keys():
             message = f'{file.name}: unknown key "{key}"; {suggest(key, known, "there are " + ", ".join(known))}'
             raise InputError(message)
@@ -241,6 +247,11 @@ class Answer:
         """Return the values of the picture."""
         rows = self.picture.rows.items() if self.picture else ()
         return [(name, self.drawable(Bounds.of(self.evaluate(expression, document)))) for name, expression in rows]
+
+    def theory(self) -> list[tuple[str, float]]:
+        """Return the values of the picture that a formula gives."""
+        rows = self.picture.formula.items() if self.picture else ()
+        return [(name, float(self.evaluate(expression, {}))) for name, expression in rows]
 
     def drawable(self, bounds: Bounds) -> Bounds:
         """Return the part of an interval that the quantity of the picture can reach: from zero, utilization to 1."""

@@ -6,6 +6,8 @@ import math
 import re
 from typing import Any, NamedTuple
 
+from elephan.theory import elastic
+from elephan.theory.laws import response
 from elephan.units import format_rate, format_time
 
 Document = dict[str, Any]
@@ -163,6 +165,32 @@ class Values:
     def groups(self, point: int, name: str) -> Document:
         """Return a group at a point of a sweep."""
         return next(group for group in self.d["points"][point]["groups"] if group["name"] == name)
+
+    def idlest(self, point: int) -> Any:
+        """Return the smallest utilization of the links at a point on which somebody sends for a tenth of the time."""
+        shares = [link["utilization"] for link in self.d["points"][point]["links"]]
+        return min((share for share in shares if mean(share) > 0.1), key=mean)
+
+    def elastic(self, law: str, flows: int, buffer: int, arrivals: Any = "M/M/1/K") -> float:
+        """Return the utilization that theory gives with half of 50 Mbit/s of background, 100 ms and 1,000 bytes."""
+        return elastic.utilization(response(law), 6250.0, 0.1, 0.5, flows, buffer, arrivals)
+
+    def elastic_error(self, laws: tuple[str, ...], arrivals: str = "M/M/1/K") -> float:
+        """Return the mean distance of theory from what a sweep of the elastic regime measured.
+
+        Parameters
+        ----------
+        laws : tuple of str
+            Laws whose points count.
+        arrivals : str
+            The loss in the formula; ``"constant"`` for the mean of what was measured instead of a formula.
+        """
+        labels = [list(point["labels"].values()) for point in self.d["points"]]
+        found = [(_label(of[0]), int(of[1]), int(str(of[2]).split()[0])) for of in labels]
+        measured = {each: mean(self.used(n)) for n, each in enumerate(found) if each[0] in laws}
+        middle = sum(measured.values()) / len(measured)
+        theory = {each: middle if arrivals == "constant" else self.elastic(*each, arrivals) for each in measured}
+        return sum(abs(theory[each] - measured[each]) for each in measured) / len(measured)
 
     def took(self, point: int, name: str) -> Any:
         """Return the mean completion time of a group's transfers at a point [s]."""

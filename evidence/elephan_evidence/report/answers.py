@@ -108,6 +108,7 @@ def page(each: Answer, record: Record) -> str:
         f"- Asked again: {record.repetitions}.",
         f"- {nearest(each, link=JUDGED)}",
         *([f"- {repeats.sentence(each)}"] if repeats.repeated(each) else []),
+        *([f"- Not repeated by another simulator: {each.not_repeated}"] if each.not_repeated else []),
         *([f"- Asked by: {each.source}"] if each.source else []),
         "",
     ]
@@ -156,10 +157,15 @@ def picture(each: Answer, record: Record) -> Figure:
 
 
 def _beside(each: Answer, names: tuple[str, ...]) -> tuple[Series, ...]:
-    """Return the points that another simulator repeats; empty if there are none."""
-    found = repeats.repeated(each)
-    if not found:
-        return ()
-    x = np.array([float(names.index(of.point)) for of in found])
-    mid, low, high = np.array([of.theirs for of in found]).T
-    return (Series(repeats.BY, x, mid, low, high, colour="orange", kind="points"),)
+    """Return what a formula gives, and the points that another simulator repeats; empty if there are none."""
+    assert each.picture is not None
+    series = []
+    if theory := each.theory():
+        x = np.array([float(names.index(name)) for name, _ in theory])
+        y = np.array([value / each.picture.per for _, value in theory])
+        series.append(Series("Formula", x, y, colour="grey", kind="points"))
+    if found := repeats.repeated(each):
+        x = np.array([float(names.index(of.point)) for of in found])
+        mid, low, high = np.array([of.theirs for of in found]).T
+        series.append(Series(repeats.BY, x, mid, low, high, colour="orange", kind="points"))
+    return tuple(series)

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from elephan.errors import InputError
 from elephan.theory.equal_packets import equal_packets
-from elephan.theory.fixed_points import blocking
+from elephan.theory.fixed_points import blocking, occupancy
+from elephan.theory.response import Response
 from elephan.units import count
 
 Arrivals = Literal["bound", "M/M/1/K", "M/D/1/K"]
@@ -363,6 +364,76 @@ def mixed(
         bottlenecked_packets=residual * rtt_s / 8 / packet_bytes,
         regime="transparent" if rho == 0 else "elastic" if rho < 1 else "overload",
     )
+
+
+def utilization(
+    law: Response,
+    rate: float,
+    rtt_s: float,
+    background: float,
+    flows: float,
+    buffer: float,
+    arrivals: Arrivals = "M/M/1/K",
+) -> float:
+    """Utilization with permanent flows on Poisson background: the load at which flows and queue agree.
+
+    The flows send w(p) segments in each round-trip time, and p is the loss of a queue that all packets together load
+    as Poisson arrivals would. The source announces a formula and does not give it; this one is elephan's.
+
+    Parameters
+    ----------
+    law : Response
+        Response function of the flows.
+    rate : float [packets/s]
+    rtt_s : float [s]
+        Round-trip time without queueing.
+    background : float [1]
+        Load of the background, below 1.
+    flows : float
+        Number of permanent flows.
+    buffer : float [packets]
+        Packets that wait, without the one in service.
+    arrivals : {"bound", "M/M/1/K", "M/D/1/K"}
+        As in `loss`. Bursts of windows vary more than equal packets of Poisson arrivals do.
+
+    Returns
+    -------
+    float [1]
+
+    Raises
+    ------
+    InputError
+        If the background is not within [0, 1), or another quantity is not above 0.
+
+    References
+    ----------
+    AugeRoberts2006 (the regime, and the loss of a small buffer); the fixed point is that of Barman2004.
+    *Differs from* packets: packets of a window arrive in bursts, and all have one size.
+
+    Examples
+    --------
+    >>> from elephan.theory.laws import reno
+    >>> [round(utilization(reno(), 6250, 0.1, 0.5, n, 20), 3) for n in (1, 2, 4)]
+    [0.685, 0.723, 0.765]
+    """
+    _load(background, below_one=True)
+    if min(rate, rtt_s, flows, buffer) <= 0:
+        raise InputError("rate, rtt_s, flows, buffer: must be above 0")
+
+    places = buffer + 1
+
+    def excess(load: float) -> float:
+        """Return the load beyond that of the background and of the flows, which falls with the load."""
+        p = max(float(loss(load, places, arrivals)), 1e-100)
+        rtt = rtt_s + float(occupancy(load, places)) / rate
+        return load - background - flows * float(law.window(np.array(p), np.array(rtt))) / (rate * rtt)
+
+    # rho^n is a bound only below full load.
+    low, high = max(background, 1e-6), 1 - 1e-9 if arrivals == "bound" else 4.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if excess(middle) > 0 else (middle, high)
+    return low * (1 - float(loss(low, places, arrivals)))
 
 
 def drain_time(packets: ArrayLike, packet_bytes: ArrayLike, rate_bps: ArrayLike) -> NDArray[np.float64]:
