@@ -302,7 +302,7 @@ def test_a_wrong_file_names_its_key(own: Path, old: str, new: str, said: str) ->
 @pytest.mark.parametrize("file", sorted(SCENARIOS.glob("*.toml")), ids=lambda file: file.stem)
 def test_senders_are_those_of_a_default_host(file: Path) -> None:
     for flows in tomllib.loads(file.read_text(encoding="utf-8")).get("flows", []):
-        if flows.get("traffic", {}).get("kind") in ("cbr", "ping"):
+        if flows.get("traffic", {}).get("kind") in ("cbr", "ping", "poisson"):
             continue
         tcp = flows["tcp"]
         profile, more = (tcp, set()) if isinstance(tcp, str) else (tcp["profile"], set(tcp) - {"profile"})
@@ -374,8 +374,26 @@ def test_a_value_with_settings_made_alike_is_that_of_the_changed_scenario(tmp_pa
     link = package.run(package.Scenario.from_text(package.EXAMPLE).replace(alike.set), replications=2).links
     mean, half = link["queueing_delay_s"][0], link["queueing_delay_s_ci95"][0]
     assert repeats.here(asked) == pytest.approx((mean, mean - half, mean + half))
-    with pytest.raises(InputError, match='A: cannot be made alike: "goodput" is none of utilization, delay, loss'):
-        repeats.here(replace(asked, quantity="goodput"))
+    group = package.run(package.Scenario.from_text(package.EXAMPLE).replace(alike.set), replications=2).groups
+    assert repeats.here(replace(asked, quantity="goodput")).mid == pytest.approx(group["goodput_per_flow_bps"][0])
+    with pytest.raises(InputError, match='A: cannot be made alike: "idlest" is none of utilization, delay, loss'):
+        repeats.here(replace(asked, quantity="idlest"))
+
+
+def test_two_points_of_each_answer_are_repeated_or_its_page_says_why_not() -> None:
+    for each in answers():
+        assert (len(repeats.repeated(each)) < 2) == bool(each.not_repeated), each.id
+        page = (ROOT / "docs" / "answers" / f"{each.id}.md").read_text(encoding="utf-8")
+        assert not each.not_repeated or f"Not repeated by another simulator: {each.not_repeated}" in page
+
+
+def test_a_formula_is_drawn_beside_what_it_is_about() -> None:
+    drawn = [each for each in answers() if each.picture and each.picture.formula]
+    assert [each.id for each in drawn] == ["elastic"]
+    for each in drawn:
+        assert each.picture is not None
+        assert each.picture.formula.keys() <= each.picture.rows.keys()
+        assert all(0 < value < 1 for _, value in each.theory())
 
 
 def test_each_difference_from_ns2_has_a_reason_and_each_value_is_of_a_point() -> None:

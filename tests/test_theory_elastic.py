@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elephan.errors import InputError
-from elephan.theory import elastic
+from elephan.theory import elastic, laws
+from elephan.theory.fixed_points import blocking, occupancy
 
 
 def test_processor_sharing_keeps_few_flows_in_progress() -> None:
@@ -139,3 +140,37 @@ def test_few_users_leave_the_link_idle() -> None:
 def test_what_means_nothing_is_refused(call: object) -> None:
     with pytest.raises(InputError, match=r"must|no buffer"):
         call()  # type: ignore[operator]
+
+
+def test_the_load_of_the_elastic_regime_is_what_its_flows_send_at_its_loss() -> None:
+    law, rate, rtt, buffer = laws.reno(), 6250.0, 0.1, 50
+    used = elastic.utilization(law, rate, rtt, 0.5, 4, buffer)
+    # Loss and carried load of the M/M/1/K queue at that load, by its own formulas.
+    p = float(blocking(used, buffer + 1))
+    delay = float(occupancy(used, buffer + 1)) / rate
+    sent = 0.5 + 4 * math.sqrt(1.5 / p) / (rate * (rtt + delay))
+    assert sent * (1 - p) == pytest.approx(used, rel=0.01)  # at the carried load instead of the offered one, 0.1 % more
+
+
+@settings(max_examples=10)  # each takes five roots
+@given(st.integers(1, 20), st.integers(5, 300), st.floats(0, 0.9))
+def test_the_elastic_regime_fills_more_with_flows_buffers_and_regular_packets(
+    flows: int, buffer: int, background: float
+) -> None:
+    def used(flows: int, buffer: int, arrivals: elastic.Arrivals = "M/M/1/K") -> float:
+        return elastic.utilization(laws.reno(), 6250.0, 0.1, background, flows, buffer, arrivals)
+
+    # The background loses packets, too.
+    alone = background * (1 - float(blocking(max(background, 1e-9), buffer + 1)))
+    assert alone < used(flows, buffer) <= 1
+    assert used(flows, buffer) <= used(flows + 1, buffer) + 1e-9
+    assert used(flows, buffer) <= used(flows, buffer + 1) + 1e-9
+    assert used(flows, buffer, "bound") <= used(flows, buffer) + 1e-9 <= used(flows, buffer, "M/D/1/K") + 2e-9
+
+
+def test_the_elastic_regime_needs_flows_and_a_buffer() -> None:
+    for wrong in ((0.0, 0.1, 0.5, 1, 20), (6250.0, 0.1, 0.5, 0, 20), (6250.0, 0.1, 0.5, 1, 0)):
+        with pytest.raises(InputError, match="must be above 0"):
+            elastic.utilization(laws.reno(), *wrong)
+    with pytest.raises(InputError, match="load"):
+        elastic.utilization(laws.reno(), 6250.0, 0.1, 1.0, 1, 20)

@@ -31,8 +31,14 @@ the settings of `Alike`."""
 
 BY = "ns-2 2.35"
 
-MEASURED = {"utilization": "utilization", "delay": "queueing_delay_s", "loss": "loss_ratio"}
-"""Column of the first link, by the name that the script prints."""
+MEASURED = {
+    "utilization": ("links", "utilization", 0),
+    "delay": ("links", "queueing_delay_s", 0),
+    "loss": ("links", "loss_ratio", 0),
+    "goodput": ("groups", "goodput_per_flow_bps", 0),
+    "goodput2": ("groups", "goodput_per_flow_bps", 1),
+}
+"""Table of results, its column and its row, by the name that the script prints."""
 
 
 @dataclass(frozen=True)
@@ -140,9 +146,9 @@ def here(repeat: Repeat, workers: int | None = None) -> Bounds:
         message = f'{repeat.point}: cannot be made alike: "{repeat.quantity}" is none of {", ".join(MEASURED)}'
         raise InputError(message)
     scenario = Scenario.from_file(Path(repeat.alike.scenario)).replace(repeat.alike.set)
-    links = run(scenario, replications=repeat.alike.replications, workers=workers).links
-    column = MEASURED[repeat.quantity]
-    mean, half = (float(links[name][0]) for name in (column, f"{column}_ci95"))
+    table, column, row = MEASURED[repeat.quantity]
+    found = getattr(run(scenario, replications=repeat.alike.replications, workers=workers), table)
+    mean, half = (float(found[name][row]) for name in (column, f"{column}_ci95"))
     return Bounds(mean, mean - half, mean + half)
 
 

@@ -74,9 +74,16 @@ def index(found: list[tuple[Answer, Record | None]]) -> str:
     repeated = (
         f"{repeats.BY} repeats {points} points of these pictures: the 95 % intervals of {agreeing} overlap, and\n"
         f"those of {alike} more with the settings of both made alike; {null:.0f} would if points were compared\n"
-        "with the others of their answer. Pages name reasons of differences."
+        "with the others of their answer. Pages name reasons of differences.\n\n"
+        f"Of {len(found)} answers {_repeated_twice(found)} have two such points at least; the pages of the others say\n"
+        "why they have not."
     )
     return "\n".join(["# Answers", "", GENERATED, "", HEAD.format(repeated=repeated), *_tables(topics)])
+
+
+def _repeated_twice(found: list[tuple[Answer, Record | None]]) -> int:
+    """Count the answers of which two points at least are repeated."""
+    return sum(len(repeats.repeated(each)) >= 2 for each, _ in found)
 
 
 def _tables(topics: dict[str, list[tuple[Answer, Record | None]]]) -> Iterator[str]:
@@ -163,7 +170,7 @@ def _beside(each: Answer, names: tuple[str, ...]) -> tuple[Series, ...]:
     if theory := each.theory():
         x = np.array([float(names.index(name)) for name, _ in theory])
         y = np.array([value / each.picture.per for _, value in theory])
-        series.append(Series("Formula", x, y, colour="grey", kind="points"))
+        series.append(Series("Formula", x, y, colour="green", kind="points"))
     if found := repeats.repeated(each):
         x = np.array([float(names.index(of.point)) for of in found])
         mid, low, high = np.array([of.theirs for of in found]).T

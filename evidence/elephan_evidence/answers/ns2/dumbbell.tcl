@@ -212,12 +212,12 @@ if {$o(policer) != 0} {
     $queue setNumPrec 2
     # Precedence 0 waits in the whole buffer, precedence 1 nowhere.
     $queue setMREDMode DROP 0
-    $queue addPolicyEntry -1 [$right id] TokenBucket 10 [expr {$rate * 1e6}] [expr {$burst * 1e3}]
+    $queue addPolicyEntry [expr {[$right id] + 1}] [$right id] TokenBucket 10 [expr {$rate * 1e6}] [expr {$burst * 1e3}]
     $queue addPolicerEntry TokenBucket 10 11
     $queue addPHBEntry 10 0 0
     $queue addPHBEntry 11 0 1
-    $queue configQ 0 0 $o(buffer)
-    $queue configQ 0 1 -1
+    $queue configQ 0 0 $o(buffer) $o(buffer) 1
+    $queue configQ 0 1 -1 -1 1
 }
 
 proc acked {group} {
