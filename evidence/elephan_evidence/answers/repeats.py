@@ -91,7 +91,7 @@ def repeated(answer: Answer) -> list[Repeated]:
         Repeated(
             each.point,
             Bounds(*(value / per for value in drawn[each.point])),
-            Bounds(*found[each.point]["there"][0]),
+            _reachable(answer, found[each.point]["there"][0]),
             each.why,
             _pair(found[each.point]["alike"]) if each.alike else None,
         )
@@ -182,6 +182,13 @@ def _read(quantity: str, line: str) -> float:
 
 def _both(ours: Bounds, theirs: Bounds) -> str:
     return f"{ours.short()} here, {theirs.short()} there"
+
+
+def _reachable(answer: Answer, values: list[float]) -> Bounds:
+    """Return recorded bounds without what the quantity of the picture cannot reach."""
+    assert answer.picture is not None
+    per = answer.picture.per
+    return Bounds(*(value / per for value in answer.drawable(Bounds(*(value * per for value in values)))))
 
 
 def _pair(values: list[list[float]]) -> tuple[Bounds, Bounds]:
