@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from elephan.pictures.figure import BARS, Axis, Figure, Mark, Series, grouped
 from elephan.pictures.palette import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 from elephan.pictures.thin import thin
-from elephan.plots.style import NotebookFigure, house_style, legend_of, sign, written_out
+from elephan.plots.style import TITLE, NotebookFigure, house_style, legend_of, sign, written_out
 from elephan.plots.style import title as write_title
 from elephan.scenario import Scenario
 
@@ -117,7 +118,7 @@ def draw(figure: Figure) -> Drawn:
     """
     drawn = NotebookFigure(figsize=(WIDTH, max(2.4, figure.height * PER_PX)))
     axes = drawn.add_subplot()
-    axes.set_title(figure.title, pad=20)
+    axes.set_title("\n".join(wrap(figure.title, TITLE)), pad=20)
     names = _panel(axes, figure)
     legend_of(axes, list(names.values()), list(names))
     return drawn
