@@ -60,13 +60,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files in which most tests are slow: the last file of a worker is then a short one."""
+    """Begin with the files in which most tests are slow: the last file of a worker is then a short one.
+
+    The examples of CONTRIBUTING come last: they wait for cargo's lock as long as the Rust tests are compiled.
+    """
     counts: dict[Path, list[int]] = {}
     for item in items:
         count = counts.setdefault(item.path, [0, 0])
         count[0] += 1
         count[1] += item.get_closest_marker("slow") is not None
-    items.sort(key=lambda item: -counts[item.path][1] / counts[item.path][0])
+    items.sort(
+        key=lambda item: (item.path.name == "test_contributing.py", -counts[item.path][1] / counts[item.path][0])
+    )
 
 
 class Done(NamedTuple):
