@@ -4,8 +4,8 @@
 
 It prints a line per link: the worst of the random cases, the worst that the search found, and what the extreme-value
 estimate said of the worst of 10,000, from the search's own random cases, a quarter of its runs. The size of a
-generation and the strategy were chosen on six similar links with other seeds: the mean of two
-searches by CMA-ES is worse on each than that of two by differential evolution with as many runs.
+generation and the strategy were chosen on six similar links with other seeds: on each, the mean of two searches by
+CMA-ES is worse than that of two by differential evolution with as many runs.
 """
 
 import argparse

@@ -135,7 +135,7 @@ def socket_rows(limited: str, begun_ms: int = 0) -> list[tuple[int, str]]:
 def test_times_of_ss_count_from_the_start_of_the_connection_and_are_used_from_that_of_the_log(
     file: Write, name: str
 ) -> None:
-    """As in ss 6.1: the share in brackets is of the whole connection, here of 438 s before the log."""
+    """The share in brackets is of the whole connection, as ss 6.1 prints it; here this began 438 s before the log."""
     for begun_ms in (0, 438_000):
         text = "".join(
             f"{1.7e9 + i / 10:.1f}\nESTAB 0 0 10.0.1.29:42314 10.0.1.37:5201\n\t cubic wscale:7,7 rto:204 "
