@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from elephan.errors import InputError
 from elephan.theory.equal_packets import equal_packets
 from elephan.theory.fixed_points import blocking, occupancy
-from elephan.theory.response import Response
+from elephan.theory.response import Response, bisect
 from elephan.units import count
 
 Arrivals = Literal["bound", "M/M/1/K", "M/D/1/K"]
@@ -422,18 +422,16 @@ def utilization(
 
     places = buffer + 1
 
-    def excess(load: float) -> float:
-        """Return the load beyond that of the background and of the flows, which falls with the load."""
-        p = max(float(loss(load, places, arrivals)), 1e-100)
-        rtt = rtt_s + float(occupancy(load, places)) / rate
-        return load - background - flows * float(law.window(np.array(p), np.array(rtt))) / (rate * rtt)
+    def without_flows(load: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return a load minus what the flows send at it; it rises with the load."""
+        p = np.maximum(loss(load, places, arrivals), 1e-100)
+        rtt = rtt_s + occupancy(load, places) / rate
+        return load - flows * law.window(p, rtt) / (rate * rtt)
 
     # rho^n is a bound only below full load.
     low, high = max(background, 1e-6), 1 - 1e-9 if arrivals == "bound" else 4.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if excess(middle) > 0 else (middle, high)
-    return low * (1 - float(loss(low, places, arrivals)))
+    load = bisect(without_flows, np.array(background), low, high)
+    return float(load * (1 - loss(load, places, arrivals)))
 
 
 def drain_time(packets: ArrayLike, packet_bytes: ArrayLike, rate_bps: ArrayLike) -> NDArray[np.float64]:
