@@ -91,6 +91,7 @@ check-python: $(VENV)/.dev
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy python/elephan tests tools evidence
+	$(PY) -m mypy.stubtest --mypy-config-file pyproject.toml elephan._native
 	$(BIN)/lint-imports
 
 # Without the pictures that are not committed: make docs draws them.
