@@ -22,10 +22,14 @@ fn opened(law: &str) -> (Box<dyn Scripted>, Vec<Left>) {
 #[test]
 fn ten_datagrams_are_the_initial_window() {
     // RFC 9002, Section 7.2. quinn and noq hold a datagram back that would fill the window to the byte.
-    for (law, count) in [("quinn/cubic", 9), ("quinn/reno", 9), ("noq/cubic", 10), ("noq/reno", 10), ("s2n/cubic", 10)] {
+    for (law, count) in [("quinn/cubic", 9), ("quinn/reno", 9), ("noq/cubic", 10), ("noq/reno", 10), ("s2n/cubic", 10)]
+    {
         let (sender, left) = opened(law);
         assert_eq!((sender.state().0, sender.state().1), (10.0, None), "{law}");
-        assert!(left.iter().map(|left| (left.1, left.2)).eq((0..count).map(|segment| (segment, false))), "{law}: {left:?}");
+        assert!(
+            left.iter().map(|left| (left.1, left.2)).eq((0..count).map(|segment| (segment, false))),
+            "{law}: {left:?}"
+        );
         assert_eq!(sender.state().2, Some(RTT), "{law}: that of the handshake");
     }
 }
@@ -61,7 +65,10 @@ fn lines_are_answered_one_by_one() {
     drive(&mut *sender, lines.as_bytes(), &mut said).unwrap();
     let text = String::from_utf8(said).unwrap();
     assert_eq!(text.lines().count(), 3);
-    assert!(text.lines().nth(1).unwrap().contains("\"sent\":[[100000000000,0,false],[100000000000,1,false]]"), "{text}");
+    assert!(
+        text.lines().nth(1).unwrap().contains("\"sent\":[[100000000000,0,false],[100000000000,1,false]]"),
+        "{text}"
+    );
     for wrong in ["", "open", "open x 1", "write 1", "ack 1 2 3:2", "ack 1 2 twice", "write 1 100001", "close 1"] {
         assert!(drive(&mut *sender, format!("{wrong}\n").as_bytes(), &mut Vec::new()).is_err(), "{wrong}");
     }
