@@ -51,9 +51,8 @@ fn answer(words: &[String]) -> Result<String, String> {
 
 /// Drives a sender by the lines of standard input, each of which is answered when it came.
 fn drive(options: &[&str]) -> Result<String, String> {
-    let name = match options {
-        ["--law", name] => name,
-        _ => return Err("elephan-quic script: --law must be given, and nothing else".into()),
+    let ["--law", name] = options else {
+        return Err("elephan-quic script: --law must be given, and nothing else".into());
     };
     let sender = Law::named(name).and_then(Law::scripted);
     let mut sender = sender.ok_or_else(|| format!("--law: a script cannot drive \"{name}\""))?;

@@ -9,7 +9,7 @@ use law::CongestionControl;
 use serde_json::{Value as Json, json};
 use std::io::{BufRead, Write};
 use std::ops::Range;
-use transport::{Ack, Options, Recovery, Sender, Wire};
+use transport::{Ack, Features, Options, Recovery, Sender, Wire};
 
 /// Bytes of a datagram: one segment. It is the smallest that QUIC allows (RFC 9000, Section 14).
 pub const DATAGRAM: u16 = 1200;
@@ -121,7 +121,8 @@ impl<C> InElephan<C> {
 impl<C: CongestionControl> Scripted for InElephan<C> {
     fn open(&mut self, now: Time, rtt: Span) {
         let options = Options::default().with_mss(u32::from(DATAGRAM));
-        let mut sender = Sender::new(self.control.clone(), Recovery::Rack, &options, 0).expecting_writes(&options);
+        let mut sender = Sender::new(self.control.clone(), Recovery::Rack, &options, 0)
+            .with(&options, Features { writes: true, ..Features::default() });
         sender.write(now.saturating_sub(rtt), Some(1), &mut self.left);
         sender.on_ack(now, &Ack::new(1, &[], false), &mut self.left);
         // The controller does not hear of it.
@@ -140,7 +141,9 @@ impl<C: CongestionControl> Scripted for InElephan<C> {
         let mut ack = Ack::new(cum + 1, if duplicate.is_some() { &[] } else { &runs }, false);
         if let Some(twice) = duplicate {
             ack.report_duplicate((twice.start + 1, twice.end + 1));
-            runs.into_iter().for_each(|run| ack.report(run));
+            for run in runs {
+                ack.report(run);
+            }
         }
         if let Some(sender) = &mut self.sender {
             sender.on_ack(now, &ack, &mut self.left);

@@ -1,5 +1,7 @@
 //! Senders that a script drives: windows after losses are those of their specifications.
 
+#![expect(clippy::single_range_in_vec_init, reason = "lists of one SACK block are meant")]
+
 use base::{Span, Time};
 use elephan_quic::laws::{LAWS, Law};
 use elephan_quic::script::{Left, Scripted, drive};
