@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.assignments import labelled, parse_assignments, usual_place
+from elephan.assignments import parse_assignments, usual_place
 from elephan.cli import common, options
-from elephan.cli.brief import brief
 from elephan.cli.estimate import preview_cost
 from elephan.cli.options import argument, option
 from elephan.cli.progress import ProgressDisplay, ProgressLine
 from elephan.errors import InputError
-from elephan.lint.rule import GRAVE
-from elephan.results.axes import short
-from elephan.units import count, format_number
 
 if TYPE_CHECKING:
-    from elephan.sweeps import Sweep, SweepPoint, SweepResult
+    from elephan.sweeps import Sweep
 
 EXAMPLE = "Example:  elephan sweep scenarios/sweeps/buffers.toml --store runs/ --out swept/"
 
@@ -86,7 +82,7 @@ def sweep(
     If it is stopped, whatever the reason, the same command goes on from there. Exit code 1 if points failed.
     """
     from elephan import sweep as run_sweep  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.cli.sweep_screen import labelled_rows, sweep_screen  # noqa: PLC0415 (as above)
+    from elephan.cli.sweep_screen import labelled_rows, preview_rows, say_end, show_preview, sweep_screen  # noqa: PLC0415 (as above)
     from elephan.runs.measures import needs_series, parse_metrics  # noqa: PLC0415 (as above)
     from elephan.sweeps import parse_shard, preview  # noqa: PLC0415 (as above)
     from elephan.sweeps.columns import parse_columns  # noqa: PLC0415 (as above)
@@ -105,9 +101,9 @@ def sweep(
     if dry_run:
         points = preview(asked.asking(**settings), **places)
         if json:
-            common.print_json({"title": asked.title, "points": _listed(points)})
+            common.print_json({"title": asked.title, "points": preview_rows(points)})
         else:
-            _show_preview(title, points, preview_cost(points, workers, series=series), None if details else SHOWN)
+            show_preview(title, points, preview_cost(points, workers, series=series), None if details else SHOWN)
         return
     with ProgressLine("sweep", quiet=quiet, of="points") as line, _executor(scheduler) as executor:
         how: dict[str, Any] = {"executor": executor, "workers": workers, "metrics": metric or [], "force": force}
@@ -120,22 +116,8 @@ def sweep(
     else:
         common.print_lines(*sweep_screen(swept, chosen, title, differences=differences, details=details))
         common.say_written(written)
-    # A document has the warnings.
-    _say_end(swept, (() if json else GRAVE) if quiet else None)
+    say_end(swept, json=json, quiet=quiet)
     raise typer.Exit(1 if swept.failures else 0)
-
-
-def _say_end(swept: SweepResult, rules: Collection[str] | None) -> None:
-    """Print the warnings about points, those of some rules if any are given; then the failures and a summary."""
-    for each in swept.warnings:
-        if rules is None or each["rule"] in rules:
-            at = f"{each['points']} of {count(len(swept.points), 'point')}"
-            common.say(
-                f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})"
-            )
-    for point in swept.failures:
-        common.say(f"failed: {labelled(point.labels)}: {point.error}")
-    common.say(_summary(swept))
 
 
 def _check(
@@ -194,41 +176,3 @@ def _executor(scheduler: str | None) -> AbstractContextManager[Any]:
     from elephan.sweeps.cluster import connected  # noqa: PLC0415 (needed by few)
 
     return connected(scheduler)
-
-
-def _summary(swept: SweepResult) -> str:
-    run = len(swept.points) - swept.reused
-    per_s = swept.packets / swept.wall_s
-    rate = f", {format_number(per_s / 1e6, 3)} million packets/s" if run else ""
-    return (
-        f"{count(len(swept.done), 'point')}: {run} run, {swept.reused} from the store, {len(swept.failures)} failed; "
-        f"{swept.wall_s:.1f} s{rate}; store {swept.store}"
-    )
-
-
-def _listed(points: list[tuple[SweepPoint, bool]]) -> list[dict[str, Any]]:
-    """Return the points of a sweep for the document of ``--dry-run``."""
-    return [
-        {"labels": point.labels, "run": point.key, "cost_packets": point.cost, "stored": kept, "error": point.error}
-        for point, kept in points
-    ]
-
-
-def _show_preview(title: str, points: list[tuple[SweepPoint, bool]], cost: str, most: int | None) -> None:
-    """Print the points of a sweep, at most as many as given, and what all of them cost."""
-    names = list(dict.fromkeys(name for point, _ in points for name in point.labels))
-    labels = [brief([str(point.labels.get(name, "")) for point, _ in points]) for name in names]
-    costs = [format_number(point.cost / 1e6, 3) for point, _ in points]
-    states = ["unreadable" if point.error else "yes" if kept else "no" for point, kept in points]
-    rows = list(zip(*labels, costs, states, strict=True))[:most]
-    heads = [*short(names).values(), "million packets", "in the store"]
-    table = common.fitted_table(heads, rows, [True] * len(names) + [False, True])
-    common.print_tables(f"{title}: longest first", table)
-    if most is not None and len(points) > most:
-        common.print_wrapped(f"… and {len(points) - most} more: --details")
-    kept_count = sum(kept for _, kept in points)
-    common.print_wrapped(f"{count(len(points), 'point')}, {kept_count} in the store; {cost}")
-    # Every one of them: the sweep names the first and runs nothing.
-    for point, _ in points:
-        if point.error:
-            common.say(f"cannot be read: {labelled(point.labels)}: {point.error}")
