@@ -182,12 +182,14 @@ class Scenario:
         return cls.from_text(_to_toml(mapping, origin), origin, laws=laws)
 
     @classmethod
-    def from_any(cls, source: Scenario | Path | str) -> Scenario:
+    def from_any(cls, source: Scenario | Path | str, laws: Mapping[str, LawSource] | None = None) -> Scenario:
         """Return a scenario, read from its file unless it is one already.
 
         Parameters
         ----------
         source : Scenario or path
+        laws : mapping of str to class or path, optional
+            Laws of yours that it uses, as `elephan.run` takes them.
 
         Returns
         -------
@@ -195,21 +197,24 @@ class Scenario:
 
         Raises
         ------
-        ScenarioError
-            As `from_file`.
+        InputError
+            As `from_file`, or if it does not use a law.
 
         Examples
         --------
         >>> Scenario.from_any(Scenario.from_text(EXAMPLE)).seed
         1
         """
-        if not isinstance(source, Scenario):
-            return cls.from_file(source)
-        if own_laws.here().items() <= source.laws.items():
-            return source
-        with own_laws.declared({**source.laws, **own_laws.here()}):
-            read = cls.from_text(source.text, source.origin)
-        return read._with_rule(source.warmup_rule)
+        with own_laws.declared(laws):
+            if not isinstance(source, Scenario):
+                read = cls.from_file(source)
+            elif own_laws.here().items() <= source.laws.items():
+                read = source
+            else:
+                with own_laws.declared({**source.laws, **own_laws.here()}):
+                    read = cls.from_text(source.text, source.origin)._with_rule(source.warmup_rule)
+        own_laws.check_used(laws or (), [read.own_laws])
+        return read
 
     def replace(
         self,

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.assignments import parse_assignments
 from elephan.cli import common, options
 from elephan.cli.columns import text_table
 from elephan.cli.progress import ProgressLine
-from elephan.own_laws import declare
 from elephan.units import count, format_time
-from elephan_evidence.cli.conform_tcp import SCRIPTS, refuse_options, show_random, show_scripts
+from elephan_evidence.cli.conform_tcp import SCRIPTS, refuse_options, sender_changes, show_random, show_scripts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -111,20 +109,14 @@ def conform(
     """
     if suite == SCRIPTS:
         refuse_options(SCRIPTS, {"--list": list_, "--workers": workers, "--pages": pages})
-        changes = parse_assignments(set_)
-        if law is not None and "=" in law:
-            declare([law])
-            # With parameters, a law of the user's is named by --set.
-            changes = {"flows[0].control": law.partition("=")[0]} | changes
-        elif law is not None:
-            changes["flows[0].control"] = law
+        changes = sender_changes(law, set_)
         if random is None:
             refuse_options(f"{SCRIPTS} without --random", {"--out": out})
             show_scripts(cases or [], changes, live=live, details=details, quiet=quiet, json=json)
-            return
-        refuse_options(f"{SCRIPTS} --random", {"CASE": cases, "--live": live})
-        common.check_out(out)
-        show_random(random, seed, changes, out, details=details, quiet=quiet, json=json)
+        else:
+            refuse_options(f"{SCRIPTS} --random", {"CASE": cases, "--live": live})
+            common.check_out(out)
+            show_random(random, seed, changes, out, details=details, quiet=quiet, json=json)
         return
     refuse_options(suite, {"--law": law, "--set": set_, "--live": live, "--random": random})
     from elephan_evidence.conform import conform as judge  # noqa: PLC0415 (--help does without NumPy)
@@ -138,11 +130,8 @@ def conform(
         _show_list(read, [case.number for case in asked], details=details, json=json)
         return
     with ProgressLine("conform", quiet=quiet, of="cases") as line:
-        try:
-            found = judge(suite, *(cases or ()), workers=workers, progress=line.update)
-        except KeyboardInterrupt:
-            message = "nothing was written"
-            raise common.Interrupted(message) from None
+        line.interrupted = lambda: "nothing was written"
+        found = judge(suite, *(cases or ()), workers=workers, progress=line.update)
     written = _write(found, out, pages)
     document = found.to_json()
     if json:

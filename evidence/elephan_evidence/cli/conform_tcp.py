@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from elephan.assignments import parse_assignments
 from elephan.cli.common import fitted_table, print_json, print_tables, print_wrapped, say, writing
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
+from elephan.own_laws import declare
 from elephan.units import count
 
 if TYPE_CHECKING:
@@ -41,6 +43,19 @@ def refuse_options(suite: str, given: Mapping[str, object]) -> None:
         if value:
             message = f"{option}: conform {suite} has no such option"
             raise InputError(message)
+
+
+def sender_changes(law: str | None, assignments: list[str] | None) -> dict[str, object]:
+    """Return the changes of the sender by ``--law`` and ``--set``; declare a law of the user's."""
+    changes = parse_assignments(assignments)
+    if law is None:
+        return changes
+    name, own, _ = law.partition("=")
+    if not own:
+        return changes | {"flows[0].control": name}
+    declare([law])
+    # With parameters, a law of the user's is named by --set.
+    return {"flows[0].control": name} | changes
 
 
 def show_scripts(

@@ -94,11 +94,8 @@ def judge(
         message = "--bless: a table is that of a set's own measurements; leave out --held-out"
         raise InputError(message)
     with ProgressLine("judge", quiet=quiet, of="runs") as line:
-        try:
-            found = run(*(sets or ()), quick=quick, measured=held_out, workers=workers, progress=line.update)
-        except KeyboardInterrupt:
-            message = "nothing was written"
-            raise common.Interrupted(message) from None
+        line.interrupted = lambda: "nothing was written"
+        found = run(*(sets or ()), quick=quick, measured=held_out, workers=workers, progress=line.update)
     document = found.to_json()
     written: list[Path] = []
     if pages is not None:
@@ -124,11 +121,8 @@ def _record(folder: Path, *, quiet: bool) -> None:
 
     common.check_out(folder, "--testbed")
     with ProgressLine("judge", quiet=quiet, of="cells") as line, common.writing(folder, "--testbed"):
-        try:
-            written, missing = record(folder, line.update)
-        except KeyboardInterrupt:
-            message = "nothing was written"
-            raise common.Interrupted(message) from None
+        line.interrupted = lambda: "nothing was written"
+        written, missing = record(folder, line.update)
     for each in missing[:FEW]:
         common.say(f"not recorded: {each}")
     if len(missing) > FEW:

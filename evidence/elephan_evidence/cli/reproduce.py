@@ -11,7 +11,6 @@ import typer
 from elephan.cli import common, options
 from elephan.cli.columns import text_table
 from elephan.cli.progress import ProgressDisplay, ProgressLine
-from elephan.errors import InputError
 from elephan.units import count, format_time
 
 if TYPE_CHECKING:
@@ -79,21 +78,13 @@ def reproduce(
         check_whole(papers(), asked)
     with ProgressLine("reproduce", quiet=quiet, of="points") as line:
         watch = ProgressDisplay(line, workers)
-        try:
-            found = judge(*(ids or ()), quick=quick, store=store, workers=workers, progress=watch)
-            watch.after("judging")
-            document = found.to_json()
-            watch.after("writing")
-            written = _write(found, document, out, pages)
-            if bless:
-                written.extend(found.bless())
-        except KeyboardInterrupt:
-            raise common.Interrupted(watch.stopped()) from None
-        except InputError as error:
-            if watch.last is None:
-                raise
-            message = f"{error}; {watch.kept()}"
-            raise InputError(message) from None
+        found = judge(*(ids or ()), quick=quick, store=store, workers=workers, progress=watch)
+        watch.after("judging")
+        document = found.to_json()
+        watch.after("writing")
+        written = _write(found, document, out, pages)
+        if bless:
+            written.extend(found.bless())
     if json:
         common.print_json(document)
     else:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Annotated
 
 from elephan.cli import options
-from elephan.cli.common import check_laws, check_out, print_json, print_lines, say_written
+from elephan.cli.common import check_laws, check_out
 from elephan.cli.options import argument, option
 from elephan.cli.worst_screen import attack_screen, search_worst
 from elephan.own_laws import declare
@@ -39,9 +39,5 @@ def attack(
     declare(law or [])
     check_laws([law_name])
     look = partial(search, law_name, harm, range_ or [], runs=runs or RUNS, seed=seed, workers=workers)
-    found, written = search_worst(f"attack on {law_name}", lambda watch: look(progress=watch), out, quiet=quiet)
-    if json:
-        print_json(found.to_json())
-    else:
-        print_lines(*attack_screen(found, out))
-    say_written(written)
+    title, screen = f"attack on {law_name}", lambda found: attack_screen(found, out)
+    search_worst(title, lambda watch: look(progress=watch), screen, out, quiet=quiet, json=json)

@@ -22,7 +22,7 @@ from elephan.errors import InputError
 from elephan.extras import missing, require
 from elephan.formats import stamped
 from elephan.input_files import inline_toml
-from elephan.own_laws import check_used
+from elephan.own_laws import check_used, declare
 from elephan.own_laws import here as own_laws
 from elephan.units import format_measured, scaled
 
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from elephan.lint import LintWarning
+    from elephan.results import ResultTables
+    from elephan.scenario import Scenario
+    from elephan.sizing import LimitAnswer
+    from elephan.sweeps.document import Sweep
 
 T = TypeVar("T")
 
@@ -267,6 +271,21 @@ def can_draw() -> bool:
     return True
 
 
+def draw(found: object, folder: Path, assignments: Sequence[str] | None = None) -> list[Path]:
+    """Draw the pictures of a result into a folder, see `elephan.plots.draw`; nothing without Matplotlib.
+
+    Parameters
+    ----------
+    assignments : sequence of str or None
+        As ``--set`` has them.
+    """
+    if not can_draw():
+        return []
+    from elephan import plots  # noqa: PLC0415 (matplotlib is slow to import)
+
+    return plots.draw(found, folder, parse_assignments(assignments))
+
+
 def check_laws(*used: Iterable[str]) -> None:
     """Refuse a law given by ``--law`` that nothing uses.
 
@@ -281,6 +300,87 @@ def check_laws(*used: Iterable[str]) -> None:
         If there is one.
     """
     check_used(own_laws(), used, "--law")
+
+
+def read_scenario(file: Path, assignments: Sequence[str] | None, law: Sequence[str] | None, **more: object) -> Scenario:
+    """Read a scenario file, change it, and declare the laws of ``--law``.
+
+    Parameters
+    ----------
+    assignments : sequence of str or None
+        As ``--set`` has them.
+    law : sequence of str or None
+        As ``--law`` has them.
+    **more
+        Further changes, by their places; those that are None change nothing.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be used, or nothing uses a law.
+    """
+    from elephan.scenario import Scenario  # noqa: PLC0415 (start-up does without)
+
+    declare(law or ())
+    read = Scenario.from_file(file).replace(parse_assignments(assignments, **more))
+    check_laws(read.own_laws)
+    return read
+
+
+def read_sweep(
+    file: Path,
+    assignments: Sequence[str] | None,
+    law: Sequence[str] | None,
+    over: Mapping[str, Any] | None = None,
+    zipped: Sequence[Mapping[str, Any]] = (),
+    **more: object,
+) -> Sweep:
+    """Read a sweep file, or a scenario as a sweep without axes, as `read_scenario` reads a scenario.
+
+    Parameters
+    ----------
+    over, zipped
+        Further axes, as `Sweep.extended` takes them.
+    """
+    from elephan.sweeps.document import Sweep  # noqa: PLC0415 (--help does without NumPy)
+
+    declare(law or ())
+    sweep = Sweep.from_file(file).changed(parse_assignments(assignments, **more)).extended(over, zipped)
+    if law:
+        check_laws(*sweep.own_laws())
+    return sweep
+
+
+def write_result(
+    found: ResultTables | LimitAnswer,
+    out: Path | None,
+    tables: str,
+    assignments: Sequence[str] | None,
+    *,
+    drawn: bool = True,
+) -> list[Path]:
+    """Write a result into the folder of ``--out``: its files, its pictures, and what ``--set`` has changed.
+
+    Parameters
+    ----------
+    out : Path or None
+        Nothing is written without one.
+    assignments : sequence of str or None
+        As ``--set`` has them.
+    drawn : bool
+        Whether there are pictures of it.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written.
+    """
+    if out is None:
+        return []
+    with writing(out):
+        written = [*found.write(out, tables), *(draw(found, out, assignments) if drawn else [])]
+        note_changes(out, assignments)
+    return written
 
 
 @contextmanager

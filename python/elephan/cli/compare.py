@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.assignments import parse_assignments
 from elephan.cli import common, options
 from elephan.cli.estimate import announce, announce_testbed, check_sweep
 from elephan.cli.options import option
 from elephan.errors import InputError
-from elephan.own_laws import declare
 
 if TYPE_CHECKING:
     from elephan.comparisons import ScenarioComparison
@@ -44,17 +42,12 @@ def compare(
     A sweep file is compared point by point. Exit code 0, or 1 if a testbed's run was invalid: then its numbers
     mean nothing.
     """
-    from elephan.sweeps.document import Sweep  # noqa: PLC0415 (NumPy; --help does without)
-    from elephan.testbed import ATTEMPTS  # noqa: PLC0415 (as above)
+    from elephan.testbed import ATTEMPTS  # noqa: PLC0415 (NumPy; --help does without)
 
     common.check_out(out)
     if no_testbed and attempts is not None:
         raise InputError("--attempts: is for the testbed, which --no-testbed leaves out; give one of them")
-    changes = parse_assignments(assignments, replications=replications, seed=seed)
-    declare(law or [])
-    sweep = Sweep.from_file(scenario).changed(changes)
-    if law:
-        common.check_laws(*sweep.own_laws())
+    sweep = common.read_sweep(scenario, assignments, law, replications=replications, seed=seed)
     check_sweep(sweep, force=force)
     if not quiet and not sweep.axes:
         announce(sweep.base, workers=None, series=False, force=True, quiet=False)
@@ -128,10 +121,7 @@ def _write(compared: ScenarioComparison, out: Path, set_: list[str] | None) -> l
     with common.writing(out), whole_folder(out) as folder:
         written = compared.write(folder)
         common.note_changes(folder, set_)
-        if common.can_draw():
-            from elephan.plots import draw  # noqa: PLC0415 (slow to import)
-
-            written += draw(compared, folder, parse_assignments(set_))
+        written += common.draw(compared, folder, set_)
     return [out / path.name for path in written]
 
 

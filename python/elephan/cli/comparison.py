@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli import options, size_screen
+from elephan.cli import size_screen
 from elephan.cli.columns import LINES, Column, command_lines, table_lines, wrapped
-from elephan.cli.common import can_draw, new_table, shown
-from elephan.errors import InputError
+from elephan.cli.common import new_table, shown
 from elephan.sizing import SizeComparison
 from elephan.sizing.comparison import SizedVariant
 from elephan.sizing.recommend import Candidate
@@ -20,62 +18,6 @@ if TYPE_CHECKING:
 
 MARK = "*"
 """Mark of the recommended variant."""
-
-
-def read_names(option: str, text: str | None, example: str) -> list[str]:
-    """Parse a list of names.
-
-    Parameters
-    ----------
-    option : str
-        Named in the message.
-    text : str or None
-        Names with commas between them; None gives none.
-
-    Raises
-    ------
-    InputError
-        If the list is given and empty.
-
-    Examples
-    --------
-    >>> read_names("--queues", "fq, codel", "drop-tail,fq")
-    ['fq', 'codel']
-    """
-    names = [] if text is None else [name.strip() for name in text.split(",") if name.strip()]
-    if text is not None and not names:
-        raise InputError(f"{option}: none given; write for example {option} {example}")
-    return names
-
-
-def write_comparison(
-    comparison: SizeComparison, out: Path, tables: str = options.PARQUET, changes: Mapping[str, object] | None = None
-) -> list[Path]:
-    """Write a comparison into a folder: each answer with its figure, the table, the figure of the trade-off.
-
-    Parameters
-    ----------
-    changes : mapping of str to value, optional
-        What ``--set`` has changed, to stand beside the titles of the figures.
-
-    Returns
-    -------
-    list of Path
-        A folder for each variant, and the files beside them.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    """
-    written = comparison.write(out, tables)
-    if not can_draw():
-        return written
-    from elephan.plots import draw  # noqa: PLC0415 (matplotlib is slow to import)
-
-    for variant in comparison.variants:
-        draw(variant.answer, comparison.folder(variant, out), changes)
-    return [*written, *draw(comparison, out, changes)]
 
 
 def comparison_tables(comparison: SizeComparison, title: str) -> list[Table | str]:

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.assignments import parse_assignments
 from elephan.cli import options
-from elephan.cli.common import check_laws, print_json, print_wrapped, say, titled
+from elephan.cli.common import print_json, print_wrapped, read_sweep, say, titled
 from elephan.cli.options import argument, option
-from elephan.own_laws import declare
 from elephan.units import count, format_bytes, format_long_time, format_number, format_time
 
 if TYPE_CHECKING:
@@ -47,12 +45,8 @@ def estimate(
     """
     from elephan.costs import estimate as look  # noqa: PLC0415 (--help does without NumPy)
     from elephan.costs import estimate_points  # noqa: PLC0415 (as above)
-    from elephan.sweeps.document import Sweep  # noqa: PLC0415 (as above)
 
-    declare(law or [])
-    asked = Sweep.from_file(file).changed(parse_assignments(set_, replications=replications))
-    if law:
-        check_laws(*asked.own_laws())
+    asked = read_sweep(file, set_, law, replications=replications)
     found: RunEstimate | SweepEstimate
     if asked.axes:
         points = asked.points()

@@ -18,7 +18,6 @@ from elephan.units import bits_per_second, format_number, format_packets, format
 
 if TYPE_CHECKING:
     from elephan.inference import Answer, Interval, Nearby, Observation
-    from elephan.scenario import Scenario
 
 EXAMPLE = """Example:  elephan infer iperf.json --out path.toml
 elephan infer iperf.json --simulate --what-if queue=fq-codel"""
@@ -74,7 +73,7 @@ def infer(
             raise InputError(f"--out: {_unlike(answer.nearby)}, so that there is no scenario of it")
     if out is not None:
         write_new(out, answer.scenario(), force=force)
-    changed = _changed(answer, what_if) if what_if else None
+    changed = inference.what_if(answer, [_change(text) for text in what_if]) if what_if else None
     if plot is not None and answer.nearby is not None:
         _draw(answer, plot)
     if json:
@@ -245,53 +244,16 @@ _SHORT = {
 """Places of a scenario that ``--what-if`` names by one word."""
 
 
-def _changed(answer: Answer, wanted: Sequence[str]) -> list[dict[str, Any]]:
-    """Run the middle and the ends of the answer as they are, and with each change."""
-    from elephan.inference import what_if, what_if_at_ends  # noqa: PLC0415 (the engine)
-
-    variants: list[tuple[str, dict[str, object]]] = [("as it is", {})]
-    for change in wanted:
-        key, _, value = change.partition("=")
-        if not value:
-            raise InputError(f'--what-if {change}: must be a key and a value, such as queue=fq-codel or buffer="20 ms"')
-        place = _SHORT.get(key, key)
-        if place == key and "." not in key and "[" not in key:
-            known = [name for name in _SHORT if name not in ("queues", "laws", "control")]
-            raise InputError(f"--what-if {key}: {unknown('key', key, known)}, or a place such as flows.0.count")
-        variants.append((change, parse_assignments([f"{place}={value}"])))
-    # All are read before any is run.
-    scenarios = [(name, [what_if(answer, change), *what_if_at_ends(answer, change)]) for name, change in variants]
-    rows: list[dict[str, Any]] = []
-    before: list[dict[str, float]] = []
-    for name, paths in scenarios:
-        found = [_measured(scenario) for scenario in paths]
-        before = before or found
-        row: dict[str, Any] = {"path": name, **found[0]}
-        if rows:
-            differences = {
-                key: [new[key] - old[key] for new, old in zip(found, before, strict=True)] for key in found[0]
-            }
-            row["difference"] = {
-                key: {"middle": values[0], "low": min(values), "high": max(values)}
-                for key, values in differences.items()
-            }
-        rows.append(row | {"paths": len(paths)})
-    return rows
-
-
-def _measured(scenario: Scenario) -> dict[str, float]:
-    """Run a scenario, and return the goodput of its first group, and delay and loss of its link."""
-    import elephan  # noqa: PLC0415 (the engine)
-
-    document = elephan.run(scenario).to_json()
-    link, group = document["links"][0], document["groups"][0]
-    found = {
-        "goodput_bps": group["goodput_per_flow_bps"]["mean"],
-        "queueing_delay_s": link["queueing_delay_s"]["mean"],
-        "loss_ratio": link["loss_ratio"]["mean"],
-    }
-    # A link without a packet has neither delay nor loss.
-    return {key: float(mean or 0.0) for key, mean in found.items()}
+def _change(text: str) -> tuple[str, dict[str, object]]:
+    """Read a change of ``--what-if``: its name and the values of places."""
+    key, _, value = text.partition("=")
+    if not value:
+        raise InputError(f'--what-if {text}: must be a key and a value, such as queue=fq-codel or buffer="20 ms"')
+    place = _SHORT.get(key, key)
+    if place == key and "." not in key and "[" not in key:
+        known = [name for name in _SHORT if name not in ("queues", "laws", "control")]
+        raise InputError(f"--what-if {key}: {unknown('key', key, known)}, or a place such as flows.0.count")
+    return text, parse_assignments([f"{place}={value}"])
 
 
 def _change_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:

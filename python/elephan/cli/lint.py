@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from elephan.assignments import parse_assignments
 from elephan.cli import options
-from elephan.cli.common import check_laws, print_json, print_wrapped, warn
-from elephan.own_laws import declare
-from elephan.scenario import Scenario
+from elephan.cli.common import print_json, print_wrapped, read_scenario, warn
 
 EXAMPLE = 'Example:  elephan lint scenarios/hstcp-1g.toml --set links.0.buffer="1 bdp" --strict'
 
@@ -21,9 +18,7 @@ def lint(
     """Warn about what makes a scenario's numbers mean something else than intended; nothing is run."""
     from elephan.lint import lint as look  # noqa: PLC0415 (a dozen modules; --help does without)
 
-    declare(law or [])
-    read = Scenario.from_file(scenario).replace(parse_assignments(set_))
-    check_laws(read.own_laws)
+    read = read_scenario(scenario, set_, law)
     warnings = look(read)
     if json:
         print_json({"scenario": read.title, "warnings": [warned.to_json() for warned in warnings]})

@@ -5,7 +5,7 @@ With ``--simulate``: a simulation beside it. With ``--map``: where it holds, fro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -96,7 +96,6 @@ def model(
 ) -> None:
     """Compute an analytic model: a table, JSON, a picture. Nothing is simulated unless --simulate says so."""
     from elephan.theory import models  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.theory.models import links  # noqa: PLC0415 (as above)
 
     common.check_out(out)
     chosen = models.model(name)
@@ -109,31 +108,14 @@ def model(
         return
     given = _assignments(set_ or [])
     simulation: dict[str, Any] = {}
-    simulated: ModelTable | None = None
     if simulate:
-        table, simulated, simulation = _simulate(chosen, given, other=scenario is not None or link is not None)
-    elif scenario is None:
-        if link is not None:
-            raise InputError("--link: a link belongs to a scenario; give --scenario FILE too")
-        table = chosen.table(given)
+        table, printed, simulation = _simulate(chosen, given, other=scenario is not None or link is not None)
     else:
-        read = elephan.Scenario.from_file(scenario)
-        index = read.link_index(link)
-        table = _checked_for_pacing(links.table(chosen, read.network, index, given), read.network, index)
-    printed = simulated if simulated is not None else table
-    written = []
-    if out is not None:
-        from elephan.results.files import TableColumns, write_files  # noqa: PLC0415 (NumPy; --help does without)
-
-        with common.writing(out):
-            columns = TableColumns({**table.values, **table.columns}, {"model": name})
-            written = write_files(out, [(name, columns), (f"{name}.json", table.to_json() | simulation)])
-            if common.can_draw():
-                from elephan.plots import draw  # noqa: PLC0415 (matplotlib is slow to import)
-
-                written += draw(table, out)
+        table = printed = _computed(chosen, given, scenario, link)
+    document = table.to_json() | simulation
+    written = [] if out is None else _write(table, document, out)
     if json:
-        common.print_json(table.to_json() | simulation)
+        common.print_json(document)
     elif details:
         common.print_tables(*_tables(printed))
     else:
@@ -143,6 +125,29 @@ def model(
         common.say(f"note: {line}")
     if simulation:
         common.say(f"note: simulated, without --set: {simulation['simulation']['says']}")
+
+
+def _computed(chosen: Model, given: dict[str, str], scenario: Path | None, link: str | None) -> ModelTable:
+    """Return the table of a model, for the link of a scenario if there is one."""
+    from elephan.theory.models import links  # noqa: PLC0415 (--help does without NumPy)
+
+    if scenario is None:
+        if link is not None:
+            raise InputError("--link: a link belongs to a scenario; give --scenario FILE too")
+        return chosen.table(given)
+    read = elephan.Scenario.from_file(scenario)
+    index = read.link_index(link)
+    return _checked_for_pacing(links.table(chosen, read.network, index, given), read.network, index)
+
+
+def _write(table: ModelTable, document: Mapping[str, Any], out: Path) -> list[Path]:
+    """Write the table of a model, its document and its picture."""
+    from elephan.results.files import TableColumns, write_files  # noqa: PLC0415 (NumPy; --help does without)
+
+    name = table.model.name
+    columns = TableColumns({**table.values, **table.columns}, {"model": name})
+    with common.writing(out):
+        return [*write_files(out, [(name, columns), (f"{name}.json", document)]), *common.draw(table, out)]
 
 
 def _checked_for_pacing(table: ModelTable, network: Network, link: int) -> ModelTable:

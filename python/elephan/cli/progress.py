@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from elephan.cli.common import Interrupted, say
 from elephan.cli.estimate import announce_packets
+from elephan.errors import InputError
 from elephan.units import count, format_long_time
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class ProgressLine:
         self.what, self.quiet, self.of = what, quiet, of
         self.interrupted: Callable[[], str] | None = None
         """Makes the message after Ctrl-C within the block; without it the interrupt goes on as it is."""
+        self.kept: Callable[[], str] | None = None
+        """Describes what an error within the block leaves; its message ends so."""
         self.bar: Bar | None = None
         self.begun = time.monotonic()
         self.last_line_s = self.begun - EVERY_S + FIRST_S
@@ -104,7 +107,7 @@ class ProgressLine:
             self._looker.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         self._ended.set()
         if self._looker is not None:
             self._looker.join()
@@ -112,6 +115,8 @@ class ProgressLine:
             self.bar.stop()
         if kind is KeyboardInterrupt and self.interrupted is not None:
             raise Interrupted(self.interrupted()) from None
+        if isinstance(error, InputError) and self.kept is not None:
+            raise InputError(f"{error}; {self.kept()}") from None
 
     def begin(self, what: str) -> None:
         """Start over with another task.
@@ -190,7 +195,7 @@ class ProgressDisplay:
         """Show the progress; before the first point runs, announce the total cost."""
         if self.last is None and not self.line.quiet and progress.total > progress.done:
             announce_packets(progress.cost_total, progress.total - progress.done, self.workers)
-        self.last = progress
+        self.last, self.line.kept = progress, self.kept
         failed = f"{progress.failed} failed" if progress.failed else ""
         self.line.update(progress.done, progress.total, failed, progress.left_s)
 

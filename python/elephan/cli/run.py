@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import elephan
-from elephan.assignments import parse_assignments
 from elephan.catalog import catalog
 from elephan.cli import common, options
 from elephan.cli.columns import command_lines, wrapped
@@ -22,8 +22,7 @@ from elephan.cli.run_events import event_lines, events_of, finite, traced
 from elephan.cli.run_screen import screen, whole
 from elephan.errors import InputError, suggest
 from elephan.extras import require
-from elephan.own_laws import declare
-from elephan.scenario import AUTO, Scenario
+from elephan.scenario import AUTO
 from elephan.units import count
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
     from elephan.runs.measures import AskedMetric
     from elephan.runs.result import RunResult
+    from elephan.scenario import Scenario
     from elephan.store import StoredRun
 
 ENGINES = ("window", "reference")
@@ -101,79 +101,98 @@ def run(
 ) -> None:
     """Run all replications of a scenario and sum them up, with 95 % confidence intervals."""
     from elephan.lint import lint  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.results.files import write_files  # noqa: PLC0415 (as above)
-    from elephan.runs.elsewhere import check_recorded  # noqa: PLC0415 (as above)
-    from elephan.runs.halves import is_cheap  # noqa: PLC0415 (as above)
-    from elephan.runs.measures import needs_series  # noqa: PLC0415 (as above)
 
     common.check_out(out)
     common.check_tables(tables)
-    most = _check(out, engine, replications, precision, max_replications, plot=plot, also=also or [])
-    declare(law or [])
-    changes = {"replications": replications, "seed": seed}
-    read = elephan.Scenario.from_file(scenario).replace(parse_assignments(set_, **changes))
-    common.check_laws(read.own_laws)
+    others = list(dict.fromkeys(also or ()))
+    most = _check(out, engine, replications, precision, max_replications, plot=plot, also=others)
+    read = common.read_scenario(scenario, set_, law, replications=replications, seed=seed)
     read = traced(read, trace)
-    metrics = _metrics(metric or [], read)
-    for name in also or []:
-        check_recorded(read, name)
-    # A store keeps no samples that were not asked for, and a precision may ask for many replications.
-    is_looked_at = store is None and engine == ENGINES[0] and not precision and is_cheap(read)
-    series = out is not None or needs_series(metrics) or is_looked_at
+    metrics = _metrics(metric or [], read, others)
+    is_plain = store is None and engine == ENGINES[0] and not precision
+    series = out is not None or _wants_series(read, metrics, is_plain=is_plain)
     if strict:
         common.warn(lint(read), strict=True)
-    with ExitStack() as stack:
-        kept = None
-        if store is not None:
-            require("--store", "pyarrow")
-            from elephan.store import Store  # noqa: PLC0415 (few runs are kept)
-
-            kept = stack.enter_context(Store(store))
-        asked: dict[str, Any] = {"engine": engine, "precision": precision, "max_replications": most}
-        key = kept.key(read, **asked) if kept is not None else ""
-        # Pictures, files for other tools and events are made of what a run leaves in memory.
-        found = kept.find(key, series=series) if kept is not None and not (plot or also or trace) else None
-        with common.writing(out):
-            if found is not None:
-                if not quiet:
-                    common.say(f"run {found.id[:12]} is in the store {store}: shown from there")
-                written = write_files(out, found.files(metrics), tables) if out is not None else []
-                made: RunResult | StoredRun = found
-            else:
-                # For a long run, the progress of each replication is shown.
-                asked["watched"] = announce(read, workers=workers, series=series, force=force, quiet=quiet)
-                made = _simulate(read, workers, quiet, asked | {"series": series, "metrics": metric or []})
-                if kept is not None:
-                    kept.put(made, key=key)
-                written = _written(made, out, tables, plot=plot, also=also or [], set_=set_)
-            common.note_changes(out, set_)
-        document: dict[str, Any] = {**made.to_json()}
-        document |= {"metrics": found.measured(metrics)} if found is not None and metrics else {}
-        warnings = made.warnings
+    asked: dict[str, Any] = {"workers": workers, "series": series, "engine": engine}
+    asked |= {"precision": precision, "max_replications": most}
+    simulate = partial(_simulate, force=force, quiet=quiet, metrics=metric or [])
+    # Pictures, files for other tools and events are made of what a run leaves in memory.
+    keep = {"again": bool(plot or others or trace), "quiet": quiet}
+    made = simulate(read, **asked) if store is None else _kept(store, read, simulate, metrics, **asked, **keep)
+    with common.writing(out):
+        written = [] if out is None else _written(made, out, tables, plot=plot, also=others, set_=set_)
+    document = made.to_json()
     _show(document, made, trace, json=json, details=details, set_=set_)
     if not json:
         common.say_written(written)
     # A document has them.
-    common.warn(warnings if strict or not (json and quiet) else (), strict=strict, quiet=quiet)
-    if not document.get("precision", {}).get("met", True):
-        from elephan.runs.precision import missed  # noqa: PLC0415 (NumPy is there by now)
+    common.warn(made.warnings if strict or not (json and quiet) else (), strict=strict, quiet=quiet)
+    _check_precision(document)
 
-        done = document["run"]["replications"]
-        common.say(f"precision not met after {count(done, 'replication')}: {missed(document['precision'])}")
+
+def _wants_series(read: Scenario, metrics: Sequence[AskedMetric], *, is_plain: bool) -> bool:
+    """Whether a run keeps its series although no file needs them; a plain run does if that is cheap."""
+    from elephan.runs.halves import is_cheap  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.runs.measures import needs_series  # noqa: PLC0415 (as above)
+
+    # A store keeps no samples that were not asked for, and a precision may ask for many replications.
+    return needs_series(metrics) or (is_plain and is_cheap(read))
+
+
+def _kept(
+    store: Path,
+    read: Scenario,
+    simulate: Callable[..., RunResult],
+    metrics: tuple[AskedMetric, ...],
+    *,
+    quiet: bool,
+    **asked: Any,
+) -> RunResult | StoredRun:
+    """Return a run from a store, or run and keep it, see `Store.run`."""
+    require("--store", "pyarrow")
+    from elephan.store import Store  # noqa: PLC0415 (few runs are kept)
+
+    results: list[RunResult] = []
+
+    def simulated(read: Scenario, **how: Any) -> RunResult:
+        results.append(simulate(read, **how))
+        return results[0]
+
+    with Store(store) as kept:
+        stored = kept.run(read, simulate=simulated, **asked)
+    if results:
+        return results[0]
+    if not quiet:
+        common.say(f"run {stored.id[:12]} is in the store {store}: shown from there")
+    return replace(stored, metrics=metrics)
+
+
+def _check_precision(document: Mapping[str, Any]) -> None:
+    """Exit with code 1 if a run has not reached the precision that was requested."""
+    from elephan.runs.precision import missed  # noqa: PLC0415 (--help does without NumPy)
+
+    if not document.get("precision", {}).get("met", True):
+        done = count(document["run"]["replications"], "replication")
+        common.say(f"precision not met after {done}: {missed(document['precision'])}")
         raise typer.Exit(1)
 
 
-def _metrics(asked: list[str], read: Scenario) -> tuple[AskedMetric, ...]:
-    """Parse ``--metric``; refuse metrics that are not defined for this scenario."""
-    from elephan.runs.measures import check_metrics, parse_metrics  # noqa: PLC0415 (--help does without NumPy)
+def _metrics(asked: list[str], read: Scenario, also: Sequence[str]) -> tuple[AskedMetric, ...]:
+    """Parse ``--metric``; refuse metrics that are not defined for this scenario, and formats that need a record."""
+    from elephan.runs.elsewhere import check_recorded  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.runs.measures import check_metrics, parse_metrics  # noqa: PLC0415 (as above)
 
     metrics = parse_metrics(asked)
     check_metrics(metrics, read)
+    for name in also:
+        check_recorded(read, name)
     return metrics
 
 
-def _simulate(read: Scenario, workers: int | None, quiet: bool, asked: dict[str, Any]) -> RunResult:
-    """Run the scenario, with a progress line."""
+def _simulate(read: Scenario, *, force: bool, quiet: bool, **asked: Any) -> RunResult:
+    """Run the scenario, with a progress line; refuse a run that needs too much memory, and announce a long one."""
+    # For a long run, the progress of each replication is shown.
+    watched = announce(read, workers=asked["workers"], series=asked["series"], force=force, quiet=quiet)
     done = 0
     with ProgressLine("replications", quiet=quiet) as line:
 
@@ -184,7 +203,7 @@ def _simulate(read: Scenario, workers: int | None, quiet: bool, asked: dict[str,
 
         line.interrupted = lambda: f"interrupted after {count(done, 'replication')}; nothing is half-written"
         line.update(0, read.replications + (read.warmup_rule == AUTO))
-        return elephan.run(read, workers=workers, progress=progress, **asked)
+        return elephan.run(read, **asked | {"progress": progress, "watched": watched})
 
 
 def _check(
@@ -222,20 +241,17 @@ def _check(
 
 
 def _written(
-    result: RunResult, out: Path | None, tables: str, *, plot: bool, also: Collection[str], set_: list[str] | None
+    made: RunResult | StoredRun, out: Path, tables: str, *, plot: bool, also: Sequence[str], set_: list[str] | None
 ) -> list[Path]:
     """Write the files of ``--out``, ``--also`` and ``--plot``."""
     from elephan.runs.elsewhere import FORMATS  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.runs.result import RunResult  # noqa: PLC0415 (as above)
 
-    if out is None:
-        return []
-    written = result.write(out, tables)
-    for name in dict.fromkeys(also):
-        written += FORMATS[name](result, out)
-    if plot:
-        from elephan.plots import draw  # noqa: PLC0415 (matplotlib is slow to import)
-
-        written += draw(result, out, parse_assignments(set_))
+    written = made.write(out, tables)
+    if isinstance(made, RunResult):
+        written += [path for name in also for path in FORMATS[name](made, out)]
+    written += common.draw(made, out, set_) if plot else []
+    common.note_changes(out, set_)
     return written
 
 

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-import elephan
 from elephan.assignments import parse_assignments
 from elephan.cli import common, options
-from elephan.cli.comparison import comparison_notes, comparison_screen, comparison_tables, read_names, write_comparison
 from elephan.cli.estimate import announce_search
 from elephan.cli.options import option
 from elephan.cli.progress import ProgressLine
-from elephan.cli.size_details import details_of
-from elephan.cli.size_limit import limit_screen
-from elephan.cli.size_screen import size_screen
-from elephan.cli.worst_screen import search_worst, worst_screen
-from elephan.costs.check import check_memory
 from elephan.errors import InputError
 from elephan.own_laws import declare, here
-from elephan.sizing import SizeAnswer, SizeComparison
-from elephan.sizing.inverse import LimitAnswer
-from elephan.sizing.search import SearchProgress
-from elephan.units import count, share
+from elephan.units import share
 
 if TYPE_CHECKING:
-    from elephan.worst import WorstSizing
-
-    Found = SizeAnswer | SizeComparison | LimitAnswer
+    from elephan.scenario import Scenario
 
 EXAMPLE = """Example:  elephan size scenarios/hstcp-1g.toml --target utilization=0.95 --target delay=10ms --out sized/
 elephan size scenarios/hstcp-1g.toml --target utilization=0.95 --laws reno,highspeed,cubic --model-only"""
@@ -97,65 +83,71 @@ def size(
     RTTs within a factor of 1.25, starts, the seed); no proof.
     Exit code 0 if the targets are met (of a comparison: by what is recommended), 1 if not.
     """
-    from elephan.sizing import size_variants  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.sizing.inverse import size_limit  # noqa: PLC0415 (as above)
-    from elephan.sizing.pacing import BOTH, check_pacing, with_pacing  # noqa: PLC0415 (as above)
+    from elephan.cli import size_search  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.costs import check_memory  # noqa: PLC0415 (as above)
+    from elephan.sizing.pacing import BOTH  # noqa: PLC0415 (as above)
 
     common.check_out(out)
     common.check_tables(tables)
-    check_pacing(pacing)
     names = read_names("--laws", laws, "reno,highspeed"), read_names("--queues", queues, "drop-tail,fq")
     flags = {"model_only": model_only, "whole_curve": whole_curve, "worst_case": worst_case}
     target = _check(target, find, pacing, {"--range": range_, "--runs": runs}, compared=any(names), **flags)
-    declare(law or [])
     counts = {"replications": replications, "seed": seed}
     # The file is changed once; the answers of a comparison get the counts, and its scenario stays that of the file.
-    read = elephan.Scenario.from_file(scenario).replace(parse_assignments(set_, **({} if any(names) else counts)))
-    _check_own_laws(read, names[0])
-    if pacing is not None and pacing != BOTH:
-        read = with_pacing(read, pacing)
-    chosen: dict[str, Any] = {
-        "link": link,
-        "precision": common.option_value("--precision", share, precision),
-        "workers": workers,
-    }
-    if worst_case:
-        check_memory(read, workers=workers, force=force)
-        shown: dict[str, Any] = {"out": out, "quiet": quiet, "json": json, "details": details}
-        worst = _size_worst(read, target, common.titled(read.title, set_), range_ or [], runs, chosen, **shown)
-        common.warn(worst.nominal.warnings, strict=strict, quiet=quiet)
-        raise typer.Exit(0 if worst.is_met else 1)
+    read = _read(scenario, set_, law, names[0], pacing, {} if any(names) else counts)
+    title = common.titled(read.title, set_)
+    search = {"link": link, "precision": common.option_value("--precision", share, precision), "workers": workers}
     if not model_only:
         check_memory(read, workers=workers, force=force)
-        if not quiet:
-            searched = read.replace(replications=replications if any(names) else None)
-            announce_search(searched, workers=workers, variants=max(len(names[0]), 1) * max(len(names[1]), 1))
+    if worst_case:
+        shown = {"quiet": quiet, "json": json, "details": details}
+        worst = size_search.size_worst(read, target, range_, runs, search, title, out, **shown)
+        common.warn(worst.nominal.warnings, strict=strict, quiet=quiet)
+        raise typer.Exit(0 if worst.is_met else 1)
+    if not (model_only or quiet):
+        searched = read.replace(replications=replications if any(names) else None)
+        announce_search(searched, workers=workers, variants=max(len(names[0]), 1) * max(len(names[1]), 1))
+    search |= counts if any(names) else {}
+    how = {"whole_curve": whole_curve, "model_only": model_only, "pacing": pacing if pacing == BOTH else None}
     with ProgressLine("sizing", quiet=quiet) as line:
-        watch = _SizeProgressDisplay(line)
-        search: dict[str, Any] = {**chosen, "progress": watch} | (counts if any(names) else {})
-        sizing = {"target": target, **search, "whole_curve": whole_curve, "model_only": model_only}
-        sizing |= {"pacing": BOTH} if pacing == BOTH else {}
-        if find is not None:
-            watch.counts_packets = False
-            found: Found = size_limit(read, target or (), find, **search)
-        elif any(names):
-            found = size_variants(read, *names, partial(elephan.size, **sizing), link=link, begin=watch.begin)
-        else:
-            found = elephan.size(read, **sizing)
-        with common.writing(out):
-            written = [] if out is None else _write(found, out, tables, set_)
-            common.note_changes(out, set_)
+        found = size_search.search(read, target, names, find, search, line, **how)
+        written = size_search.write(found, out, tables, set_)
     if json:
         common.print_json(found.to_json())
     else:
-        _show(found, common.titled(found.scenario.title, set_), details=details)
+        size_search.show(found, title, details=details)
         common.say_written(written)
     # The screen says how many there are.
     common.warn(found.warnings if strict or details or (json and not quiet) else (), strict=strict, quiet=quiet)
-    if json or details:
-        for note in _notes(found):
-            common.say(note)
+    for note in size_search.notes(found) if json or details else ():
+        common.say(note)
     raise typer.Exit(0 if found.is_met else 1)
+
+
+def read_names(option: str, text: str | None, example: str) -> list[str]:
+    """Parse a list of names.
+
+    Parameters
+    ----------
+    option : str
+        Named in the message.
+    text : str or None
+        Names with commas between them; None gives none.
+
+    Raises
+    ------
+    InputError
+        If the list is given and empty.
+
+    Examples
+    --------
+    >>> read_names("--queues", "fq, codel", "drop-tail,fq")
+    ['fq', 'codel']
+    """
+    names = [] if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    if text is not None and not names:
+        raise InputError(f"{option}: none given; write for example {option} {example}")
+    return names
 
 
 def _check(
@@ -170,9 +162,10 @@ def _check(
     **asked : bool
         Whether variants are compared, and the flags.
     """
-    from elephan.sizing.pacing import BOTH  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.sizing.pacing import BOTH, check_pacing  # noqa: PLC0415 (--help does without NumPy)
     from elephan.sizing.targets import parse_targets  # noqa: PLC0415 (as above)
 
+    check_pacing(pacing)
     compared, model_only, whole_curve = asked["compared"], asked["model_only"], asked["whole_curve"]
     if not target:
         raise InputError(
@@ -198,118 +191,22 @@ def _check(
     return target
 
 
-def _size_worst(
-    read: elephan.Scenario,
-    target: list[str],
-    title: str,
-    ranges: list[str],
-    runs: int | None,
-    chosen: dict[str, Any],
-    *,
-    out: Path | None,
-    quiet: bool,
-    json: bool,
-    details: bool,
-) -> WorstSizing:
-    """Search for the buffer that survives the worst case, print and write it."""
-    from elephan.worst.sizing import RUNS, size_worst  # noqa: PLC0415 (--help does without NumPy)
+def _read(
+    file: Path,
+    set_: list[str] | None,
+    law: list[str] | None,
+    controls: list[str],
+    pacing: str | None,
+    counts: dict[str, int | None],
+) -> Scenario:
+    """Read the scenario; refuse a law of ``--laws`` that is unknown, and then one of ``--law`` that nothing uses."""
+    from elephan.scenario import Scenario  # noqa: PLC0415 (--help does without)
+    from elephan.sizing.pacing import WAYS, with_pacing  # noqa: PLC0415 (--help does without NumPy)
 
-    look = partial(size_worst, read, target, ranges, runs=runs or RUNS, **chosen)
-    found, written = search_worst(
-        "the file as it is", lambda watch: look(progress=watch, begin=watch.begin), out, quiet=quiet
-    )
-    if json:
-        common.print_json(found.to_json())
-    else:
-        common.print_lines(*worst_screen(found, title, out, details=details))
-    common.say_written(written)
-    return found
-
-
-def _check_own_laws(read: elephan.Scenario, controls: Sequence[str]) -> None:
-    """Refuse a law of --laws that is unknown, and then one of --law that nothing uses."""
+    declare(law or [])
+    read = Scenario.from_file(file).replace(parse_assignments(set_, **counts))
     group = next((each.index for each in read.network.groups if each.is_tcp), 0)
     for name in controls if here() else ():
         read.replace({f"flows[{group}].control": name})
     common.check_laws(read.own_laws, controls)
-
-
-def _show(found: Found, title: str, *, details: bool) -> None:
-    """Print an answer below its title: on one screen, or completely."""
-    from elephan.sizing import SizeComparison  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.sizing.inverse import LimitAnswer  # noqa: PLC0415 (as above)
-
-    if isinstance(found, LimitAnswer):
-        common.print_lines(*limit_screen(found, title, details=details))
-    elif isinstance(found, SizeComparison):
-        if details:
-            common.print_tables(*comparison_tables(found, title))
-        else:
-            common.print_lines(*comparison_screen(found, title))
-    elif details:
-        common.print_tables(*details_of(found, title))
-    else:
-        common.print_lines(*size_screen(found, title))
-
-
-class _SizeProgressDisplay:
-    """Passes progress to the display, and keeps it for messages after Ctrl-C."""
-
-    def __init__(self, line: ProgressLine) -> None:
-        self.line = line
-        line.interrupted = self.summary
-        self.last: SearchProgress | None = None
-        self.variant = ""
-        self.counts_packets = True
-
-    def begin(self, number: int, of: int, label: str) -> None:
-        """Announce the next variant of a comparison."""
-        self.last, self.variant = None, f"{label} ({number} of {of})"
-        self.line.begin(f"sizing {self.variant}")
-
-    def __call__(self, progress: SearchProgress) -> None:
-        self.last = progress
-        self.line.update(progress.done, progress.expected, self._bracket(progress))
-
-    def _bracket(self, progress: SearchProgress) -> str:
-        return _bracket(progress) if self.counts_packets else ""
-
-    def summary(self) -> str:
-        where = f" at {self.variant}" if self.variant else ""
-        if self.last is None:
-            return f"interrupted{where} before the first run was done; nothing was written"
-        known = self._bracket(self.last) or "no bracket yet"
-        return (
-            f"interrupted{where}: {self.last.done} of about {count(self.last.expected, 'run')} done, "
-            f"{count(self.last.points, 'buffer')} measured, {known}; nothing is half-written"
-        )
-
-
-def _bracket(progress: SearchProgress) -> str:
-    if progress.below is not None and progress.above is not None:
-        return f"{progress.below} to {count(progress.above, 'packet')}"
-    if progress.above is not None:
-        return f"at most {count(progress.above, 'packet')}"
-    return f"more than {count(progress.below, 'packet')}" if progress.below is not None else ""
-
-
-def _notes(found: Found) -> list[str]:
-    """Return the notes on an answer, for stderr."""
-    from elephan.sizing import SizeComparison  # noqa: PLC0415 (--help does without NumPy)
-
-    if isinstance(found, SizeComparison):
-        return comparison_notes(found)
-    return [f"{'note' if found.is_met else 'target not met'}: {found.note}"] if found.note else []
-
-
-def _write(found: Found, out: Path, tables: str, set_: list[str] | None) -> list[Path]:
-    from elephan.sizing import SizeAnswer, SizeComparison  # noqa: PLC0415 (--help does without NumPy)
-
-    if isinstance(found, SizeComparison):
-        return write_comparison(found, out, tables, parse_assignments(set_))
-    written = found.write(out, tables)
-    if isinstance(found, SizeAnswer) and common.can_draw():
-        from elephan.plots import draw  # noqa: PLC0415 (matplotlib is slow to import)
-
-        written += draw(found, out, parse_assignments(set_))
-    return written
+    return with_pacing(read, pacing) if pacing in WAYS else read

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.assignments import labelled, parse_assignments, usual_place
+from elephan.assignments import parse_assignments, usual_place
 from elephan.cli import common, options
-from elephan.cli.brief import brief
 from elephan.cli.estimate import preview_cost
 from elephan.cli.options import argument, option
 from elephan.cli.progress import ProgressDisplay, ProgressLine
 from elephan.errors import InputError
-from elephan.lint.rule import GRAVE
-from elephan.own_laws import declare
-from elephan.results.axes import short
-from elephan.units import count, format_number
 
 if TYPE_CHECKING:
-    from elephan.sweeps import Sweep, SweepPoint, SweepResult
+    from elephan.sweeps import Sweep
 
 EXAMPLE = "Example:  elephan sweep scenarios/sweeps/buffers.toml --store runs/ --out swept/"
 
@@ -87,92 +82,51 @@ def sweep(
     If it is stopped, whatever the reason, the same command goes on from there. Exit code 1 if points failed.
     """
     from elephan import sweep as run_sweep  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.cli.sweep_screen import labelled_rows, sweep_screen  # noqa: PLC0415 (as above)
+    from elephan.cli.sweep_screen import labelled_rows, preview_rows, say_end, show_preview, sweep_screen  # noqa: PLC0415 (as above)
     from elephan.runs.measures import needs_series, parse_metrics  # noqa: PLC0415 (as above)
-    from elephan.sweeps import Sweep, parse_shard, preview  # noqa: PLC0415 (as above)
+    from elephan.sweeps import parse_shard, preview  # noqa: PLC0415 (as above)
     from elephan.sweeps.columns import parse_columns  # noqa: PLC0415 (as above)
 
     common.check_out(out)
     common.check_tables(tables)
-    declare(law or [])
-    asked = Sweep.from_file(sweep_file)
-    fixed = parse_assignments(set_)
-    asked = asked.changed(fixed)
-    title = common.titled(asked.title, set_)
+    settings: dict[str, Any] = {"precision": precision, "max_replications": max_replications}
+    settings |= {"replications": replications, "seed": seed}
     zipped = [_read_over([part for part in text.split(";") if part.strip()]) for text in zip_ or []]
-    asked = asked.extended(_read_over(over or []), zipped)
-    _check(sweep_file, asked, fixed, precision, max_replications, seed=seed, replications=replications)
-    if law:
-        common.check_laws(*asked.own_laws())
-    asked_columns = None if columns is None else parse_columns(columns, asked.base.network)
+    asked = common.read_sweep(sweep_file, set_, law, _read_over(over or []), zipped)
+    _check(sweep_file, asked, parse_assignments(set_), **settings)
+    title = common.titled(asked.title, set_)
+    chosen = None if columns is None else parse_columns(columns, asked.base.network)
     series = series or needs_series(parse_metrics(metric or []))
-    part = parse_shard(shard) if shard else None
+    places: dict[str, Any] = {"store": store, "shard": parse_shard(shard) if shard else None, "series": series}
     if dry_run:
-        asked = asked.asking(precision, max_replications, replications, seed)
-        points = preview(asked, store, part, series=series)
-        _show_preview(
-            asked.title if json else title, points, workers, series=series, json=json, most=None if details else SHOWN
-        )
+        points = preview(asked.asking(**settings), **places)
+        if json:
+            common.print_json({"title": asked.title, "points": preview_rows(points)})
+        else:
+            show_preview(title, points, preview_cost(points, workers, series=series), None if details else SHOWN)
         return
-    with ProgressLine("sweep", quiet=quiet, of="points") as line:
-        watch = ProgressDisplay(line, workers)
-        try:
-            with _executor(scheduler) as executor:
-                swept = run_sweep(
-                    asked,
-                    store=store,
-                    executor=executor,
-                    workers=workers,
-                    shard=part,
-                    precision=precision,
-                    max_replications=max_replications,
-                    replications=replications,
-                    seed=seed,
-                    series=series,
-                    metrics=metric or [],
-                    progress=watch,
-                    force=force,
-                )
-            with common.writing(out):
-                written = _write(swept, out, tables, fixed)
-                if written:
-                    common.note_changes(out, set_)
-        except InputError as error:
-            if watch.last is None:
-                raise
-            raise InputError(f"{error}; {watch.kept()}") from None
+    with ProgressLine("sweep", quiet=quiet, of="points") as line, _executor(scheduler) as executor:
+        how: dict[str, Any] = {"executor": executor, "workers": workers, "metrics": metric or [], "force": force}
+        swept = run_sweep(asked, **settings, **places, **how, progress=ProgressDisplay(line, workers))
+        written = common.write_result(swept, out if swept.points else None, tables, set_)
     if json:
-        document: dict[str, Any] = {**swept.to_json()}
-        if asked_columns is not None or differences:
-            document["columns"] = labelled_rows(swept, asked_columns, differences=differences)
-        common.print_json(document)
+        shows = chosen is not None or differences
+        more = {"columns": labelled_rows(swept, chosen, differences=differences)} if shows else {}
+        common.print_json({**swept.to_json(), **more})
     else:
-        common.print_lines(*sweep_screen(swept, asked_columns, title, differences=differences, details=details))
+        common.print_lines(*sweep_screen(swept, chosen, title, differences=differences, details=details))
         common.say_written(written)
-    # A document has them.
-    _say_warnings(swept, (() if json else GRAVE) if quiet else None)
-    for point in swept.failures:
-        common.say(f"failed: {labelled(point.labels)}: {point.error}")
-    common.say(_summary(swept))
+    say_end(swept, json=json, quiet=quiet)
     raise typer.Exit(1 if swept.failures else 0)
-
-
-def _say_warnings(swept: SweepResult, rules: Collection[str] | None) -> None:
-    """Print the warnings about points, those of some rules if any are given."""
-    for each in swept.warnings:
-        if rules is None or each["rule"] in rules:
-            at = f"{each['points']} of {count(len(swept.points), 'point')}"
-            common.say(
-                f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})"
-            )
 
 
 def _check(
     sweep_file: Path,
     asked: Sweep,
     fixed: Mapping[str, object],
+    *,
     precision: list[str] | None,
-    most: int | None,
+    max_replications: int | None,
     **given: int | None,
 ) -> None:
     """Refuse a sweep in which nothing varies, options without effect, and a maximum without a precision.
@@ -195,7 +149,7 @@ def _check(
             )
     if not asked.axes:
         raise InputError(f'{sweep_file}: nothing varies in it; give lists with --over "links[0].buffer=0.1 bdp,1 bdp"')
-    if most is not None and not (precision or asked.precision):
+    if max_replications is not None and not (precision or asked.precision):
         raise InputError("--max-replications: is for --precision; give that too, or --replications for so many")
 
 
@@ -222,67 +176,3 @@ def _executor(scheduler: str | None) -> AbstractContextManager[Any]:
     from elephan.sweeps.cluster import connected  # noqa: PLC0415 (needed by few)
 
     return connected(scheduler)
-
-
-def _write(swept: SweepResult, out: Path | None, tables: str, changes: Mapping[str, object]) -> list[Path]:
-    if out is None or not swept.points:
-        return []
-    written = swept.write(out, tables)
-    if not common.can_draw():
-        return written
-    from elephan.plots import draw  # noqa: PLC0415 (matplotlib is slow to import)
-
-    return [*written, *draw(swept, out, changes)]
-
-
-def _summary(swept: SweepResult) -> str:
-    run = len(swept.points) - swept.reused
-    per_s = swept.packets / swept.wall_s
-    rate = f", {format_number(per_s / 1e6, 3)} million packets/s" if run else ""
-    return (
-        f"{count(len(swept.done), 'point')}: {run} run, {swept.reused} from the store, {len(swept.failures)} failed; "
-        f"{swept.wall_s:.1f} s{rate}; store {swept.store}"
-    )
-
-
-def _show_preview(
-    title: str,
-    points: list[tuple[SweepPoint, bool]],
-    workers: int | None,
-    *,
-    series: bool,
-    json: bool,
-    most: int | None,
-) -> None:
-    if json:
-        rows = [
-            {"labels": point.labels, "run": point.key, "cost_packets": point.cost, "stored": kept, "error": point.error}
-            for point, kept in points
-        ]
-        common.print_json({"title": title, "points": rows})
-        return
-    names = list(dict.fromkeys(name for point, _ in points for name in point.labels))
-    states = {True: "yes", False: "no"}
-    labels = {name: brief([str(point.labels.get(name, "")) for point, _ in points]) for name in names}
-    rows_ = [
-        [
-            *(labels[name][i] for name in names),
-            format_number(point.cost / 1e6, 3),
-            "unreadable" if point.error else states[kept],
-        ]
-        for i, (point, kept) in enumerate(points[:most])
-    ]
-    heads = [*short(names).values(), "million packets", "in the store"]
-    common.print_tables(
-        f"{title}: longest first", common.fitted_table(heads, rows_, [True] * len(names) + [False, True])
-    )
-    if most is not None and len(points) > most:
-        common.print_wrapped(f"… and {len(points) - most} more: --details")
-    kept_count = sum(kept for _, kept in points)
-    common.print_wrapped(
-        f"{count(len(points), 'point')}, {kept_count} in the store; {preview_cost(points, workers, series=series)}"
-    )
-    # Every one of them: the sweep names the first and runs nothing.
-    for point, _ in points:
-        if point.error:
-            common.say(f"cannot be read: {labelled(point.labels)}: {point.error}")

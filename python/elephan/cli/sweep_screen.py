@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from elephan.assignments import labelled
 from elephan.cli.brief import brief
 from elephan.cli.columns import (
     LINES,
@@ -23,11 +24,12 @@ from elephan.cli.columns import (
     with_intervals,
     wrapped,
 )
-from elephan.cli.common import shown
+from elephan.cli.common import fitted_table, print_tables, print_wrapped, say, shown
 from elephan.lint.deterministic_replications import SAME, all_the_same
+from elephan.lint.rule import GRAVE
 from elephan.results.axes import short
 from elephan.runs.measures import absent
-from elephan.sweeps import SweepResult
+from elephan.sweeps import SweepPoint, SweepResult
 from elephan.sweeps.columns import (
     AnyColumn,
     MetricColumn,
@@ -38,7 +40,7 @@ from elephan.sweeps.columns import (
     metric_columns,
     varied_link,
 )
-from elephan.units import count, scaled
+from elephan.units import count, format_number, scaled
 
 RANKS = {"utilization": 0, "delay": 1, "page_time_p95": 1, "loss": 3, "total": 5, "jain": 5}
 """Ranks of columns, which are omitted in descending order if there is no room; columns of groups have rank 2."""
@@ -294,3 +296,53 @@ def _replications(swept: SweepResult) -> str:
     numbers = [point.document["run"]["replications"] for point in swept.points]
     low, high = min(numbers), max(numbers)
     return count(low, "replication") if low == high else f"{low} to {high} replications"
+
+
+def say_end(swept: SweepResult, *, json: bool, quiet: bool) -> None:
+    """Print the warnings about points, then the failures and a summary; a document has the warnings, too."""
+    rules = (() if json else GRAVE) if quiet else None
+    for each in swept.warnings:
+        if rules is None or each["rule"] in rules:
+            at = f"{each['points']} of {count(len(swept.points), 'point')}"
+            say(f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})")
+    for point in swept.failures:
+        say(f"failed: {labelled(point.labels)}: {point.error}")
+    say(_summary(swept))
+
+
+def _summary(swept: SweepResult) -> str:
+    run = len(swept.points) - swept.reused
+    per_s = swept.packets / swept.wall_s
+    rate = f", {format_number(per_s / 1e6, 3)} million packets/s" if run else ""
+    return (
+        f"{count(len(swept.done), 'point')}: {run} run, {swept.reused} from the store, {len(swept.failures)} failed; "
+        f"{swept.wall_s:.1f} s{rate}; store {swept.store}"
+    )
+
+
+def preview_rows(points: list[tuple[SweepPoint, bool]]) -> list[dict[str, Any]]:
+    """Return the points of a sweep for the document of ``--dry-run``."""
+    return [
+        {"labels": point.labels, "run": point.key, "cost_packets": point.cost, "stored": kept, "error": point.error}
+        for point, kept in points
+    ]
+
+
+def show_preview(title: str, points: list[tuple[SweepPoint, bool]], cost: str, most: int | None) -> None:
+    """Print the points of a sweep, at most as many as given, and what all of them cost."""
+    names = list(dict.fromkeys(name for point, _ in points for name in point.labels))
+    labels = [brief([str(point.labels.get(name, "")) for point, _ in points]) for name in names]
+    costs = [format_number(point.cost / 1e6, 3) for point, _ in points]
+    states = ["unreadable" if point.error else "yes" if kept else "no" for point, kept in points]
+    rows = list(zip(*labels, costs, states, strict=True))[:most]
+    heads = [*short(names).values(), "million packets", "in the store"]
+    table = fitted_table(heads, rows, [True] * len(names) + [False, True])
+    print_tables(f"{title}: longest first", table)
+    if most is not None and len(points) > most:
+        print_wrapped(f"… and {len(points) - most} more: --details")
+    kept_count = sum(kept for _, kept in points)
+    print_wrapped(f"{count(len(points), 'point')}, {kept_count} in the store; {cost}")
+    # Every one of them: the sweep names the first and runs nothing.
+    for point, _ in points:
+        if point.error:
+            say(f"cannot be read: {labelled(point.labels)}: {point.error}")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from elephan.cli import options
 from elephan.cli.columns import LINES, Column, table_lines, wrapped
-from elephan.cli.common import can_draw, check_out, print_json, print_lines, say_written, writing
+from elephan.cli.common import check_out, draw, print_json, print_lines, say_written, writing
 from elephan.cli.options import argument, option
 from elephan.units import count, format_packets
 
@@ -46,14 +45,8 @@ def why(
 
     check_out(out)
     found = explain(run, link, replication, forks=forks, store=store)
-    written: list[Path] = []
     with writing(out):
-        if out is not None:
-            written = found.write(out)
-            if can_draw():
-                from elephan.plots import draw  # noqa: PLC0415 (Matplotlib)
-
-                written += draw(found, out)
+        written = [] if out is None else [*found.write(out), *draw(found, out)]
     if json:
         print_json(found.to_json())
     else:

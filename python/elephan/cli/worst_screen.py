@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from elephan.assignments import labelled
 from elephan.cli.columns import Column, command_lines, table_lines, wrapped
-from elephan.cli.common import writing
+from elephan.cli.common import print_json, print_lines, say_written, writing
 from elephan.cli.progress import ProgressLine
 from elephan.units import count, format_packets, format_rate, format_time
 
@@ -178,10 +178,22 @@ class WorstProgressDisplay:
 
 
 def search_worst(
-    what: str, search: Callable[[WorstProgressDisplay], Found], out: Path | None, *, quiet: bool
-) -> tuple[Found, list[Path]]:
-    """Search with a progress line, and write what was found; Ctrl-C ends it with a message."""
+    what: str,
+    search: Callable[[WorstProgressDisplay], Found],
+    screen: Callable[[Found], list[str]],
+    out: Path | None,
+    *,
+    quiet: bool,
+    json: bool,
+) -> Found:
+    """Search with a progress line, write and print what was found; Ctrl-C ends it with a message."""
     with ProgressLine(what, quiet=quiet) as line:
         found = search(WorstProgressDisplay(line))
         with writing(out):
-            return found, [] if out is None else found.write(out)
+            written = [] if out is None else found.write(out)
+    if json:
+        print_json(found.to_json())
+    else:
+        print_lines(*screen(found))
+    say_written(written)
+    return found

@@ -19,7 +19,6 @@ from elephan.inference.network import Interval
 from elephan.inference.observed import LAW_NAMES, Observation, observe
 from elephan.inference.paths import BUFFER_BDP, PACKET_B, RATE_BPS, RTT_S, Hosts, PathModel, beside_group, poisson
 from elephan.inference.statistics import Facts, base, episodes
-from elephan.scenario import Scenario
 from elephan.units import format_rate, format_time
 
 if TYPE_CHECKING:
@@ -344,28 +343,6 @@ def _doubts(one: Observation, estimate: network.Estimate, known: Known) -> list[
         if not low <= value <= high:
             found.append(f"{shown(value)} is outside of the training ({shown(low)} to {shown(high)})")
     return found
-
-
-def what_if(answer: Answer, changes: Mapping[str, Any]) -> Scenario:
-    """Return the scenario of the middle with changes.
-
-    Raises
-    ------
-    InputError
-        If a change is not understood.
-    """
-    return Scenario.from_text(answer.scenario(), "infer").replace(changes)
-
-
-def what_if_at_ends(answer: Answer, changes: Mapping[str, Any]) -> list[Scenario]:
-    """Return the scenarios of `Answer.scenarios_of_ends` with changes.
-
-    Raises
-    ------
-    InputError
-        If a change is not understood.
-    """
-    return [Scenario.from_text(text, "infer").replace(changes) for text in answer.scenarios_of_ends()]
 
 
 def law_name(law: str) -> str:

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elephan.errors import InputError
-from elephan.own_laws import LawSource, check_used, declared
+from elephan.own_laws import LawSource
 from elephan.runs.outcome import ReplicationOutcome, simulate_several
 from elephan.runs.parallel import ReplicationJob, default_workers, simulate_all
 from elephan.scenario import AUTO, Scenario
 
 if TYPE_CHECKING:
-    from elephan.runs.precision import PrecisionTarget
     from elephan.runs.result import RunResult
 
 __all__ = ["ReplicationJob", "default_workers", "run", "run_several", "simulate_all"]
@@ -93,18 +92,13 @@ def run(
     from elephan.stats import sample_until  # noqa: PLC0415 (as above)
 
     begun = time.perf_counter()
-    with declared(laws):
-        scenario = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
-    check_used(laws or (), [scenario.own_laws])
+    scenario = Scenario.from_any(scenario, laws).replace(replications=replications, seed=seed)
     chosen = parse_metrics(metrics)
     check_metrics(chosen, scenario)
     series = series or needs_series(chosen)
-    wanted: tuple[PrecisionTarget, ...] = ()
-    if precision is None:
-        first = most = scenario.replications
-    else:
-        wanted, most = parse_precision(precision, scenario), max_replications
-        first = min(max(scenario.replications, FIRST), most)
+    wanted = () if precision is None else parse_precision(precision, scenario)
+    most = scenario.replications if precision is None else max_replications
+    first = most if precision is None else min(max(scenario.replications, FIRST), most)
     pilots = PILOT if scenario.warmup_rule == AUTO else 0
     done, total = 0, pilots + first
 
@@ -125,12 +119,9 @@ def run(
         outcomes.extend(more)
         return [[metric.measure(outcome) for metric in wanted] for outcome in more]
 
-    reached = None
-    if wanted:
-        relative = [metric.relative for metric in wanted]
-        reached = PrecisionReached(wanted, *sample_until(measure, relative=relative, first=first, step=STEP, most=most))
-    else:
-        measure(range(first))
+    relative = [metric.relative for metric in wanted]
+    rows, is_met = sample_until(measure, relative=relative, first=first, step=STEP, most=most)
+    reached = PrecisionReached(wanted, rows, is_met) if wanted else None
     if settled.replications != len(outcomes):
         settled = settled.replace({"replications": len(outcomes)})
     return RunResult(settled, tuple(outcomes), engine, time.perf_counter() - begun, reached, chosen)

@@ -11,7 +11,7 @@ import numpy as np
 from elephan.errors import InputError, percent_advice
 from elephan.metrics import jain, percentile
 from elephan.network import FlowGroup
-from elephan.own_laws import LawSource, check_used, declared
+from elephan.own_laws import LawSource
 from elephan.runs import ReplicationJob, simulate_all
 from elephan.runs.outcome import ReplicationOutcome
 from elephan.runs.result import DELAYS
@@ -97,9 +97,7 @@ def prepared(
     InputError
         If any of it cannot be used.
     """
-    with declared(laws):
-        read = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
-    check_used(laws or (), [read.own_laws])
+    read = Scenario.from_any(scenario, laws).replace(replications=replications, seed=seed)
     targets = parse_targets(target)
     if not 0.001 <= precision <= 1:
         range_ = f"between 0.001 and 1{percent_advice(precision)}"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from elephan.own_laws import LawSource, check_used, declared
+from elephan.own_laws import LawSource
 from elephan.results import ResultPart, ResultTables
 from elephan.results.formats import table_format
 from elephan.runs import run
@@ -268,6 +268,8 @@ class Store(ResultTables):
         max_replications: int = 100,
         labels: Mapping[str, object] | None = None,
         laws: Mapping[str, LawSource] | None = None,
+        again: bool = False,
+        simulate: Callable[..., RunResult] | None = None,
     ) -> StoredRun:
         """Return the run of a scenario, computing and storing it if it is missing.
 
@@ -279,6 +281,10 @@ class Store(ResultTables):
             A set of labels for it.
         laws : mapping of str to class or path, optional
             As `elephan.run` takes them.
+        again : bool
+            Simulate also a run that is there.
+        simulate : callable, optional
+            Called as `elephan.run`, and in its place.
 
         Returns
         -------
@@ -290,24 +296,15 @@ class Store(ResultTables):
             As `elephan.run`, and if the store cannot be written.
         """
         self.writing()
-        with declared(laws):
-            read = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
-        check_used(laws or (), [read.own_laws])
-        asked = key(read, precision=precision, max_replications=max_replications, engine=engine)
-        if (found := self.find(asked, series=series)) is not None:
+        read = Scenario.from_any(scenario, laws).replace(replications=replications, seed=seed)
+        asked: dict[str, Any] = {"engine": engine, "precision": precision, "max_replications": max_replications}
+        wanted = key(read, **asked)
+        if (found := None if again else self.find(wanted, series=series)) is not None:
             if labels:
                 self.label(found, labels)
             return found
-        result = run(
-            read,
-            workers=workers,
-            progress=progress,
-            series=series,
-            engine=engine,
-            precision=precision,
-            max_replications=max_replications,
-        )
-        return self.put(result, key=asked, labels=labels)
+        result = (simulate or run)(read, workers=workers, progress=progress, series=series, **asked)
+        return self.put(result, key=wanted, labels=labels)
 
     def get(self, prefix: str) -> StoredRun:
         """Return the run whose id begins with a prefix.

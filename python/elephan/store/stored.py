@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from elephan.errors import InputError
+from elephan.results import RunDocument
 from elephan.results.formats import read_table
 from elephan.runs.measures import AskedMetric
 from elephan.runs.saved import FolderRun
@@ -30,11 +31,14 @@ class StoredRun(FolderRun):
         64 hexadecimal digits: `elephan.store.key` of what was asked.
     folder : Path
         Folder of the run's files.
+    metrics : tuple of AskedMetric
+        Additional metrics of the document.
     """
 
     id: str
     folder: Path
     _sets: Callable[[], list[Labels]]
+    metrics: tuple[AskedMetric, ...] = ()
 
     @property
     def labels(self) -> list[Labels]:
@@ -104,18 +108,21 @@ class StoredRun(FolderRun):
         """
         return self.read("transfers")
 
-    def files(self, metrics: Sequence[AskedMetric] = ()) -> Iterator[tuple[str, Any]]:
-        """Yield the files that `elephan.runs.result.RunResult.files` yields.
+    def to_json(self) -> RunDocument:
+        """Return the document of ``elephan run --json``, with the additional metrics.
 
-        Parameters
-        ----------
-        metrics : sequence of AskedMetric
-            Additional metrics of the document.
+        Returns
+        -------
+        dict
         """
+        measured = {"metrics": self.measured(self.metrics)} if self.metrics else {}
+        return cast("RunDocument", self.document | measured)
+
+    def files(self) -> Iterator[tuple[str, Any]]:
+        """Yield the files that `elephan.runs.result.RunResult.files` yields."""
         for name in self._full["files"]:
             yield name, self.folder / name
-        about: dict[str, Any] = {"metrics": self.measured(metrics)} if metrics else {}
-        yield folders.DOCUMENT, self.document | about | {"resolved": self.resolved, "provenance": self.provenance}
+        yield folders.DOCUMENT, {**self.to_json(), "resolved": self.resolved, "provenance": self.provenance}
 
     def read(self, name: str) -> Any:
         """Read a table of the run, see `elephan.runs.saved.FolderRun.read`."""

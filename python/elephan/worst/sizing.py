@@ -12,7 +12,7 @@ from typing import Any
 
 from elephan.errors import InputError
 from elephan.formats import stamped
-from elephan.own_laws import LawSource, check_used, declared
+from elephan.own_laws import LawSource
 from elephan.runs import ReplicationJob, simulate_all
 from elephan.runs.warmup import settle_warmup
 from elephan.scenario import Scenario
@@ -200,9 +200,7 @@ def size_worst(
     A search is not a proof: a case that was not tried may be worse.
     """
     begun = time.perf_counter()
-    with declared(laws):
-        read = Scenario.from_any(scenario)
-    check_used(laws or (), [read.own_laws])
+    read = Scenario.from_any(scenario, laws)
     wanted = _one_floor(target)
     check_runs(runs)
     index = read.link_index(link)
