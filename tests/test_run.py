@@ -190,6 +190,11 @@ def test_files_hold_what_was_measured(result: RunResult, tmp_path: Path) -> None
     document = json.loads((folder / "run.json").read_text())
     assert document["resolved"] == result.scenario.resolved
     assert elephan.Scenario.from_file(folder / "scenario.toml") == result.scenario
+    # JSON has no NaN: what was not measured is null in every form of the tables.
+    result.write(tmp_path / "json", "json")
+    samples = pq.read_table(folder / "samples.parquet")
+    assert json.loads((tmp_path / "json" / "samples.json").read_text()) == samples.to_pylist()
+    assert samples.column("delivery_rate_bps").null_count > 0
 
 
 def test_loss_is_dropped_over_arrived(result: RunResult) -> None:

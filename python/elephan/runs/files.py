@@ -201,8 +201,9 @@ def sample_columns(result: RunResult) -> dict[str, Any]:
             if (at := values.get(name)) is None:
                 made = pa.nulls(rows * samples)
             else:
-                mask = np.ma.getmaskarray(at).ravel() if isinstance(at, np.ma.MaskedArray) else None
-                made = pa.array(np.ma.getdata(at).ravel(), mask=mask, from_pandas=True)
+                # With a mask, Arrow would keep what is not a number.
+                absent = np.ma.getmaskarray(at) | (np.isnan(np.ma.getdata(at)) if at.dtype.kind == "f" else False)
+                made = pa.array(np.ma.getdata(at).ravel(), mask=absent.ravel())
             columns[name].append(made.cast(kind_of))
 
     for replication, outcome in enumerate(result.outcomes):
