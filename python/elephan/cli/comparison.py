@@ -18,6 +18,8 @@ from elephan.units import count, format_packets
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from elephan.sizing.documents import SizeDocument
+
 MARK = "*"
 """Mark of the recommended variant."""
 
@@ -215,7 +217,7 @@ def _table_of_models(comparison: SizeComparison) -> list[str]:
     return [*said, *table_lines(columns)]
 
 
-def _needs(document: dict[str, Any]) -> str:
+def _needs(document: SizeDocument) -> str:
     if document["buffer_packets"] is not None:
         return f"{document['buffer_packets']:,}"
     said = document["models_range_packets"]
@@ -234,7 +236,7 @@ def comparison_notes(comparison: SizeComparison) -> list[str]:
 def _cells(variant: SizedVariant) -> list[str]:
     """Return the cells from the buffer on; if no buffer suffices, the measurements of the nearest one."""
     document = variant.to_json()
-    measured: dict[str, Any] = document["nearest"] or document
+    measured: Mapping[str, Any] = document["nearest"] or document
     bounds = document["buffer_interval_packets"]
     low, high = bounds or (None, None)
     interval = "" if bounds is None else f"{low}–{high}" if high is not None else f"≥ {low}"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
 from elephan.results.formats import read_table
@@ -16,6 +16,9 @@ from elephan.scenario import Scenario
 from elephan.store import folders
 from elephan.store.errors import StoreError
 from elephan.store.labels import Labels
+
+if TYPE_CHECKING:
+    from elephan.results import RunFileDocument
 
 SCENARIO = "scenario.toml"
 
@@ -115,7 +118,8 @@ class StoredRun(FolderRun):
         for name in self._full["files"]:
             yield name, self.folder / name
         about: dict[str, Any] = {"metrics": self.measured(metrics)} if metrics else {}
-        yield folders.DOCUMENT, self.document | about | {"resolved": self.resolved, "provenance": self.provenance}
+        beside = {"resolved": self.resolved, "provenance": self.provenance}
+        yield folders.DOCUMENT, {**self.document, **about, **beside}
 
     def read(self, name: str) -> Any:
         """Read a table of the run, see `elephan.runs.saved.FolderRun.read`."""
@@ -129,7 +133,7 @@ class StoredRun(FolderRun):
             raise self._damaged(file) from None
 
     @cached_property
-    def _full(self) -> dict[str, Any]:
+    def _full(self) -> RunFileDocument:
         try:
             return folders.read(self.folder).full
         except (OSError, ValueError):

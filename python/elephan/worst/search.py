@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from elephan.scenario import Scenario
 from elephan.stats.extremes import upper_tail
 from elephan.sweeps.lists import Value
 from elephan.worst.unknowns import Unknowns
+
+if TYPE_CHECKING:
+    from elephan.worst.documents import AttackPart
 
 POPULATION = 25
 """Cases of a generation."""
@@ -128,7 +131,7 @@ class Attack:
     worst: FoundCase
     runs: int
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> AttackPart:
         """Return the numbers of the attack."""
         sign = 1 if self.harm.low_is_worse else -1
         tail = upper_tail(-sign * self.random, ONE_IN)
