@@ -16,7 +16,7 @@ from elephan.units import count, format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
     from elephan.worst import Harm, LawAttack, SearchState, WorstSizing
-    from elephan.worst.documents import AttackPart, RandomCases, RoundDocument, TailEstimate, WorstDocument
+    from elephan.worst.documents import AttackPart, RandomCases, RoundDocument, TailDocument, WorstDocument
 
 Found = TypeVar("Found", "LawAttack", "WorstSizing")
 
@@ -109,7 +109,7 @@ def _table(document: WorstDocument, harm: Harm) -> list[str]:
     return [line for line in table_lines(columns) if line.strip()]
 
 
-def _estimate(level: TailEstimate | None, harm: Harm) -> str:
+def _estimate(level: TailDocument | None, harm: Harm) -> str:
     if level is None:
         return "too few cases"
     low, high = (write_value(harm, end) for end in level["ci95"])

@@ -466,7 +466,8 @@ def row_document(scenario: Scenario, link: int, buffer: float | None, row: Buffe
     }
     recoveries = [group.recovery or None for group in scenario.network.crossing(link)]
     groups: list[Any] = [
-        {"flows": None, **group, "recovery": recovery} for group, recovery in zip(row["groups"], recoveries, strict=True)
+        {"flows": None, **group, "recovery": recovery}
+        for group, recovery in zip(row["groups"], recoveries, strict=True)
     ]
     return {"links": [shown], "groups": groups, "fairness": {"jain": row["jain"]}}
 

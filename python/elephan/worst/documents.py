@@ -12,7 +12,7 @@ class RandomCases(TypedDict):
     worse_share_at_most: float
 
 
-class TailEstimate(TypedDict):
+class TailDocument(TypedDict):
     """Value that 1 in 10,000 random cases reaches, and the ends of its 95 % interval."""
 
     value: float
@@ -24,7 +24,7 @@ class AttackPart(TypedDict):
 
     harm: str
     random: RandomCases
-    one_in_10000: TailEstimate | None
+    one_in_10000: TailDocument | None
     worst: float
     runs: int
 
