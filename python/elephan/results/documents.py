@@ -250,12 +250,29 @@ class RunDocument(MeasuredRun):
     metrics: NotRequired[list[MetricDocument]]
 
 
+class Punctuality(TypedDict):
+    """Record of the relay in a replication: lateness of packets, its pauses, and drops."""
+
+    late_us: list[int]
+    p50_us: int
+    p99_us: int
+    latest_s: float
+    gap_s: float
+    limit_s: float
+    later: float
+    drops: int
+    suspect: int
+    refused: int
+    hurried: bool
+    attempts: int
+
+
 class TestbedRecord(TypedDict):
     """Validity of a testbed's run."""
 
     valid: bool
     objections: list[str]
-    punctuality: list[dict[str, Any]]
+    punctuality: list[Punctuality]
     laws: list[dict[str, dict[str, int]]]
     acks: list[dict[str, int]]
     differences: list[str]
