@@ -8,17 +8,26 @@ from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hin
 import pytest
 
 import elephan
+from elephan.causes.documents import IdleDocument
 from elephan.results import (
     CompareDocument,
+    ModelDocument,
     RunDocument,
+    RunFileDocument,
     SweepDocument,
     SweepFailure,
     documents,
 )
+from elephan.runs.saved import read_document
+from elephan.sizing.documents import LimitDocument, SizeDocument, VariantsDocument
+from elephan.theory.models import MODELS
+from elephan.worst import attack, size_worst
+from elephan.worst.documents import AttackDocument, WorstDocument
 from test_site_reference import documents as examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 SMALL = elephan.Scenario.from_text(elephan.EXAMPLE)
 
@@ -33,6 +42,8 @@ def faults(value: Any, kind: Any, path: str) -> Iterator[str]:
         yield from (f"{path}.{key}: not in the type" for key in value.keys() - hints.keys())
         for key in value.keys() & hints.keys():
             yield from faults(value[key], hints[key], f"{path}.{key}")
+    elif get_origin(kind) in (list, dict) and not isinstance(value, get_origin(kind)):
+        yield f"{path}: {value!r} is no {kind}"
     elif get_origin(kind) is list:
         for one in value:
             yield from faults(one, get_args(kind)[0], f"{path}[]")
@@ -54,6 +65,9 @@ def faults(value: Any, kind: Any, path: str) -> Iterator[str]:
     [
         ("elephan run", RunDocument),
         ("elephan testbed run", documents.TestbedDocument),
+        ("elephan size", SizeDocument),
+        ("elephan size --laws … --queues …", VariantsDocument),
+        ("elephan size --find …", LimitDocument),
     ],
 )
 def test_documents_are_of_their_types(verb: str, kind: Any) -> None:
@@ -80,6 +94,28 @@ def test_documents_of_sweeps_and_comparisons_are_of_their_types(tmp_path: Any) -
     assert list(faults(document, SweepDocument, "")) == []
     compared = elephan.compare(SMALL, replications=1, real=False)
     assert list(faults(compared.to_json(), CompareDocument, "")) == []
+
+
+def test_files_of_runs_are_of_their_type(tmp_path: Path) -> None:
+    elephan.run(SMALL, 1).write(tmp_path)
+    assert list(faults(read_document(tmp_path / "run.json"), RunFileDocument, "")) == []
+
+
+def test_the_document_of_a_model_is_of_its_type() -> None:
+    assert list(faults(MODELS["hstcp"].table().to_json(), ModelDocument, "")) == []
+
+
+@pytest.mark.slow
+def test_documents_of_worst_cases_are_of_their_types() -> None:
+    worst = size_worst(SMALL, "utilization=0.9", {"flows[0].rtt": "40 ms..160 ms"}, runs=50)
+    assert list(faults(worst.to_json(), WorstDocument, "")) == []
+    assert list(faults(attack("reno", runs=50).to_json(), AttackDocument, "")) == []
+
+
+def test_the_document_of_idle_time_is_of_its_type() -> None:
+    found = elephan.why(SMALL.replace({"links[0].buffer": "5 packets"}))
+    assert found.to_json()["charges"]
+    assert list(faults(found.to_json(), IdleDocument, "")) == []
 
 
 def test_a_fault_is_found() -> None:

@@ -106,7 +106,7 @@ def test_every_retransmission_on_a_path_without_loss_is_reported_and_every_cut_u
     # A cut is not undone if another follows before the report. Within two windows, that is for 80 of 1000 at most.
     assert 0.92 * flows["loss_events"] <= group["spurious_recoveries"]["mean"] <= flows["loss_events"]
     assert group["spurious_timeouts"]["mean"] == 0
-    heads = groups_table([dict(one) for one in found.to_json()["groups"]]).heads
+    heads = groups_table(found.to_json()["groups"]).heads
     assert {"dsack dups", "spurious recoveries"} <= set(heads)
     assert "spurious timeouts" not in heads, "only what is not zero"
     # Receivers report duplicates on every path that reorders; a sender that is not told to does not undo anything.

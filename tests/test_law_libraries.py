@@ -194,7 +194,7 @@ def test_run_size_and_sweep_give_the_numbers_of_the_built_in_law(library: Path, 
     assert numbers(elephan.run(ours, workers=2)) == numbers(elephan.run(built_in, workers=1))
     asked: dict[str, Any] = {"target": "utilization=0.9", "precision": 0.3, "replications": 1}
     sizes = [elephan.size(each, **asked).to_json() for each in (ours, built_in)]
-    assert sizes[0]["buffer_packets"] > 0
+    assert (sizes[0]["buffer_packets"] or 0) > 0
     # A search without a model of the law tries other buffers; where both tried one they found the same.
     curves = [{point["buffer_packets"]: point["utilization"] for point in size["curve"]} for size in sizes]
     both = curves[0].keys() & curves[1].keys()

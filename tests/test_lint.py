@@ -68,7 +68,7 @@ start  = { from = "0 s", to = "2 s" }
 Changes = Mapping[str, object]
 
 
-def rules(changes: Changes, document: dict[str, Any] | None = None) -> list[str]:
+def rules(changes: Changes, document: Any = None) -> list[str]:
     return [warned.rule for warned in lint(elephan.Scenario.from_text(CLEAN).replace(changes), document)]
 
 
@@ -391,7 +391,7 @@ def test_slow_access_is_harmless_where_others_fill_the_link() -> None:
     assert lint(both.replace(late)) == []
 
 
-def document(**means: float) -> dict[str, Any]:
+def document(**means: float) -> Any:
     return {
         "run": {"replications": 1},
         "links": [{"utilization": {"mean": None, "ci95": None}}],

@@ -287,7 +287,7 @@ def test_sweeps_run_laws_on_threads_and_in_other_processes(tmp_path: Path) -> No
 def test_size_and_compare_answer_with_a_law_of_ones_own() -> None:
     scenario = link('"mine"')
     answer = elephan.size(scenario, "utilization=0.9", precision=0.3, replications=1, whole_curve=False)
-    assert answer.to_json()["buffer_packets"] > 0
+    assert (answer.to_json()["buffer_packets"] or 0) > 0
     names = [variant.label for variant in elephan.size_variants(scenario, ["mine", "reno"], target="utilization=0.8",
                                                                precision=0.3, replications=1).variants]  # fmt: skip
     assert names == ["mine with drop-tail", "reno with drop-tail"]

@@ -76,7 +76,8 @@ def some(*cells: tuple[str, int, int, float, list[float]]) -> ExperimentRuns:
         rows = pa.concat_tables([part.set_column(0, "replication", [[i] * 10]) for i, part in enumerate(parts)])
         labels = {"case": f"{case} Reno, HSTCP", "delay": f"{delay} ms"}
         points.setdefault(name, []).append(point(labels, flows=rows))
-        points[name][-1].stored.document = {"run": {"replications": len(s2)}}  # type: ignore[misc]
+        document: Any = {"run": {"replications": len(s2)}}
+        points[name][-1].stored.document = document  # type: ignore[misc]
     return ExperimentRuns({name: ExperimentPoints(name, tuple(every)) for name, every in points.items()})
 
 

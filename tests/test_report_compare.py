@@ -9,6 +9,7 @@ import pytest
 
 import elephan
 from conftest import Command
+from elephan import results
 from elephan.comparisons import ScenarioComparison, compare
 from elephan.reports import report
 from elephan.reports.testbed_section import counted
@@ -125,7 +126,15 @@ def test_what_the_kernel_counted_and_did_otherwise_is_said(both: ScenarioCompari
     assert [row[:5] for row in rows[:2]] == [[str(i), "all senders", "9,000", "8,990", "12"] for i in range(2)]
     assert [(row[1], *row[5:]) for row in rows[2:]] == [("ghstcp", "1", "3", "0", "40", "20", "0")] * 2
     assert f"Not as the scenario says: {DIFFERENT}." in page.text
-    assert counted({"differences": [], "acks": [], "laws": []}) is None
+    nothing: results.TestbedRecord = {
+        "valid": True,
+        "objections": [],
+        "punctuality": [],
+        "differences": [],
+        "acks": [],
+        "laws": [],
+    }
+    assert counted(nothing) is None
 
 
 def test_a_testbed_that_was_late_is_an_invalid_run(

@@ -83,7 +83,7 @@ def test_there_is_a_picture_of_everything_recorded(record: str, stems: tuple[str
 
 def test_a_figure_and_a_page_are_drawn_of_one_description() -> None:
     result = run("")
-    described = over_time(dict(result.parts[0].document), result.scenario, sampled(result))
+    described = over_time(result.to_json(), result.scenario, sampled(result))
     drawn = run_figures(result)["run"]
     assert [figure.name for figure in described] == ["cwnd", "backlog", "srtt", "utilization"]
     assert [axes.get_ylabel() for axes in drawn.axes] == [figure.y.title for figure in described]

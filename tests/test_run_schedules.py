@@ -74,7 +74,7 @@ def test_a_link_that_changes_is_shown_under_what_waits_and_no_other(tmp_path: Pa
     result = elephan.run(
         scenario('{ sine = { mean = "5 Mbit/s", amplitude = "4 Mbit/s", period = "3 s" } }', steps), series=True
     )
-    document = dict(result.to_json())
+    document = result.to_json()
     figures = over_time(document, result.scenario, sampled(result))
     names = [figure.name for figure in figures]
     assert names[names.index("backlog") + 1 :][:2] == ["rate", "delay"]
@@ -84,5 +84,5 @@ def test_a_link_that_changes_is_shown_under_what_waits_and_no_other(tmp_path: Pa
     assert "replication" not in delay.alt
     assert draw_run(result, tmp_path)
     plain = elephan.run(scenario('"9 Mbit/s"'), series=True)
-    names = [figure.name for figure in over_time(dict(plain.to_json()), plain.scenario, sampled(plain))]
+    names = [figure.name for figure in over_time(plain.to_json(), plain.scenario, sampled(plain))]
     assert not {"rate", "delay"} & set(names)

@@ -91,6 +91,8 @@ def test_the_inverse_question_comes_back(tmp_path: Path) -> None:
     assert saved.table() == found.table()
     assert saved.to_json() == json.loads(json.dumps(found.to_json()))
     assert list(saved.links["utilization"]) == list(found.table()["utilization"])
+    # An inverse sizing may vary the number of flows.
+    assert set(saved.groups["flows"]) == {None}
     assert saved.plot().axes[-1].get_xlabel() == f"rtt [{saved.unit}]"
 
 

@@ -72,7 +72,7 @@ def test_averages_are_those_of_the_documents(runs: dict[str, RunResult]) -> None
     """Samples after the warm-up: the mean backlog is near the document's, which covers every instant."""
     laid = {figure.name: figure for figure in laid_over(named_runs(runs))}
     for series in laid["backlog-0"].series:
-        document = runs[series.name].parts[0].document["links"][0]
+        document = runs[series.name].to_json()["links"][0]
         whole = float(np.mean(runs[series.name].outcomes[0].samples["backlog_packets"][0]))
         exact = document["backlog_packets"]["mean"]
         # 30 samples in 3 s, of a queue that swings by its whole buffer.
@@ -80,7 +80,7 @@ def test_averages_are_those_of_the_documents(runs: dict[str, RunResult]) -> None
         if series.name == "100 packets":
             assert abs(whole - exact) > 2 * abs(series.average - exact), "the warm-up is left out"
     for series in laid["rate-0"].series:
-        used = runs[series.name].parts[0].document["links"][0]["utilization"]["mean"]
+        used = runs[series.name].to_json()["links"][0]["utilization"]["mean"]
         assert series.average == pytest.approx(10 * used, rel=0.06), "of 10 Mbit/s"
 
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -40,7 +41,7 @@ def test_the_document_has_the_promised_shape(answer: SizeAnswer) -> None:
 
 
 def test_the_answer_meets_the_target_and_the_buffer_below_does_not(answer: SizeAnswer) -> None:
-    document = answer.to_json()
+    document: Any = answer.to_json()
     assert answer.buffer_packets is not None
     assert document["utilization"]["mean"] >= 0.9
     low, high = document["buffer_interval_packets"]
@@ -55,9 +56,7 @@ def test_the_answer_meets_the_target_and_the_buffer_below_does_not(answer: SizeA
 def test_workers_do_not_change_the_answer(answer: SizeAnswer) -> None:
     other = package.size(package.Scenario.from_text(EXAMPLE), TARGET, replications=3, workers=1)
     first, second = answer.to_json(), other.to_json()
-    first.pop("wall_s")
-    second.pop("wall_s")
-    assert json.dumps(first) == json.dumps(second)
+    assert json.dumps(first | {"wall_s": 0.0}) == json.dumps(second | {"wall_s": 0.0})
 
 
 def test_buffers_in_bytes_stay_in_bytes() -> None:

@@ -91,6 +91,7 @@ def test_red_gets_thresholds_that_linux_can_have_and_stands_beside_drop_tail() -
     assert f"min {1000 * found.count} max {3000 * found.count}" in document["tc"]
     # The point of RED: less delay than drop-tail with the same buffer.
     [row] = [row for row in document["rows"] if row["amount"] == document["amount"]]
+    assert document["drop_tail"] is not None
     assert row["queueing_delay_s"]["mean"] < 0.5 * document["drop_tail"]["queueing_delay_s"]["mean"]
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -54,7 +55,7 @@ def test_a_model_that_speaks_from_a_buffer_on_gives_that_buffer(flows: int) -> N
 
 def test_model_only_answers_without_a_run() -> None:
     found = package.size(PAPER, TARGET, model_only=True)
-    document = found.to_json()
+    document: Any = found.to_json()
     assert found.trusted is not None
     assert found.buffer_packets == found.models[found.trusted].buffer_packets
     assert document["simulated"] == {"runs": 0, "packets": 0}
@@ -125,7 +126,7 @@ def test_an_answer_far_from_anything_simulated_says_so() -> None:
     found = package.size(package.Scenario.from_file(PAPER).replace({"flows[0].count": 1000}), TARGET, model_only=True)
     assert found.buffer_packets is None
     assert "none of them was compared with simulations of such links; leave out --model-only" in found.note
-    document = found.to_json()
+    document: Any = found.to_json()
     assert document["tc"] is None
     low, high = document["models_range_packets"]
     assert low < high
@@ -180,7 +181,8 @@ def test_started_from_a_model_the_answer_is_the_same_from_fewer_packets(answer: 
 
 
 def test_the_verdict_is_the_models_curve_against_the_measured_one(answer: SizeAnswer) -> None:
-    off, said = answer.off("sawtooth"), answer.models["sawtooth"]
+    off: Any = answer.off("sawtooth")
+    said = answer.models["sawtooth"]
     assert answer.buffer_packets is not None
     assert said.buffer_packets is not None
     measured = answer.curve.estimate(answer.buffer_packets, "utilization").mean

@@ -192,7 +192,7 @@ def answer() -> SizeAnswer:
 
 @pytest.mark.slow
 def test_the_document_has_each_group_beside_the_link_and_agrees_with_run(answer: SizeAnswer) -> None:
-    document = answer.to_json()
+    document: Any = answer.to_json()
     suggested = document["suggested_packets"]
     assert suggested >= 100
     [row] = [row for row in document["table"] if "suggested" in row["is"]]
@@ -211,7 +211,7 @@ def test_the_document_has_each_group_beside_the_link_and_agrees_with_run(answer:
 
 @pytest.mark.slow
 def test_the_tc_line_is_that_of_the_suggested_buffer(answer: SizeAnswer) -> None:
-    document = answer.to_json()
+    document: Any = answer.to_json()
     assert document["buffer_packets"] < document["suggested_packets"]
     assert document["tc"] == f"tc qdisc replace dev eth0 root pfifo limit {document['suggested_packets']}"
     assert not any(warned["rule"] == "buffer-under-burst" for warned in document["warnings"])

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from elephan.errors import InputError
+from elephan.results import WarningDocument
 from elephan.runs import run as simulated
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.store import Store
@@ -411,7 +412,7 @@ def test_a_shard_that_is_none_is_refused(text: str) -> None:
 
 
 def test_merged_warnings_keep_the_longest_time_that_a_point_needs_and_name_the_shortest() -> None:
-    def warned(message: str, remedy: str) -> dict[str, Any]:
+    def warned(message: str, remedy: str) -> WarningDocument:
         return {"rule": "short-run", "severity": "warning", "where": "duration", "message": message, "remedy": remedy}
 
     times = ["give 231 s or more", "give 3165 s or more", "give 625 s or more"]

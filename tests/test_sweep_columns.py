@@ -3,7 +3,9 @@ definition."""
 
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -125,7 +127,7 @@ def test_the_replications_are_those_of_the_mean_in_the_document(swept: SweepResu
 
 def test_counts_are_those_of_the_document_and_of_the_flows(swept: SweepResult) -> None:
     point = swept.points[0]
-    group = next(each for each in point.document["groups"] if each["name"] == "cubic")
+    group: Mapping[str, Any] = next(each for each in point.document["groups"] if each["name"] == "cubic")
     for name, key in (("cuts", "loss_events"), ("timeouts", "timeouts")):
         asked = column(swept, f"{name}[cubic]")
         assert asked.measured(point, point.document) == group[key]

@@ -112,7 +112,7 @@ def typed(text: str) -> str:
                 outer, dot, _ = each.name.partition(".")
                 kept = "dict[str, Quantity]" if dot else "Quantity"
                 keys[outer] = kept if each.applies is None else f"NotRequired[{kept}]"
-        before, found, rest = text.partition(f"class {name}(TypedDict):\n")
+        before, found, rest = text.partition(f"class {name}(")
         facts, marked, _ = rest.partition(MARK)
         if not found or not marked:
             sys.exit(f"documents.py: {name} lacks the line that marks the quantities")

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from elephan import _native
 from elephan.errors import InputError, UnitError
@@ -317,7 +318,7 @@ def resolution(name: str) -> float:
     return HALF_BIN if _QUANTILE.fullmatch(name) and not name.startswith("goodput") else 0.0
 
 
-def resolved(quantity: Mapping[str, float | None], of: str) -> dict[str, float | None]:
+def resolved(quantity: Mapping[str, Any], of: str) -> dict[str, Any]:
     """Return a measured quantity with an interval that is at least as wide as its `resolution`.
 
     Parameters
@@ -414,7 +415,7 @@ QUANTILE_DIGITS = 3
 
 
 def format_measured(
-    quantity: Mapping[str, float | None],
+    quantity: Mapping[str, Any],
     scale: float = 1.0,
     digits: int = 4,
     *,

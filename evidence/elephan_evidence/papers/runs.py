@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from elephan.results import RunDocument
     from elephan.store import StoredRun
 
 _LEADING = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
@@ -51,8 +52,8 @@ class ExperimentPoint:
         return ExperimentPoint(labels, self.stored, self.of or self, looked)
 
     @property
-    def document(self) -> dict[str, Any]:
-        """The document of ``elephan run --json``."""
+    def document(self) -> Any:
+        """The document of ``elephan run --json``; a paper knows which optional parts its runs have."""
         return self._data._document
 
     @property
@@ -134,7 +135,7 @@ class ExperimentPoint:
         return self._data._packets
 
     @cached_property
-    def _document(self) -> dict[str, Any]:
+    def _document(self) -> RunDocument:
         return self.stored.document
 
     @cached_property

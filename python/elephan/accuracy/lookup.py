@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elephan.accuracy.errors import KEYS, Row, errors
 from elephan.accuracy.survey import ACCESS, FAMILIES, FLOWS, RTTS_MS, SHARES, SurveyCell, SurveyFamily, written
@@ -23,6 +23,9 @@ from elephan.theory.models import Bottleneck
 from elephan.theory.models.bottleneck import UNPACED, bottleneck
 from elephan.theory.models.senders import differing, shown
 from elephan.units import count, format_rate, format_time
+
+if TYPE_CHECKING:
+    from elephan.results import NearDocument
 
 LEVELS = (2, 5, 10)
 """Errors up to which a model is called good, fair and rough [points of utilization]."""
@@ -83,7 +86,7 @@ class NearbyErrors:
         """The first of `LEVELS` that the error does not exceed; infinite if none, NaN without a simulation nearby."""
         return level(self.largest)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> NearDocument:
         """Return the entry of a document: points, number of runs, sentence; null without a simulation nearby.
 
         Returns

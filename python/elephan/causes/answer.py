@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elephan.results.files import write_json
 from elephan.scenario import Scenario
 from elephan.units import count, format_time
+
+if TYPE_CHECKING:
+    from elephan.causes.documents import IdleDocument
 
 PS = 10**12
 """Picoseconds in a second."""
@@ -31,10 +34,6 @@ LEAST_NAMED = 0.1
 
 MOST_OF_EVENTS = 0.5
 """Share of the idle time charged to all events from which one event is named alone."""
-
-
-_CHARGED = ("cause", "from_s", "to_s", "drops", "marks", "flows_hit", "flows", "idle_ps", "timeout_ps")
-"""Fields of a `Charge` in the document, in their order."""
 
 
 @dataclass(frozen=True)
@@ -250,7 +249,7 @@ class IdleCauses:
         share = charge.timeout_ps / charge.idle_ps
         return f"; in {_percent(share)} of that time senders waited for timeouts"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> IdleDocument:
         """Return the document of ``elephan why --json``."""
         return {
             "scenario": self.scenario.title,
@@ -264,7 +263,18 @@ class IdleCauses:
             "idle_ps": self.idle_ps,
             "idle_fraction": self.idle_fraction,
             "charges": [
-                {key: getattr(charge, key) for key in _CHARGED} | {"share": self.share(charge.idle_ps)}
+                {
+                    "cause": charge.cause,
+                    "from_s": charge.from_s,
+                    "to_s": charge.to_s,
+                    "drops": charge.drops,
+                    "marks": charge.marks,
+                    "flows_hit": charge.flows_hit,
+                    "flows": charge.flows,
+                    "idle_ps": charge.idle_ps,
+                    "timeout_ps": charge.timeout_ps,
+                    "share": self.share(charge.idle_ps),
+                }
                 for charge in self.charges
             ],
             "cut_ps": self.cut_ps,

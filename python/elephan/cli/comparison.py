@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from elephan.cli import size_screen
@@ -15,6 +15,8 @@ from elephan.units import count, format_packets
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from elephan.sizing.documents import SizeDocument
 
 MARK = "*"
 """Mark of the recommended variant."""
@@ -157,7 +159,7 @@ def _table_of_models(comparison: SizeComparison) -> list[str]:
     return [*said, *table_lines(columns)]
 
 
-def _needs(document: dict[str, Any]) -> str:
+def _needs(document: SizeDocument) -> str:
     if document["buffer_packets"] is not None:
         return f"{document['buffer_packets']:,}"
     said = document["models_range_packets"]
@@ -176,7 +178,7 @@ def comparison_notes(comparison: SizeComparison) -> list[str]:
 def _cells(variant: SizedVariant) -> list[str]:
     """Return the cells from the buffer on; if no buffer suffices, the measurements of the nearest one."""
     document = variant.to_json()
-    measured: dict[str, Any] = document["nearest"] or document
+    measured: Mapping[str, Any] = document["nearest"] or document
     bounds = document["buffer_interval_packets"]
     low, high = bounds or (None, None)
     interval = "" if bounds is None else f"{low}–{high}" if high is not None else f"≥ {low}"

@@ -6,7 +6,7 @@ Numbers are never cut and keep their intervals: if there is no room, columns are
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import (
     LINES,
@@ -22,6 +22,9 @@ from elephan.cli.columns import (
 from elephan.cli.common import shown
 from elephan.lint.deterministic_replications import SAME, all_the_same, without_empty_intervals
 from elephan.units import count, format_rate
+
+if TYPE_CHECKING:
+    from elephan.results import GroupDocument, LinkDocument, RunAbout, RunDocument
 
 Row = Mapping[str, Any]
 
@@ -39,7 +42,7 @@ MOST_TIMED = 2
 
 
 def screen(
-    document: Mapping[str, Any],
+    document: Any,
     facts: Sequence[Mapping[str, Any]],
     *,
     links: Sequence[Mapping[str, Any]] = (),
@@ -79,7 +82,7 @@ MOST_ROWS = 5
 
 
 def _lines(
-    document: Mapping[str, Any],
+    document: RunDocument,
     facts: Sequence[Mapping[str, Any]],
     resolved: Sequence[Mapping[str, Any]],
     without: Sequence[str],
@@ -142,38 +145,38 @@ def _chosen(groups: Sequence[Row], most: int) -> list[int]:
     return sorted([*chosen, *(i for i, is_said in enumerate(said) if is_said)][:most])
 
 
-def _about(run: Row, *, same: bool) -> str:
+def _about(run: RunAbout, *, same: bool) -> str:
     found = "" if run["warmup_rule"] == "stated" else f" by {run['warmup_rule']}"
     times = f"{run['duration_s']:g} s ({run['warmup_s']:g} s warm-up{found})"
     made = f"seed {run['seed']}, run {run['id'][:12]}, {run['wall_s']:.1f} s"
     return f"{count(run['replications'], 'replication')} of {times}{f', {SAME}' if same else ''}, {made}"
 
 
-def _answer(link: Row) -> str:
+def _answer(link: LinkDocument) -> str:
     known = link["queueing_delay_s"]["mean"] is not None
     waits = f", packets wait {_mean(link['queueing_delay_s'], 1e3, 'queueing_delay_s')} ms" if known else ""
     lost = f", {_mean(link['loss_ratio'], 100, 'loss_ratio')} % are lost"
     return f"{link['name']} is {_mean(link['utilization'], 100, 'utilization')} % busy{waits}{lost}"
 
 
-def _mean(quantity: Mapping[str, float | None], scale: float, of: str = "") -> str:
+def _mean(quantity: Mapping[str, Any], scale: float, of: str = "") -> str:
     """Format a mean in at most three digits, and no more than its interval in the table has."""
     mean = shown({"mean": quantity["mean"], "ci95": None}, scale, 3)
     with_interval = shown(quantity, scale, of=of)
     return min(with_interval.partition("±")[0].partition(" (")[0], mean, key=len)
 
 
-def _busiest(links: Sequence[Row]) -> list[Row]:
+def _busiest(links: Sequence[LinkDocument]) -> list[LinkDocument]:
     return sorted(links, key=lambda link: -(link["utilization"]["mean"] or 0.0))
 
 
-def whose(groups: Sequence[Row]) -> str:
+def whose(groups: Sequence[GroupDocument]) -> str:
     """Describe the flows that fairness is about, if not all flows count."""
     tcp = [group["law"] is not None for group in groups]
     return " of TCP" if any(tcp) and not all(tcp) else ""
 
 
-def fairness_lines(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]]) -> list[str]:
+def fairness_lines(document: RunDocument, facts: Sequence[Mapping[str, Any]]) -> list[str]:
     """Describe the fairness of the flows; empty for fewer than two flows that count, whose index is always 1.
 
     Parameters
@@ -186,14 +189,15 @@ def fairness_lines(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any
     fairness, flows = document["fairness"], counted_flows(facts)
     if flows < 2 or fairness["jain"]["mean"] is None:
         return []
+    fair: Row = fairness
     return [
-        f"Jain's index{whose(document['groups'])} {shown(fairness['jain'], of='jain', flows=flows)}",
-        f"over max-min fair shares {shown(fairness['jain_maxmin'], of='jain_maxmin', flows=flows)}",
+        f"Jain's index{whose(document['groups'])} {shown(fair['jain'], of='jain', flows=flows)}",
+        f"over max-min fair shares {shown(fair['jain_maxmin'], of='jain_maxmin', flows=flows)}",
     ]
 
 
 def whole(
-    document: Mapping[str, Any],
+    document: Any,
     facts: Sequence[Mapping[str, Any]],
     *,
     links: Sequence[Mapping[str, Any]] = (),
@@ -235,7 +239,7 @@ def _cells(rows: Sequence[Row], key: str, scale: float, digits: int, *, bare: bo
     return tuple(found)
 
 
-def _of_links(links: Sequence[Row], intervals: bool) -> list[Column]:
+def _of_links(links: Sequence[LinkDocument], intervals: bool) -> list[Column]:
     found = [
         Column("link", "", tuple(link["name"] for link in links), 0, is_text=True),
         Column("queue", "", tuple(link["queue"]["discipline"] for link in links), 4, is_text=True),
@@ -267,17 +271,18 @@ def _columns(rows: Sequence[Row], intervals: bool, *kinds: str) -> list[Column]:
     return found
 
 
-def buffer_cell(link: Row) -> str:
+def buffer_cell(link: LinkDocument) -> str:
     """Format the buffer of a link: packets, its pool, or unlimited."""
     if link["buffer_packets"] is not None:
         return f"{link['buffer_packets']:.6g}"
     return f"in {link['pool']['name']}" if "pool" in link else "unlimited"
 
 
-def delay_lines(document: Mapping[str, Any], *, full: bool = False) -> list[str]:
+def delay_lines(document: RunDocument, *, full: bool = False) -> list[str]:
     """Describe the delays of each group of timed datagrams: round trips of pings, one-way delays of others."""
     found = []
-    for group in document["groups"]:
+    groups: Sequence[Row] = document["groups"]
+    for group in groups:
         for key, what in TIMED.items():
             if f"{key}_s" in group and group[f"{key}_s"]["mean"] is not None:
                 # Bins of the percentiles are a thirty-second wide: of intervals within one nothing is known.
@@ -314,7 +319,7 @@ def rate_lines(links: Sequence[Mapping[str, Any]]) -> list[str]:
     return found
 
 
-def pool_lines(document: Mapping[str, Any]) -> list[str]:
+def pool_lines(document: RunDocument) -> list[str]:
     """Describe the occupancy of each pool."""
     return [
         f"{pool['name']}: {_mean(pool['occupancy'], 100)} % used, {_mean(pool['occupancy_max'], 100)} % at most; "
@@ -323,7 +328,7 @@ def pool_lines(document: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _of_groups(groups: Sequence[tuple[Row, Row]], intervals: bool, *, transfers: bool = True) -> list[Column]:
+def _of_groups(groups: Sequence[tuple[GroupDocument, Row]], intervals: bool, *, transfers: bool = True) -> list[Column]:
     rows = [group for group, _ in groups]
 
     names = tuple(f"{group['name']}: {group['flows']} {group['law'] or fact['traffic']}" for group, fact in groups)

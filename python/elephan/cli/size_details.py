@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elephan.cli import size_screen
 from elephan.cli.columns import Column, command_lines
@@ -14,6 +14,9 @@ from elephan.units import count
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from elephan.results import NearDocument
+    from elephan.sizing.documents import SizeDocument
 
 MANY = 1000
 """Number of lines that dangers and advice never exceed."""
@@ -50,7 +53,7 @@ def details_of(answer: SizeAnswer, title: str) -> list[Table | str]:
     return [*parts, f"{ran}, {answer.packets_simulated / 1e6:.0f} million packets, {document['wall_s']:.1f} s"]
 
 
-def _rules(answer: SizeAnswer, document: dict[str, Any]) -> Table:
+def _rules(answer: SizeAnswer, document: SizeDocument) -> Table:
     """Return the buffers by rules of thumb; ~ marks values predicted by the trusted model instead of measured."""
     table = new_table("rule of thumb", "packets", "of the answer", "utilization", "delay [ms]")
     for name, packets in document["rules"].items():
@@ -83,7 +86,7 @@ def _known(answer: SizeAnswer, packets: float, metric: str, scale: float = 1.0) 
     return "-" if predicted is None else f"~{predicted * scale:.3g}"
 
 
-def _models(answer: SizeAnswer, document: dict[str, Any]) -> list[Table | str]:
+def _models(answer: SizeAnswer, document: SizeDocument) -> list[Table | str]:
     """Return each model's prediction, its error, and its violated assumptions."""
     rows = []
     for name, row in document["models"].items():
@@ -111,17 +114,17 @@ def _models(answer: SizeAnswer, document: dict[str, Any]) -> list[Table | str]:
         "its utilization less the measured one, in percentage points. checked: its worst error in the simulated links "
         "most like this one, in percentage points."
     ]
-    if answer.trusted is not None:
-        notes.append(f"{answer.trusted}: {document['models'][answer.trusted]['near']['sentence']}")
+    if answer.trusted is not None and (near := document["models"][answer.trusted]["near"]) is not None:
+        notes.append(f"{answer.trusted}: {near['sentence']}")
     notes += _shared({name: row["doubts"] for name, row in document["models"].items()})
     if others := [name for name, row in document["models"].items() if row["silent"]]:
         notes.append(f"Not applicable: {', '.join(others)} (reasons in --json).")
     return [fitted_table(heads, rows, [True] + [False] * 6), "\n".join(notes)]
 
 
-def _near(near: dict[str, Any]) -> str:
+def _near(near: NearDocument | None) -> str:
     """Format the error level that a model keeps in the runs nearest to a link."""
-    if not near["cells"]:
+    if near is None or not near["cells"]:
         return "not checked"
     return f"< {near['within_points']}" if near["within_points"] is not None else "> 10"
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 from elephan.cli.columns import LINES, Column, command_lines, table_lines, wrapped
 from elephan.cli.size_screen import decided_by, group_columns, link_columns, with_decisive
 from elephan.sizing.inverse import LimitAnswer
 from elephan.units import count
+
+if TYPE_CHECKING:
+    from elephan.sizing.documents import LimitDocument, LimitRow, ValueRow
 
 HEADS = {
     "rtt": ("mean RTT", ""),
@@ -59,9 +62,7 @@ def limit_screen(answer: LimitAnswer, title: str, *, details: bool = False) -> l
     return [*head, *notes, *table, *tc, *last]
 
 
-def limit_columns(
-    document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], decisive: Collection[str] = ()
-) -> list[Column]:
+def limit_columns(document: LimitDocument, rows: Sequence[LimitRow], decisive: Collection[str] = ()) -> list[Column]:
     """Return the columns of the table, with a value per row; for RED a drop-tail queue follows below.
 
     Parameters
@@ -76,20 +77,21 @@ def limit_columns(
     if document["find"] in ("flows", "red"):
         amounts = [amount.split()[0] for amount in amounts]
     marks = ["<- answer" if row["amount"] == document["amount"] else "" for row in rows]
+    measured: list[ValueRow] = [*rows]
     if beside is not None:
-        rows = [*rows, beside]
+        measured.append(beside)
         amounts.append("drop-tail")
         marks.append("same buffer")
     head, unit = HEADS[document["find"]]
     return [
         Column(head, unit, tuple(amounts)),
-        *link_columns(rows, decisive),
-        *group_columns(rows, decisive),
+        *link_columns(measured, decisive),
+        *group_columns(measured, decisive),
         Column("", "", tuple(marks), is_text=True),
     ]
 
 
-def _nearest(rows: Sequence[Mapping[str, Any]], amount: float | None, most: int) -> list[Mapping[str, Any]]:
+def _nearest(rows: Sequence[LimitRow], amount: float | None, most: int) -> list[LimitRow]:
     """Return as many rows around the answer as fit."""
     place = next((i for i, row in enumerate(rows) if row["amount"] == amount), len(rows) - 1)
     first = min(max(0, place - most // 2), max(0, len(rows) - most))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import LINES, Column, command_lines, fitting, line_width, table_lines, terminal_width, wrapped
 from elephan.cli.common import shown
@@ -14,6 +14,10 @@ from elephan.sizing import SizeAnswer
 from elephan.sizing.targets import Target
 from elephan.sizing.wording import interval_words
 from elephan.units import count, format_bytes, format_packets, format_rate, format_time, scaled
+
+if TYPE_CHECKING:
+    from elephan.results import Quantity
+    from elephan.sizing.documents import BufferRow, ChosenRow, SizeDocument, ValueRow
 
 GROUPS = 3
 """Maximum number of groups of flows with a column each; of more, only the poorest and the richest have one."""
@@ -85,7 +89,7 @@ def full_line(answer: SizeAnswer) -> str:
     return f"{names} are full, too: this command with --link {full[0]} sizes that one."
 
 
-def sentence(answer: SizeAnswer, document: Mapping[str, Any]) -> str:
+def sentence(answer: SizeAnswer, document: SizeDocument) -> str:
     """Return the answer as a sentence."""
     wanted = " and ".join(str(target) for target in answer.targets)
     buffer, suggested = answer.buffer_packets, document["suggested_packets"]
@@ -93,14 +97,14 @@ def sentence(answer: SizeAnswer, document: Mapping[str, Any]) -> str:
         return f"No answer for {wanted}: {document['note']}."
     size = f"{format_packets(buffer)} ({interval_words(document)})"
     if suggested == buffer:
-        bdp = f"{format_bytes(document['buffer_bytes'])}, {document['buffer_bdp']:.3g} BDP"
+        bdp = f"{format_bytes(document['buffer_bytes'] or 0)}, {document['buffer_bdp']:.3g} BDP"
         return f"Buffer for {wanted}: {size}; {bdp}."
     if suggested is None:
         return f"No buffer can be suggested. {wanted} needs {size}, which is not one to deploy."
     return f"Suggested: {format_packets(suggested)}. {wanted} needs only {buffer:,} ({interval_words(document)})."
 
 
-def paced_sentence(document: Mapping[str, Any]) -> str:
+def paced_sentence(document: SizeDocument) -> str:
     """Return the answer for paced senders as a sentence."""
     found = document["paced"]
     if found["buffer_packets"] is None:
@@ -108,13 +112,13 @@ def paced_sentence(document: Mapping[str, Any]) -> str:
     own = document["buffer_packets"]
     times = f", {found['buffer_packets'] / own:.2g} times as much" if own and own != found["buffer_packets"] else ""
     bounds, other = found["buffer_interval_packets"], document["buffer_interval_packets"]
-    if times and bounds and other and bounds[0] <= (other[1] or math.inf) and other[0] <= (bounds[1] or math.inf):
+    if times and bounds and other and max(bounds[0], other[0]) <= min(bounds[1] or math.inf, other[1] or math.inf):
         times = "; which needs less is not decided"
     sure = "" if bounds is None else f" (95 %: {bounds[0]:,} {'or more' if bounds[1] is None else f'to {bounds[1]:,}'})"
     return f"Paced as Linux does: {format_packets(found['buffer_packets'])}{sure}{times}."
 
 
-def notes(answer: SizeAnswer, document: Mapping[str, Any], room: int) -> list[str]:
+def notes(answer: SizeAnswer, document: SizeDocument, room: int) -> list[str]:
     """Return all dangers, then advice and the note; those that do not fit are counted."""
     others = [wrapped(text + ".", mark="  > ") for text in document["advice"]]
     if document["note"] and answer.is_met:
@@ -122,7 +126,7 @@ def notes(answer: SizeAnswer, document: Mapping[str, Any], room: int) -> list[st
     return within(_dangers(document), others, room)
 
 
-def _dangers(document: Mapping[str, Any]) -> list[list[str]]:
+def _dangers(document: SizeDocument) -> list[list[str]]:
     """Return the lines of each danger."""
     return [wrapped(text + ".", mark="  ! ") for text in document["dangers"]]
 
@@ -207,7 +211,7 @@ def link_columns(rows: Sequence[Mapping[str, Any]], decisive: Collection[str] = 
     return found
 
 
-def _quantity(quantity: Mapping[str, float | None] | None, key: str, digits: int, *, interval: bool) -> str:
+def _quantity(quantity: Quantity | None, key: str, digits: int, *, interval: bool) -> str:
     """Format a quantity of a link with its unit, and on request with its interval."""
     mean = _mean(quantity)
     if interval and mean is not None:
@@ -217,16 +221,16 @@ def _quantity(quantity: Mapping[str, float | None] | None, key: str, digits: int
     return short_time(quantity) if key.endswith("_s") else short_percent(quantity, digits)
 
 
-def _with_interval(quantity: Mapping[str, float | None] | None, key: str, scale: float = 1.0, digits: int = 4) -> str:
+def _with_interval(quantity: Quantity | None, key: str, scale: float = 1.0, digits: int = 4) -> str:
     """Format a quantity with its interval; empty if it has none that means anything."""
     if quantity is None or quantity["mean"] is None or quantity["ci95"] is None:
         return ""
-    text = shown(quantity, scale, digits, of=key)
+    text = shown({"mean": quantity["mean"], "ci95": quantity["ci95"]}, scale, digits, of=key)
     # Where all replications are equal there is no interval.
     return text if "±" in text or "(" in text else ""
 
 
-def buffer_columns(rows: Sequence[Mapping[str, Any]], say: Any = None, decisive: Collection[str] = ()) -> list[Column]:
+def buffer_columns(rows: Sequence[BufferRow], say: Any = None, decisive: Collection[str] = ()) -> list[Column]:
     """Return the columns of a table of buffers.
 
     Parameters
@@ -255,7 +259,7 @@ def buffer_columns(rows: Sequence[Mapping[str, Any]], say: Any = None, decisive:
     return columns
 
 
-def group_columns(rows: Sequence[Mapping[str, Any]], decisive: Collection[str] = ()) -> list[Column]:
+def group_columns(rows: Sequence[BufferRow | ValueRow], decisive: Collection[str] = ()) -> list[Column]:
     """Return a column for each group of flows: goodput per flow, or for datagrams their delay.
 
     Parameters
@@ -282,7 +286,8 @@ def group_columns(rows: Sequence[Mapping[str, Any]], decisive: Collection[str] =
     found: list[Column] = []
     for g, key in sorted(delays.items(), key=lambda one: f"{one[1]}[{names[one[0]]}]" not in decisive)[:GROUPS]:
         asked = f"{key}[{names[g]}]" in decisive
-        texts = tuple(_quantity(row["groups"][g].get(key), key, 2, interval=asked) for row in rows)
+        own: list[Mapping[str, Any]] = [row["groups"][g] for row in rows]
+        texts = tuple(_quantity(group.get(key), key, 2, interval=asked) for group in own)
         found.append(Column(f"{_short(names[g])}\n{DELAYS[key]}", "95 %", texts, 0 if asked else 3 if found else 1))
     return found + [
         Column(
@@ -299,15 +304,15 @@ DELAYS = {"rtt_p95_s": "rtt", "delay_p95_s": "one way", "queueing_delay_p95_s": 
 """Keys of the delays of a group of datagrams, in order of preference, and their heads."""
 
 
-def _delay_of(rows: Sequence[Mapping[str, Any]], group: int) -> str:
+def _delay_of(rows: Sequence[BufferRow | ValueRow], group: int) -> str:
     """Return the key of the delay of a group of datagrams; empty for others, and where none was recorded."""
-    groups = [row["groups"][group] for row in rows]
+    groups: list[Mapping[str, Any]] = [row["groups"][group] for row in rows]
     if groups[0]["law"] is not None:
         return ""
     return next((key for key in DELAYS if any(_mean(each.get(key)) is not None for each in groups)), "")
 
 
-def footer(answer: SizeAnswer, document: Mapping[str, Any], rest: str, cited: str = "") -> str:
+def footer(answer: SizeAnswer, document: SizeDocument, rest: str, cited: str = "") -> str:
     """Describe what was done, how to see the rest, and the answer that is cited."""
     if answer.is_simulated:
         ran = f"{count(len(document['curve']), 'buffer')}, {count(answer.runs, 'run')}, {document['wall_s']:.0f} s"
@@ -342,28 +347,28 @@ def no_line(answer: SizeAnswer, buffer: int) -> list[str]:
     return wrapped(f"Linux: no line, since {why}")
 
 
-def _roles(row: Mapping[str, Any]) -> str:
+def _roles(row: ChosenRow) -> str:
     """Return a row's reasons to be in the table; the sentence already says if the suggestion is the smallest."""
     return ", ".join(role for role in row["is"] if not (role == "smallest" and "suggested" in row["is"]))
 
 
-def _mean(quantity: Mapping[str, float | None] | None) -> float | None:
+def _mean(quantity: Quantity | None) -> float | None:
     return None if quantity is None else quantity["mean"]
 
 
-def short_percent(quantity: Mapping[str, float | None] | None, digits: int) -> str:
+def short_percent(quantity: Quantity | None, digits: int) -> str:
     """Format a measured share in per cent, without its interval."""
     mean = _mean(quantity)
     return "-" if mean is None else f"{100 * mean:.{digits}g} %"
 
 
-def short_time(quantity: Mapping[str, float | None] | None) -> str:
+def short_time(quantity: Quantity | None) -> str:
     """Format a measured time with two digits, without its interval."""
     mean = _mean(quantity)
     return "-" if mean is None else "0" if mean == 0 else format_time(float(f"{mean:.2g}"))
 
 
-def _number(quantity: Mapping[str, float | None] | None, *, interval: bool = False) -> str:
+def _number(quantity: Quantity | None, *, interval: bool = False) -> str:
     mean = _mean(quantity)
     text = _with_interval(quantity, "jain") if interval else ""
     return text or ("-" if mean is None else f"{mean:.2f}")

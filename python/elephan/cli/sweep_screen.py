@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elephan.assignments import labelled
 from elephan.cli.brief import brief
@@ -41,6 +41,9 @@ from elephan.sweeps.columns import (
     varied_link,
 )
 from elephan.units import count, format_number, scaled
+
+if TYPE_CHECKING:
+    from elephan.results import RunDocument
 
 RANKS = {"utilization": 0, "delay": 1, "page_time_p95": 1, "loss": 3, "total": 5, "jain": 5}
 """Ranks of columns, which are omitted in descending order if there is no room; columns of groups have rank 2."""
@@ -258,7 +261,7 @@ class _PointTable:
             columns if self.whole else [column for column in columns if set(column.cells) != {"-"} or not column.rank]
         )
 
-    def _cell(self, column: AnyColumn, documents: dict[int, Any], i: int, divide: float, *, bare: bool) -> str:
+    def _cell(self, column: AnyColumn, documents: dict[int, RunDocument], i: int, divide: float, *, bare: bool) -> str:
         """Format the value of a column at a point."""
         cell, document = self.found[i][column.label], documents[i]
         flows = sum(document["groups"][g]["flows"] for g in column.counted)

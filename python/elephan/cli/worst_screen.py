@@ -6,7 +6,7 @@ import math
 import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from elephan.assignments import labelled
 from elephan.cli.columns import Column, command_lines, table_lines, wrapped
@@ -16,6 +16,7 @@ from elephan.units import count, format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
     from elephan.worst import Harm, LawAttack, SearchState, WorstSizing
+    from elephan.worst.documents import AttackPart, RandomCases, RoundDocument, TailDocument, WorstDocument
 
 Found = TypeVar("Found", "LawAttack", "WorstSizing")
 
@@ -73,7 +74,7 @@ def worst_screen(found: WorstSizing, title: str, out: Path | None, *, details: b
     return [*lines, *_replay(out)]
 
 
-def _sentence(found: WorstSizing, document: Mapping[str, Any]) -> str:
+def _sentence(found: WorstSizing, document: WorstDocument) -> str:
     nominal, buffer = document["nominal_packets"], document["buffer_packets"]
     if nominal is None:
         return f"No answer for {found.target}, already for the file as it is: {found.note}."
@@ -86,11 +87,11 @@ def _sentence(found: WorstSizing, document: Mapping[str, Any]) -> str:
     )
 
 
-def _table(document: Mapping[str, Any], harm: Harm) -> list[str]:
+def _table(document: WorstDocument, harm: Harm) -> list[str]:
     """Return a line for each attack: its buffer, the random cases, the worst found, the estimate."""
     rows = document["rounds"]
 
-    def cells(of: Callable[[Mapping[str, Any]], str]) -> tuple[str, ...]:
+    def cells(of: Callable[[RoundDocument], str]) -> tuple[str, ...]:
         return tuple(map(of, rows))
 
     columns = [
@@ -108,14 +109,14 @@ def _table(document: Mapping[str, Any], harm: Harm) -> list[str]:
     return [line for line in table_lines(columns) if line.strip()]
 
 
-def _estimate(level: Mapping[str, Any] | None, harm: Harm) -> str:
+def _estimate(level: TailDocument | None, harm: Harm) -> str:
     if level is None:
         return "too few cases"
     low, high = (write_value(harm, end) for end in level["ci95"])
     return f"{write_value(harm, level['value'])} ({low} to {high})"
 
 
-def _beside(document: Mapping[str, Any], harm: Harm) -> list[str]:
+def _beside(document: AttackPart, harm: Harm) -> list[str]:
     """Compare the worst case with random cases."""
     random = document["random"]
     text = (
@@ -127,7 +128,7 @@ def _beside(document: Mapping[str, Any], harm: Harm) -> list[str]:
     return wrapped(f"{text}. {_unseen(random)}")
 
 
-def _unseen(random: Mapping[str, Any]) -> str:
+def _unseen(random: RandomCases) -> str:
     share = 100 * random["worse_share_at_most"]
     return f"At most {share:.2g} % of random cases are worse than the worst of {random['cases']} (95 %)."
 

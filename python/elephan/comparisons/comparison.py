@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from elephan import testbed
 from elephan.comparisons.sawtooth import sawtooth_statistics
 from elephan.errors import InputError
 from elephan.network import Network
-from elephan.results import CompareDocument, ComparedQuantityDocument, ResultPart, ResultTables
+from elephan.results import ResultPart, ResultTables
 from elephan.runs import run
 from elephan.runs.arrays import buffer_packets
 from elephan.runs.result import RunResult
@@ -26,6 +26,9 @@ from elephan.theory.models import MODELS
 from elephan.theory.models.bottleneck import bottleneck
 from elephan.theory.models.senders import PERIOD, ignored_parameters, violated_by_senders
 from elephan.theory.sawtooth import synchronised
+
+if TYPE_CHECKING:
+    from elephan.results import CompareDocument, ComparedQuantityDocument, PartDocument, Quantity
 
 
 @dataclass(frozen=True)
@@ -70,11 +73,17 @@ class ComparedQuantity:
 
     def to_json(self) -> ComparedQuantityDocument:
         """Return the row as JSON has it."""
-        gaps = {f"{other}_gap": self.gap(other) for other in ("model", "simulation")}
-        values = {"model": self.model, "simulation": self.simulation, "testbed": self.testbed}
-        kind = "relative" if self.relative else "absolute"
-        own = {"name": self.name, "unit": self.unit, "gap_is": kind, "against": self.against}
-        return cast("ComparedQuantityDocument", own | values | gaps)
+        return {
+            "name": self.name,
+            "unit": self.unit,
+            "gap_is": "relative" if self.relative else "absolute",
+            "against": self.against,
+            "model": self.model,
+            "simulation": self.simulation,
+            "testbed": self.testbed,
+            "model_gap": self.gap("model"),
+            "simulation_gap": self.gap("simulation"),
+        }
 
 
 @dataclass(frozen=True)
@@ -232,13 +241,15 @@ QUANTITIES = (
 """Name, unit, and whether its gap is relative."""
 
 
-def _as_document(scenario: Scenario, said: Mapping[str, float]) -> dict[str, Any]:
+def _as_document(scenario: Scenario, said: Mapping[str, float]) -> PartDocument:
     """Return a model's values in the form of a run's document, without intervals."""
-    fact, means = scenario.links[0], {name: {"mean": value, "ci95": None} for name, value in said.items()}
-    link = {"name": fact["name"], "rate_bps": fact["rate_bps"], "queue": {"discipline": fact["discipline"]}}
+    fact = scenario.links[0]
+    means: dict[str, Quantity] = {name: {"mean": value, "ci95": None} for name, value in said.items()}
+    about = {"name": fact["name"], "rate_bps": fact["rate_bps"], "queue": {"discipline": fact["discipline"]}}
     own = {name: means[name] for name in ("utilization", "queueing_delay_s", "loss_ratio") if name in means}
-    fair = {"jain": means["jain"]} if "jain" in means else {}
-    return {"links": [{**link, "buffer_packets": buffer_packets(fact), **own}], "groups": [], "fairness": fair}
+    fair: dict[str, Quantity] = {"jain": means["jain"]} if "jain" in means else {}
+    link: Any = {**about, "buffer_packets": buffer_packets(fact), **own}
+    return {"links": [link], "groups": [], "fairness": fair}
 
 
 def _known(of: dict[str, float] | None, name: str) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,10 +14,11 @@ from elephan.pictures.words import joined, number
 from elephan.units import count, format_time
 
 if TYPE_CHECKING:
+    from elephan.results import CompareDocument
     from elephan.runs.sampled import SampledRun
 
 
-def over_time(document: Mapping[str, Any], seen: Mapping[str, SampledRun]) -> tuple[Figure, ...]:
+def over_time(document: CompareDocument, seen: Mapping[str, SampledRun]) -> tuple[Figure, ...]:
     """Make the pictures over time: windows, and the backlog of the first link.
 
     Parameters
@@ -53,8 +54,9 @@ def over_time(document: Mapping[str, Any], seen: Mapping[str, SampledRun]) -> tu
         alt = f"Backlog of {link['name']} over {format_time(run['duration_s'])}. {spans(backlog, 'packets', warmup_s)}"
         axis, limit = Axis("backlog", "packets", low=0.0), link["buffer_packets"]
         # A buffer far above the backlog would flatten the picture.
-        near = limit is not None and limit <= 4 * max(float(np.nanmax(s.y, initial=0.0)) for s in backlog)
-        marks = (Mark(limit, f"buffer, {count(limit, 'packet')}", "y", "wanted"),) if near else ()
+        highest = max(float(np.nanmax(s.y, initial=0.0)) for s in backlog)
+        near = limit is not None and limit <= 4 * highest
+        marks = (Mark(limit, f"buffer, {count(limit or 0, 'packet')}", "y", "wanted"),) if near else ()
         figures.append(Figure("backlog", "Backlog", alt, time, axis, backlog, (*shade, *marks), link="time"))
     return tuple(figures)
 

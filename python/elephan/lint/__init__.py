@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 from elephan.catalog import Card
 from elephan.lint.rule import LintRule, LintSubject, LintWarning
 from elephan.scenario import Scenario
+
+if TYPE_CHECKING:
+    from elephan.results import MeasuredRun
 
 __all__ = ["RULES", "LintRule", "LintWarning", "cards", "lint"]
 
@@ -45,7 +48,7 @@ RULES: tuple[LintRule, ...] = tuple(import_module(f"{__name__}.{name}").RULE for
 
 def lint(
     scenario: Scenario,
-    document: Mapping[str, Any] | None = None,
+    document: MeasuredRun | None = None,
     changes: Mapping[int, tuple[float, float | None]] | None = None,
 ) -> list[LintWarning]:
     """Check a scenario for settings that give its numbers another meaning than intended.

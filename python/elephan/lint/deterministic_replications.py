@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
+
+if TYPE_CHECKING:
+    from elephan.results import MeasuredRun, Quantity
+
+Run = TypeVar("Run", bound="MeasuredRun")
 
 ROUNDING = 1e-9
 """Half-width relative to the mean up to which a difference is only rounding."""
@@ -22,7 +26,7 @@ def _check(study: LintSubject) -> LintFindings:
         )
 
 
-def all_the_same(document: Mapping[str, Any]) -> bool:
+def all_the_same(document: MeasuredRun) -> bool:
     """Return whether a run has several replications, and all are the same.
 
     Parameters
@@ -38,7 +42,7 @@ def all_the_same(document: Mapping[str, Any]) -> bool:
     return bool(moving) and all(_is_constant(quantity) for quantity in moving)
 
 
-def without_empty_intervals(document: Mapping[str, Any]) -> dict[str, Any]:
+def without_empty_intervals(document: Run) -> Run:
     """Return the document of a run without its intervals if all replications are the same, else as it is.
 
     Examples
@@ -53,14 +57,15 @@ def without_empty_intervals(document: Mapping[str, Any]) -> dict[str, Any]:
             return {key: None if key == "ci95" else strip(part) for key, part in value.items()}
         return [strip(part) for part in value] if isinstance(value, list) else value
 
-    return dict(strip(document) if all_the_same(document) else document)
+    found: Run = strip(document) if all_the_same(document) else document.copy()
+    return found
 
 
 SAME = "all the same because nothing is random"
 """Words on such replications beside their number."""
 
 
-def _is_constant(quantity: Mapping[str, Any]) -> bool:
+def _is_constant(quantity: Quantity) -> bool:
     return quantity["ci95"] is not None and quantity["ci95"] <= ROUNDING * abs(quantity["mean"])
 
 

@@ -6,10 +6,13 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elephan.catalog import Card
 from elephan.network import FlowGroup, Network
+
+if TYPE_CHECKING:
+    from elephan.results import MeasuredRun, WarningDocument
 
 _TEXTS = tomllib.loads(files("elephan.lint").joinpath("rules.toml").read_text(encoding="utf-8"))
 """Title, source and reason of each rule."""
@@ -73,14 +76,20 @@ class LintWarning:
         """Whether the result is in doubt, not only what it is of."""
         return self.rule in GRAVE
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> WarningDocument:
         """Return the entry of ``warnings`` in a document.
 
         Returns
         -------
         dict of str to str
         """
-        return dict(vars(self))
+        return {
+            "rule": self.rule,
+            "severity": self.severity,
+            "where": self.where,
+            "message": self.message,
+            "remedy": self.remedy,
+        }
 
 
 @dataclass(frozen=True)
@@ -99,7 +108,7 @@ class LintSubject:
     """
 
     network: Network
-    document: Mapping[str, Any] | None = None
+    document: MeasuredRun | None = None
     changes: Mapping[int, tuple[float, float | None]] = field(default_factory=dict)
 
     def measured(self, group: FlowGroup, quantity: str) -> float | None:
@@ -117,7 +126,8 @@ class LintSubject:
         """
         if self.document is None:
             return None
-        mean: float | None = self.document["groups"][group.index][quantity]["mean"]
+        row: Mapping[str, Any] = self.document["groups"][group.index]
+        mean: float | None = row[quantity]["mean"]
         return mean
 
 

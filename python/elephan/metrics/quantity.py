@@ -277,9 +277,7 @@ def derived(links: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     return {each.name: each.derive(links) for each in quantities(LINKS) if each.derive is not None}
 
 
-def report(
-    of: Iterable[Quantity], source: Any, over: Callable[[Sequence[float]], dict[str, float | None]]
-) -> dict[str, Any]:
+def report(of: Iterable[Quantity], source: Any, over: Callable[[Sequence[float]], Any]) -> Any:
     """Estimate quantities for a document.
 
     Parameters

@@ -27,7 +27,7 @@ def number(x: float, digits: int = 4) -> str:
     return format_interval(x, None, digits, thousands=",")
 
 
-def with_unit(quantity: Mapping[str, float | None] | float | None, unit: str, digits: int = 3, *, of: str = "") -> str:
+def with_unit(quantity: Mapping[str, Any] | float | None, unit: str, digits: int = 3, *, of: str = "") -> str:
     """Format a measured quantity with a suitable unit.
 
     Parameters
@@ -75,7 +75,7 @@ def row_with_unit(row: Mapping[str, Any], key: str, unit: str, digits: int = 3) 
     return with_unit(row[key], unit, digits, of=key)
 
 
-def plain(quantity: Mapping[str, float | None] | float | None, unit: str, digits: int = 3) -> str:
+def plain(quantity: Mapping[str, Any] | float | None, unit: str, digits: int = 3) -> str:
     """Format a quantity with its unit, without its interval.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -205,7 +205,8 @@ def _value(variant: SizedVariant, column: _Column) -> tuple[float, float, float]
             return None  # The nearest is no answer to "how large", and can be the largest that was tried.
         low, high = variant.answer.interval or (buffer, buffer)
         return buffer, buffer - low, (high if math.isfinite(high) else variant.answer.curve.buffers[-1]) - buffer
-    row = variant.answer.at(buffer)[column.metric]
+    measured: Mapping[str, Any] = variant.answer.at(buffer)
+    row = measured[column.metric]
     if row is None or row["mean"] is None:
         return None
     mean, half = column.scale * row["mean"], column.scale * (row["ci95"] or 0.0)

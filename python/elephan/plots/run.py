@@ -41,7 +41,7 @@ def run_figures(result: ReplicatedRun) -> dict[str, Figure]:
     """
     figures = {}
     if result.outcomes[0].has_series:
-        shown = over_time(dict(result.parts[0].document), result.scenario, sampled(result))
+        shown = over_time(result.to_json(), result.scenario, sampled(result))
         figures = {"run": _figure(result, shown)} if shown else {}
     distributions = distributions_figure(result)
     if distributions is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from matplotlib.figure import Figure
 
 from elephan.causes import IdleCauses
@@ -28,7 +30,7 @@ def size_figure(answer: SizeAnswer) -> Figure:
     return sheet(figures, title, (WIDTH, 7.2), answer.scenario, f"{runs}; models and all rules: elephan report")
 
 
-def saved_size_figure(saved: SavedSizing) -> Figure | None:
+def saved_size_figure(saved: SavedSizing[Any]) -> Figure | None:
     """Draw a sizing that was read from a folder: measurements with each buffer, or each value, of each variant.
 
     Returns

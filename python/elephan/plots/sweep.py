@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -140,7 +140,7 @@ def as_numbers(name: str, points: Sequence[ResultPart]) -> LabelNumbers | None:
 def _measured(point: ResultPart, link: int) -> dict[str, tuple[float, float]]:
     """Mean and half-width of each metric of a point."""
     document = point.document
-    row = document["links"][min(link, len(document["links"]) - 1)]
+    row: Mapping[str, Any] = document["links"][min(link, len(document["links"]) - 1)]
     found = {metric: row[metric] for metric, *_ in PANELS if metric in row} | {"jain": document["fairness"]["jain"]}
     return {metric: (_number(each["mean"], math.nan), _number(each["ci95"], 0.0)) for metric, each in found.items()}
 

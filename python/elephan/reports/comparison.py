@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +22,9 @@ from elephan.scenario import Scenario
 from elephan.sizing.saved import read_models
 from elephan.units import count, format_time
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from elephan.results import WarningDocument
+    from elephan.sizing.documents import NearestRow, VariantDocument, VariantName, VariantsDocument
 
 REACH = 4.0
 """Range of delays on the curves: from the smallest delay of an answer over this factor to the largest times it."""
@@ -44,8 +46,8 @@ def page(folder: Path) -> ReportPage:
     InputError
         If something in it cannot be read.
     """
-    document = read_document(folder / "comparison.json")
-    variants: list[Document] = document["variants"]
+    document: VariantsDocument = read_document(folder / "comparison.json")
+    variants = document["variants"]
     if not variants:
         raise InputError(f"{folder / 'comparison.json'}: holds no variants; compare laws or queues again")
     found = document["recommendation"]
@@ -95,7 +97,7 @@ def page(folder: Path) -> ReportPage:
     )
 
 
-def label(variant: Document, between: str = " with ") -> str:
+def label(variant: VariantName, between: str = " with ") -> str:
     """Name a variant.
 
     Parameters
@@ -111,17 +113,17 @@ def label(variant: Document, between: str = " with ") -> str:
     return f"{variant['law']}{between}{variant['queue']}"
 
 
-def _set_up(variants: Sequence[Document], scenario: Scenario, facts: Document) -> str:
+def _set_up(variants: Sequence[VariantDocument], scenario: Scenario, facts: Mapping[str, Any]) -> str:
     laws, queues = (list(dict.fromkeys(v[key] for v in variants)) for key in ("law", "queue"))
     return f"{set_up(scenario, facts)} Compared: {', '.join(laws)} under {', '.join(queues)}."
 
 
-def _at(variant: Document) -> Document:
+def _at(variant: VariantDocument) -> VariantDocument | NearestRow:
     """Return the measurements at the answer, or at the nearest buffer if no buffer meets the target."""
     return variant if variant["met"] else variant["nearest"] or variant
 
 
-def _tiles(chosen: Document) -> tuple[HeadlineNumber, ...]:
+def _tiles(chosen: VariantDocument) -> tuple[HeadlineNumber, ...]:
     measured = _at(chosen)
     if measured["buffer_packets"] is None:
         return ()
@@ -129,14 +131,14 @@ def _tiles(chosen: Document) -> tuple[HeadlineNumber, ...]:
     return (buffer, *cost_tiles(measured), *fairness_tile(measured))
 
 
-def _interval(variant: Document) -> str:
+def _interval(variant: VariantDocument) -> str:
     low, high = variant["buffer_interval_packets"] or (None, None)
     if low is None:
         return ""
     return f"95 %: {low:,} to {high:,}" if high is not None else f"95 %: {low:,} or more"
 
 
-def _notes(document: Document) -> tuple[str, ...]:
+def _notes(document: VariantsDocument) -> tuple[str, ...]:
     found = document["recommendation"]
     sentences = [f"Otherwise: {found['otherwise']}."] if found["otherwise"] else []
     sentences += [f"But: {caveat}." for caveat in found["caveats"]]
@@ -144,7 +146,7 @@ def _notes(document: Document) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def table(variants: Sequence[Document], chosen: Document) -> Table:
+def table(variants: Sequence[VariantDocument], chosen: VariantDocument) -> Table:
     """List the variants; a variant without a sufficient buffer shows the values of the nearest one.
 
     Parameters
@@ -167,7 +169,7 @@ def table(variants: Sequence[Document], chosen: Document) -> Table:
     return tabulated("Variants, with 95 % intervals", columns, variants, "" if met else note)
 
 
-def _trade_off(variants: Sequence[Document], chosen: Document, curves: dict[str, Any]) -> Figure:
+def _trade_off(variants: Sequence[VariantDocument], chosen: VariantDocument, curves: dict[str, Any]) -> Figure:
     """Draw every measured buffer as a point of (delay, utilization), and mark each answer."""
     series, delays, lowest, sentences = [], [], 1.0, []
     for k, variant in enumerate(variants):
@@ -208,12 +210,12 @@ def _trade_off(variants: Sequence[Document], chosen: Document, curves: dict[str,
     )
 
 
-def _answer(variant: Document) -> str:
+def _answer(variant: VariantDocument) -> str:
     buffer = _at(variant)["buffer_packets"]
     return f"{label(variant)}, {count(buffer, 'packet')}" if buffer is not None else label(variant)
 
 
-def _curve(variant: Document, models: dict[str, Any]) -> tuple[Any, Any]:
+def _curve(variant: VariantDocument, models: dict[str, Any]) -> tuple[Any, Any]:
     """Delay [ms] and utilization as the buffer grows: as measured, or by the trusted model if nothing was simulated."""
     rows = [
         (row["queueing_delay_s"]["mean"], row["utilization"]["mean"])
@@ -227,14 +229,15 @@ def _curve(variant: Document, models: dict[str, Any]) -> tuple[Any, Any]:
     return 1e3 * delay, used
 
 
-def _costs(variants: Sequence[Document], chosen: Document) -> list[Figure]:
+def _costs(variants: Sequence[VariantDocument], chosen: VariantDocument) -> list[Figure]:
     """Draw one picture for each quantity, with a place for each variant."""
     names = tuple(label(v) for v in variants)
     found = []
     for key, title, axis, scale in COLUMNS:
         x, mean, half = [], [], []
         for k, variant in enumerate(variants):
-            value = _at(variant)[key]
+            measured: Mapping[str, Any] = _at(variant)
+            value = measured[key]
             if key == "buffer_packets":
                 low, high = variant["buffer_interval_packets"] or (value, value)
                 if value is None or not variant["met"]:
@@ -260,12 +263,12 @@ def _costs(variants: Sequence[Document], chosen: Document) -> list[Figure]:
     return found
 
 
-def _levels(target: Document, key: str, scale: float) -> tuple[Mark, ...]:
+def _levels(target: Mapping[str, float], key: str, scale: float) -> tuple[Mark, ...]:
     named = {"queueing_delay_s": "delay_s", "loss_ratio": "loss", "jain": "fairness"}.get(key, "")
     return (Mark(scale * target[named], "wanted", "y", "wanted"),) if named in target else ()
 
 
-def _curves(variants: Sequence[Document]) -> list[Table]:
+def _curves(variants: Sequence[VariantDocument]) -> list[Table]:
     found = []
     for variant in variants:
         if variant["curve"]:
@@ -274,11 +277,11 @@ def _curves(variants: Sequence[Document]) -> list[Table]:
     return found
 
 
-def _warnings(variants: Sequence[Document]) -> tuple[dict[str, str], ...]:
+def _warnings(variants: Sequence[VariantDocument]) -> tuple[WarningDocument, ...]:
     """Collect the warnings of all variants, each once."""
     return tuple({tuple(w.items()): w for variant in variants for w in variant["warnings"]}.values())
 
 
-def _command(variants: Sequence[Document]) -> str:
+def _command(variants: Sequence[VariantDocument]) -> str:
     laws, queues = (",".join(dict.fromkeys(v[key] for v in variants)) for key in ("law", "queue"))
     return command(variants[0], f" --laws {laws} --queues {queues}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from elephan.pictures.table import Column, Table, cell, fact_column, tabulated
 from elephan.pictures.words import capital
@@ -14,7 +14,8 @@ from elephan.sizing.limit_words import limit_sentence, said
 from elephan.sizing.saved import SavedLimit
 from elephan.units import count, format_time
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from elephan.sizing.documents import LimitDocument, ValueRow
 
 QUESTIONS = {
     "rtt": "How long a path is this buffer enough for?",
@@ -68,9 +69,10 @@ def page(folder: Path) -> ReportPage:
     )
 
 
-def rows_table(document: Document) -> Table:
+def rows_table(document: LimitDocument) -> Table:
     """List every measured value of the searched quantity; for RED, with a drop-tail queue beside it."""
     rows, drop_tail = document["rows"], document["drop_tail"]
+    shown: list[ValueRow] = [*rows] if drop_tail is None else [*rows, drop_tail]
     columns = (
         Column(
             document["find"],
@@ -80,4 +82,4 @@ def rows_table(document: Document) -> Table:
         *cost_columns(rows, group_losses=False),
         fact_column("replications", "replications"),
     )
-    return tabulated("Measured, with 95 % intervals", columns, rows if drop_tail is None else [*rows, drop_tail])
+    return tabulated("Measured, with 95 % intervals", columns, shown)

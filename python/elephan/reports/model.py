@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from elephan.reports.sources import made_by
 from elephan.runs.saved import read_document
 from elephan.units import count, format_quantity, scaled
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from elephan.results import ModelDocument
 
 KEYS = {"model", "title", "units", "rows"}
 """Keys of a model's table; no other document has all of them."""
@@ -29,7 +30,7 @@ DECADE = 8.0
 """Values that span more than this factor are shown on a logarithmic axis."""
 
 
-def document_of(folder: Path) -> Document | None:
+def document_of(folder: Path) -> ModelDocument | None:
     """Find the document of a model's table.
 
     Returns
@@ -39,7 +40,7 @@ def document_of(folder: Path) -> Document | None:
     """
     for path in sorted(folder.glob("*.json")):
         try:
-            document = read_document(path)
+            document: ModelDocument = read_document(path)
         except InputError:
             continue
         if set(document) >= KEYS and document["rows"]:
@@ -90,7 +91,7 @@ def page(folder: Path) -> ReportPage:
     )
 
 
-def _given(rows: Sequence[Document]) -> list[str]:
+def _given(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Guess the parameters of a model unknown to this version: columns of words, and the first column of numbers."""
     words = [name for name, value in rows[0].items() if isinstance(value, str)]
     first = next((name for name in rows[0] if name not in words), None)
@@ -101,7 +102,7 @@ def _value_text(value: Any, unit: str) -> str:
     return value if isinstance(value, str) else format_quantity(value, unit)
 
 
-def _sentence(rows: Sequence[Document], units: Document, computed: Sequence[str]) -> str:
+def _sentence(rows: Sequence[Mapping[str, Any]], units: Mapping[str, str], computed: Sequence[str]) -> str:
     phrases = []
     for name in computed[:4]:
         values = [row[name] for row in rows if isinstance(row[name], int | float)]
@@ -121,7 +122,7 @@ def _bare(name: str) -> str:
 
 
 def _figures(
-    document: Document, x: str, varied: Sequence[str], computed: Sequence[str], titles: dict[str, str]
+    document: ModelDocument, x: str, varied: Sequence[str], computed: Sequence[str], titles: dict[str, str]
 ) -> tuple[Figure, ...]:
     """Draw each column against one parameter, with a line for each combination of the others."""
     rows, units = document["rows"], document["units"]
@@ -163,7 +164,7 @@ def _scale(values: Any) -> Any:
     return "log" if low > 0 and high / low >= DECADE else "linear"
 
 
-def _table(rows: Sequence[Document], units: Document, names: Sequence[str]) -> Table:
+def _table(rows: Sequence[Mapping[str, Any]], units: Mapping[str, str], names: Sequence[str]) -> Table:
     def of(name: str) -> Column:
         numbers = [row[name] for row in rows if isinstance(row[name], int | float)]
         scale, unit = scaled(units[name], numbers) if numbers else (1.0, "")
@@ -173,7 +174,7 @@ def _table(rows: Sequence[Document], units: Document, names: Sequence[str]) -> T
     return tabulated("Every row", map(of, names), rows, where="the Parquet file")
 
 
-def _command(document: Document, given: Sequence[str]) -> str:
+def _command(document: ModelDocument, given: Sequence[str]) -> str:
     rows, units = document["rows"], document["units"]
     words = []
     for name in given:

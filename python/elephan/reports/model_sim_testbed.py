@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.comparisons.pictures import over_time
 from elephan.errors import InputError
@@ -22,7 +22,10 @@ from elephan.runs.saved import SavedRun, read_document
 from elephan.scenario import Scenario
 from elephan.units import format_time
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from elephan.results import CompareDocument, ComparedQuantityDocument, RunAbout, RunDocument, WarningDocument
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -58,13 +61,12 @@ def page(folder: Path) -> ReportPage:
     InputError
         If something in it cannot be read.
     """
-    document = read_document(folder / "compare.json")
-    rows: list[Document] = document["rows"]
+    document: CompareDocument = read_document(folder / "compare.json")
     simulation, testbed = document["simulation"], document["testbed"]
     run, known = simulation["run"], None if testbed is None else testbed["testbed"]
     scenario = Scenario.from_text(document["scenario"], "scenario.toml")
     parts = [PageSection("Quantities", tables=(quantities_table(document),))]
-    halves = {name: _seen(document, folder, name) for name in _halves(document)}
+    halves = {name: _seen(half, folder, name) for name, half in _halves(document).items()}
     figures = over_time(document, {name: seen for name, seen in halves.items() if seen is not None})
     if figures:
         parts.append(PageSection("Over time", (_when(run),), figures))
@@ -78,7 +80,7 @@ def page(folder: Path) -> ReportPage:
         headline=_headline(document),
         sentence=_sentence(document),
         tone="bad" if known is not None and not known["valid"] else "plain",
-        tiles=tuple(_tiles(rows, _against(document)))[:MOST_TILES],
+        tiles=tuple(_tiles(document["rows"], _against(document)))[:MOST_TILES],
         notes=tuple(_notes(document)),
         parts=tuple(parts),
         warnings=_warnings(simulation, testbed),
@@ -89,29 +91,31 @@ def page(folder: Path) -> ReportPage:
     )
 
 
-def _halves(document: Document) -> dict[str, Document]:
+def _halves(document: CompareDocument) -> dict[str, RunDocument]:
     """Return the documents of the runs that exist."""
-    return {name: document[name] for name in ("simulation", "testbed") if document[name] is not None}
+    tested = document["testbed"]
+    return {"simulation": document["simulation"]} | ({} if tested is None else {"testbed": tested})
 
 
-def _against(document: Document) -> str:
+def _against(document: CompareDocument) -> str:
     """Return the reference that the others are compared with: the testbed, otherwise the simulation."""
     return "simulation" if document["testbed"] is None else "testbed"
 
 
-def _others(document: Document) -> list[str]:
+def _others(document: CompareDocument) -> list[str]:
     """Return the compared sources that have at least one quantity."""
     others = ("model", "simulation") if document["testbed"] is not None else ("model",)
-    return [other for other in others if any(row[other] is not None for row in document["rows"])]
+    rows: Sequence[Mapping[str, Any]] = document["rows"]
+    return [other for other in others if any(row[other] is not None for row in rows)]
 
 
-def _shown(row: Document) -> DisplayFormat:
+def _shown(row: ComparedQuantityDocument) -> DisplayFormat:
     """Return the display format of a quantity; an unknown quantity keeps the document's name and unit."""
     unit = "" if row["unit"] == "1" else row["unit"]
     return SHOWN.get(row["name"], DisplayFormat(row["name"], unit, 1.0, unit))
 
 
-def _size(row: Document, gap: float) -> str:
+def _size(row: ComparedQuantityDocument, gap: float) -> str:
     """Format the size of a gap: relative to the reference, in percentage points, or as a plain difference."""
     if row["gap_is"] == "relative":
         return f"{number(abs(100 * gap), 2)}{NARROW}%"
@@ -120,23 +124,29 @@ def _size(row: Document, gap: float) -> str:
     return number(abs(gap), 2)
 
 
-def _signed(row: Document, gap: float) -> str:
+def _signed(row: ComparedQuantityDocument, gap: float) -> str:
     return f"{'+' if gap > 0 else MINUS if gap < 0 else ''}{_size(row, gap)}"
 
 
-def _worst(document: Document, other: str) -> tuple[Document, float] | None:
+def _worst(document: CompareDocument, other: str) -> tuple[ComparedQuantityDocument, float] | None:
     """Return the quantity with the largest gap; relative gaps and gaps of shares are compared with each other."""
-    found = [(row, gap) for row in document["rows"] if (gap := row[f"{other}_gap"]) is not None]
+    found = [(row, gap) for row in document["rows"] if (gap := _gap(row, other)) is not None]
     return max(found, key=lambda pair: abs(pair[1]), default=None)
 
 
-def _question(document: Document) -> str:
+def _gap(row: Mapping[str, Any], other: str) -> float | None:
+    """Return the gap of one of the sources."""
+    gap: float | None = row[f"{other}_gap"]
+    return gap
+
+
+def _question(document: CompareDocument) -> str:
     if document["testbed"] is None:
         return "How far is an analytic model from the simulator? The kernel was not asked."
     return "How far are an analytic model and the simulator from the kernel's own TCP?"
 
 
-def _headline(document: Document) -> str:
+def _headline(document: CompareDocument) -> str:
     against, others = _against(document), _others(document)
     if document["testbed"] is not None and not document["testbed"]["testbed"]["valid"]:
         return "The testbed is not valid"
@@ -147,7 +157,7 @@ def _headline(document: Document) -> str:
     return f"{other.capitalize()} within {_size(*found)} of the {against}"
 
 
-def _sentence(document: Document) -> str:
+def _sentence(document: CompareDocument) -> str:
     against, others = _against(document), _others(document)
     found = {other: worst for other in reversed(others) if (worst := _worst(document, other)) is not None}
     sentences = [f"the {other} in {_shown(row).title} ({_signed(row, gap)})" for other, (row, gap) in found.items()]
@@ -158,24 +168,25 @@ def _sentence(document: Document) -> str:
     return f"{verdict(document['testbed']['testbed'])} {far}".rstrip()
 
 
-def _tiles(rows: Sequence[Document], against: str) -> list[HeadlineNumber]:
+def _tiles(rows: Sequence[ComparedQuantityDocument], against: str) -> list[HeadlineNumber]:
     """Make the headline numbers: the reference's values, and the gaps of the others."""
     found = []
     for row in rows:
-        if row[against] is None:
+        values: Mapping[str, Any] = row
+        if values[against] is None:
             continue
         shown = _shown(row)
         gaps = [
             f"{other}{NARROW}{_signed(row, gap)}"
             for other in ("simulation", "model")
-            if (gap := row[f"{other}_gap"]) is not None
+            if (gap := _gap(row, other)) is not None
         ]
-        value = with_unit(row[against], shown.sentence_unit)
+        value = with_unit(values[against], shown.sentence_unit)
         found.append(HeadlineNumber(capital(shown.title), value, ", ".join(gaps)))
     return found
 
 
-def _notes(document: Document) -> list[str]:
+def _notes(document: CompareDocument) -> list[str]:
     sentences = []
     if "model" in _others(document):
         sentences.append(
@@ -191,14 +202,16 @@ def _notes(document: Document) -> list[str]:
         sentences.append(
             "The testbed has 12 bytes more of header in a segment (timestamps), and windows sampled ten times a second."
         )
-        if "differences" not in document["testbed"]["testbed"]:
+        # Documents of earlier versions do not have them.
+        record: Mapping[str, Any] = document["testbed"]["testbed"]
+        if "differences" not in record:
             sentences.append("Its recovery is the kernel's (RACK and PRR), whatever the scenario says.")
     if document["simulation"]["run"]["replications"] == 1:
         sentences.append("One replication: there is nothing to say how much of a gap is chance. More give intervals.")
     return sentences
 
 
-def quantities_table(document: Document) -> Table:
+def quantities_table(document: CompareDocument) -> Table:
     """List each quantity as each source has it, and the gaps.
 
     Returns
@@ -212,9 +225,10 @@ def quantities_table(document: Document) -> Table:
     rows = []
     for row in document["rows"]:
         shown = _shown(row)
+        means: Mapping[str, Any] = row
         values = [cell(row["model"], shown.scale)]
-        values += [cell(measured[name].get(row["name"], row[name]), shown.scale) for name in halves]
-        gaps = [_gap_cell(row, row[f"{other}_gap"]) for other in others]
+        values += [cell(measured[name].get(row["name"], means[name]), shown.scale) for name in halves]
+        gaps = [_gap_cell(row, _gap(row, other)) for other in others]
         rows.append((cell(shown.title), cell(shown.unit), *values, *gaps))
     heads = ("quantity", "unit", "model", *halves, *(f"{other} less {against}" for other in others))
     note = f"A gap is a share of what the {against} has; of utilization and Jain's index it is the difference (points: "
@@ -222,43 +236,41 @@ def quantities_table(document: Document) -> Table:
     return Table("Quantities, with 95 % intervals where there are any", heads, tuple(rows), note)
 
 
-def _measured(half: Document) -> Document:
+def _measured(half: RunDocument) -> dict[str, Any]:
     """Return the quantities of a run that have an interval."""
-    link = half["links"][0]
+    link: Mapping[str, Any] = half["links"][0]
     found = {name: link[name] for name in SHOWN if name in link}
     return found | {"jain": half["fairness"]["jain"]}
 
 
-def _gap_cell(row: Document, gap: float | None) -> Cell:
+def _gap_cell(row: ComparedQuantityDocument, gap: float | None) -> Cell:
     return cell(None) if gap is None else Cell(_signed(row, gap), 100.0 * gap)
 
 
-def _when(run: Document) -> str:
+def _when(run: RunAbout) -> str:
     words = "The first replication" if run["replications"] > 1 else "The replication"
     words += f"; shaded: the warm-up of {format_time(run['warmup_s'])}" if run["warmup_s"] else ""
     return f"{words}. Dashed: what the model says, and the buffer. The pictures are zoomed together along time."
 
 
-def _seen(document: Document, folder: Path, name: str) -> SampledRun | None:
+def _seen(half: RunDocument, folder: Path, name: str) -> SampledRun | None:
     """Return the samples of one of the runs, if they are in the folder."""
     if not table_path(folder / name, "samples").exists():
         return None
-    if read_document(folder / name / "run.json").get("run") != document[name]["run"]:
+    if read_document(folder / name / "run.json").get("run") != half["run"]:
         raise InputError(f"{folder / name}: is of another run than {folder / 'compare.json'}; compare again")
     return sampled(SavedRun(folder / name))
 
 
-def _details(document: Document) -> tuple[Table, ...]:
+def _details(document: CompareDocument) -> tuple[Table, ...]:
     """Make tables of the links and groups of both runs, one below the other."""
     halves = _halves(document)
-    links, groups = (
-        [row | {"name": f"{row['name']}, {name}"} for name, half in halves.items() for row in half[part]]
-        for part in ("links", "groups")
-    )
+    links = [row | {"name": f"{row['name']}, {name}"} for name, half in halves.items() for row in half["links"]]
+    groups = [row | {"name": f"{row['name']}, {name}"} for name, half in halves.items() for row in half["groups"]]
     return links_table(links), groups_table(groups)
 
 
-def _warnings(simulation: Document, testbed: Document | None) -> tuple[dict[str, str], ...]:
+def _warnings(simulation: RunDocument, testbed: RunDocument | None) -> tuple[WarningDocument, ...]:
     """Collect the warnings, each once even if both runs have it."""
     every = [*simulation["warnings"], *(testbed["warnings"] if testbed else ())]
     return tuple({(w["rule"], w["where"]): w for w in reversed(every)}.values())[::-1]
@@ -272,7 +284,7 @@ def _command(*, real: bool) -> TerminalCommand:
     return TerminalCommand("elephan compare scenario.toml --no-testbed --out compared/", says)
 
 
-def _provenance(document: Document, folder: Path) -> tuple[tuple[str, str], ...]:
+def _provenance(document: CompareDocument, folder: Path) -> tuple[tuple[str, str], ...]:
     run, path = document["simulation"]["run"], folder / "simulation" / "run.json"
     machine = read_document(path).get("provenance", {}) if path.exists() else {}
     runs = {name: half["run"] for name, half in _halves(document).items()}

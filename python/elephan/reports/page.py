@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from elephan.pictures.figure import Figure
     from elephan.pictures.table import Table
+    from elephan.results import WarningDocument
 
 
 class HeadlineNumber(NamedTuple):
@@ -92,7 +93,7 @@ class ReportPage:
     notes: tuple[str, ...] = ()
     commands: tuple[TerminalCommand, ...] = ()
     parts: tuple[PageSection, ...] = ()
-    warnings: tuple[dict[str, str], ...] | None = ()
+    warnings: tuple[WarningDocument, ...] | None = ()
     scenario: str = ""
     resolved: str = ""
     reproduce: tuple[TerminalCommand, ...] = ()

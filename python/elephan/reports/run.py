@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,7 +27,9 @@ from elephan.runs.saved import SavedRun, read_document
 from elephan.scenario import Scenario
 from elephan.units import count, format_rate, format_time
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from elephan.results import GroupDocument, LinkDocument, RunDocument, RunFileDocument
+    from elephan.results import Quantity as Mean
 
 
 def page(folder: Path) -> ReportPage:
@@ -38,8 +40,8 @@ def page(folder: Path) -> ReportPage:
     InputError
         If something in it cannot be read.
     """
-    document = read_document(folder / "run.json")
-    same, document = all_the_same(document), without_empty_intervals(document)
+    read: RunFileDocument = read_document(folder / "run.json")
+    same, document = all_the_same(read), without_empty_intervals(read)
     scenario = read_scenario(folder / "scenario.toml")
     run, links, sharing = document["run"], document["links"], counted_flows(scenario.groups)
     # Packets of real stacks may be late; those of a simulation cannot.
@@ -124,12 +126,12 @@ def _network(scenario: Scenario) -> tuple[str, ...]:
     return (*phrases, f"And {count(left, 'more link')}.") if left else phrases
 
 
-def _headline(links: Sequence[Document]) -> str:
+def _headline(links: Sequence[LinkDocument]) -> str:
     first = links[0]
     return f"{first['name']} is {row_with_unit(first, 'utilization', '%', 3)} busy"
 
 
-def _sentence(document: Document, links: Sequence[Document]) -> str:
+def _sentence(document: RunDocument, links: Sequence[LinkDocument]) -> str:
     phrases = []
     for link in links[:MOST_LINKS]:
         words = f"Link {link['name']} is {row_with_unit(link, 'utilization', '%', 3)} busy, packets wait "
@@ -143,21 +145,23 @@ def _sentence(document: Document, links: Sequence[Document]) -> str:
         else f"{group['name']} ({group['law'] or 'datagrams'}) gets {row_with_unit(group, 'goodput_bps', 'bit/s', 3)}"
         for group in document["groups"][:MOST_LINKS]
     ]
+    groups: Sequence[Mapping[str, Any]] = document["groups"]
     timed = [
         f" Of {group['name']} {what} takes {row_with_unit(group, f'{key}_s', 's', 3)}, 95 % of the time at most "
         f"{plain(group[f'{key}_p95_s'], 's', 3)}."
-        for group in document["groups"]
+        for group in groups
         for key, what, _ in TIMED
         if f"{key}_s" in group and group[f"{key}_s"]["mean"] is not None
     ]
     return f"{'; '.join(phrases)}. {capital(joined(flows))}.{''.join(timed[:MOST_LINKS])}"
 
 
-def _tiles(document: Document, links: Sequence[Document], sharing: int) -> tuple[HeadlineNumber, ...]:
+def _tiles(document: RunDocument, links: Sequence[LinkDocument], sharing: int) -> tuple[HeadlineNumber, ...]:
     link = links[0]
     of = f"of {link['name']}" if len(document["links"]) > 1 else ""
     found = [*cost_tiles(link, of), HeadlineNumber("Goodput", with_unit(_total(document), "bit/s"), "of all flows")]
-    timed = ((group, key) for group in document["groups"] for key, _, _ in TIMED if f"{key}_s" in group)
+    groups: Sequence[Mapping[str, Any]] = document["groups"]
+    timed = ((group, key) for group in groups for key, _, _ in TIMED if f"{key}_s" in group)
     for group, key in list(timed)[:2]:
         label = f"{group['name']}: {'round trip' if key == 'rtt' else 'delay, one way'}"
         found.append(HeadlineNumber(label, plain(group[f"{key}_p95_s"], "s"), "95 % take at most this"))
@@ -168,15 +172,15 @@ def _tiles(document: Document, links: Sequence[Document], sharing: int) -> tuple
     return tuple(found)
 
 
-def _total(document: Document) -> Document | float | None:
+def _total(document: RunDocument) -> Mean | float:
     """Return the goodput of all groups, with an interval only if there is a single group."""
     groups = document["groups"]
     if len(groups) == 1:
-        return dict(groups[0]["goodput_bps"])
+        return groups[0]["goodput_bps"]
     return sum(group["goodput_bps"]["mean"] or 0.0 for group in groups)
 
 
-def _precision(document: Document) -> tuple[str, ...]:
+def _precision(document: RunDocument) -> tuple[str, ...]:
     asked = document.get("precision")
     if asked is None:
         return ()
@@ -188,16 +192,16 @@ def _precision(document: Document) -> tuple[str, ...]:
     return (f"{head}: {'; '.join(rows)}.",)
 
 
-def _when(document: Document) -> str:
+def _when(document: RunDocument) -> str:
     run = document["run"]
     words = f"Replication 1 of {run['replications']}"
     words += f"; shaded: the warm-up of {format_time(run['warmup_s'])}" if run["warmup_s"] else ""
     return f"{words}. The pictures are zoomed together along time."
 
 
-def _distributions(document: Document, seen: SampledRun) -> tuple[Figure, ...]:
+def _distributions(document: RunDocument, seen: SampledRun) -> tuple[Figure, ...]:
     """Draw the distribution of the backlog, over all replications after the warm-up."""
-    shown = busiest(document, seen)
+    shown = busiest(document["links"], seen)
     found = []
     for k, name in enumerate(shown):
         values, share = seen.distribution(name)
@@ -220,10 +224,11 @@ def _distributions(document: Document, seen: SampledRun) -> tuple[Figure, ...]:
     return (backlog, *_delays(document, shown))
 
 
-def _delays(document: Document, shown: list[str]) -> tuple[Figure, ...]:
+def _delays(document: RunDocument, shown: list[str]) -> tuple[Figure, ...]:
     """Draw percentiles of the queueing delay of each link."""
     keys = ("queueing_delay_s", "queueing_delay_p50_s", "queueing_delay_p95_s", "queueing_delay_p99_s")
-    rows = [link for link in document["links"] if link["name"] in shown and link[keys[1]]["mean"] is not None]
+    links: Sequence[Mapping[str, Any]] = document["links"]
+    rows = [link for link in links if link["name"] in shown and link[keys[1]]["mean"] is not None]
     if not rows:
         return ()
     names = ("mean", "half wait less", "95 % wait less", "99 % wait less")
@@ -244,7 +249,7 @@ def _delays(document: Document, shown: list[str]) -> tuple[Figure, ...]:
     return (Figure("delay", title, alt, x_axis, y, tuple(series), table=table, height=260),)
 
 
-def links_table(links: Sequence[Document]) -> Table:
+def links_table(links: Sequence[LinkDocument]) -> Table:
     """List the results of each link."""
     columns = (
         fact_column("link", "name"),
@@ -259,7 +264,7 @@ def links_table(links: Sequence[Document]) -> Table:
     return tabulated("Links, with 95 % intervals", columns, links)
 
 
-def drops_table(links: Sequence[Document]) -> Table:
+def drops_table(links: Sequence[LinkDocument]) -> Table:
     """List the packets that each link dropped by cause; only links and causes with drops."""
     causes = [cause for cause in links[0]["drops"] if any(link["drops"][cause]["mean"] for link in links)]
     marks = any(link["marks"]["mean"] for link in links)
@@ -272,7 +277,7 @@ def drops_table(links: Sequence[Document]) -> Table:
     return tabulated("Packets dropped, by cause, with 95 % intervals", columns, some)
 
 
-def metrics_table(document: Document) -> Table:
+def metrics_table(document: RunDocument) -> Table:
     """List the requested metrics."""
     columns = (
         fact_column("metric", "quantity"),
@@ -284,7 +289,7 @@ def metrics_table(document: Document) -> Table:
     return tabulated("Metrics that were asked for, with 95 % intervals", columns, document["metrics"])
 
 
-def groups_table(groups: Sequence[Document]) -> Table:
+def groups_table(groups: Sequence[GroupDocument]) -> Table:
     """List the results of each group of flows."""
 
     def of(quantity: Quantity) -> Column:
@@ -303,7 +308,7 @@ def groups_table(groups: Sequence[Document]) -> Table:
     return tabulated("Groups of flows, with 95 % intervals", columns, groups)
 
 
-def _groups(document: Document, sharing: int) -> tuple[Table, ...]:
+def _groups(document: RunDocument, sharing: int) -> tuple[Table, ...]:
     """Make the tables of the groups, and of the fairness among flows that share; a single flow's index is always 1."""
     fair = document["fairness"]
     tables = (groups_table(document["groups"]), *_timed(document), *_transfers(document))
@@ -328,7 +333,7 @@ TIMED = (
 """Prefixes of the keys of timed datagrams, and words for them."""
 
 
-def _timed(document: Document) -> tuple[Table, ...]:
+def _timed(document: RunDocument) -> tuple[Table, ...]:
     """Make the table of the delays of groups of timed datagrams."""
     heads = {"s": "mean", "p50_s": "half take at most", "p95_s": "95 % take at most", "p99_s": "99 % take at most"}
     found = []
@@ -340,7 +345,7 @@ def _timed(document: Document) -> tuple[Table, ...]:
     return tuple(found)
 
 
-def _transfers(document: Document) -> tuple[Table, ...]:
+def _transfers(document: RunDocument) -> tuple[Table, ...]:
     some = [(group["name"], group["transfers"]) for group in document["groups"] if group["transfers"] is not None]
     if not some:
         return ()

@@ -15,6 +15,7 @@ from elephan.scenario import Scenario
 from elephan.units import count, resolved
 
 if TYPE_CHECKING:
+    from elephan.results import Quantity, WarningDocument
     from elephan.runs.saved import ReplicatedRun
 
 MOST_KEYS = 3
@@ -23,7 +24,7 @@ MOST_KEYS = 3
 MOST_SAID = 4
 """Maximum number of runs that the sentence names one by one."""
 
-_NOTHING: dict[str, float | None] = {"mean": None, "ci95": None}
+_NOTHING: Quantity = {"mean": None, "ci95": None}
 
 NO_SAMPLES = "kept no samples, and has no line below; run it again with --out, in Python with series=True"
 
@@ -88,7 +89,7 @@ class ComparedQuantity:
     key: str
     title: str
     unit: str
-    values: tuple[dict[str, float | None], ...]
+    values: tuple[Quantity, ...]
     says: str = ""
 
     @property
@@ -218,13 +219,13 @@ def keys_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Table:
     return Table("Keys that differ, defaults filled in", ("key", *(run.name for run in runs)), rows)
 
 
-def _warnings(runs: Sequence[NamedRun]) -> tuple[dict[str, str], ...]:
+def _warnings(runs: Sequence[NamedRun]) -> tuple[WarningDocument, ...]:
     """Collect the warnings, each once, with the names of its runs."""
-    found: dict[tuple[str, str], tuple[dict[str, str], list[str]]] = {}
+    found: dict[tuple[str, str], tuple[WarningDocument, list[str]]] = {}
     for run in runs:
         for warned in run.document["warnings"]:
-            found.setdefault((warned["rule"], warned["where"]), (dict(warned), []))[1].append(run.name)
+            found.setdefault((warned["rule"], warned["where"]), (warned, []))[1].append(run.name)
     return tuple(
-        {**warned, "where": f"{joined(names)}: {warned['where']}"} if len(names) < len(runs) else warned
+        warned | {"where": f"{joined(names)}: {warned['where']}"} if len(names) < len(runs) else warned
         for warned, names in found.values()
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from elephan.pictures.table import Column, Table, cell, fact_column, measured_column, tabulated
 from elephan.pictures.words import capital, joined, plain, row_with_unit
@@ -19,7 +19,8 @@ from elephan.sizing.targets import GROUP_DELAYS, asked_of
 from elephan.sizing.wording import interval_words
 from elephan.units import count, format_bytes, format_time
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from elephan.sizing.documents import BufferRow, PredictionDocument, SizeDocument, ValueRow
 
 COSTS = (
     measured_column("utilization [%]", "utilization", 100),
@@ -38,7 +39,7 @@ def page(folder: Path) -> ReportPage:
     InputError
         If something in it cannot be read.
     """
-    document = read_document(folder / "size.json")
+    document: SizeDocument = read_document(folder / "size.json")
     scenario = read_scenario(folder / "scenario.toml")
     facts = scenario.links[scenario.link_index(document["link"])]
     models = read_models(table_path(folder, "models"))
@@ -51,7 +52,6 @@ def page(folder: Path) -> ReportPage:
         parts.append(PageSection("Analytic models", (_trust(document),), tables=(models_table(document),)))
     if document["curve"]:
         parts.append(PageSection("Every buffer measured", tables=(curve_table(document),)))
-    buffer = document["buffer_packets"]
     return ReportPage(
         kind="Size of a buffer",
         title=scenario.title,
@@ -59,7 +59,7 @@ def page(folder: Path) -> ReportPage:
         headline=headline(document),
         sentence=sentence(document),
         tone="good" if document["met"] and document["suggested_packets"] is not None else "bad",
-        tiles=tiles(document) if buffer is not None else (),
+        tiles=tiles(document),
         notes=notes(document),
         commands=(TerminalCommand(document["tc"], "Sets the suggested buffer on Linux."),) if document["tc"] else (),
         parts=tuple(parts),
@@ -112,7 +112,7 @@ def wanted(target: Mapping[str, float]) -> str:
     return joined(words[key](level) if key in words else of_group(key, level) for key, level in target.items())
 
 
-def headline(document: Document) -> str:
+def headline(document: SizeDocument) -> str:
     """Return the answer in a few words: the suggested buffer."""
     if document["buffer_packets"] is None:
         return "No buffer is enough" if document["simulated"]["runs"] else "No answer by models alone"
@@ -120,7 +120,7 @@ def headline(document: Document) -> str:
     return "No buffer to deploy" if packets is None else count(packets, "packet")
 
 
-def notes(document: Document) -> tuple[str, ...]:
+def notes(document: SizeDocument) -> tuple[str, ...]:
     """List the dangers, the possible remedies, and the note."""
     found = [*document["dangers"], *document["advice"]]
     if document["note"] and document["met"]:
@@ -128,7 +128,7 @@ def notes(document: Document) -> tuple[str, ...]:
     return tuple(f"{capital(text)}." for text in found)
 
 
-def cost_columns(rows: Sequence[Document], *, group_losses: bool) -> list[Column]:
+def cost_columns(rows: Sequence[BufferRow | ValueRow], *, group_losses: bool) -> list[Column]:
     """Return the columns of the costs of each row, of the link and of each group of flows."""
     used, delay, loss, jain = COSTS
     late = measured_column("95 % wait at most [ms]", "queueing_delay_p95_s", 1e3)
@@ -146,7 +146,7 @@ def _group_column(position: int, name: str, key: str) -> Column:
     return Column(f"{name}: {shown}", lambda row: cell(row["groups"][position].get(key), scale, of=key))
 
 
-def deployment(document: Document) -> tuple[PageSection, ...]:
+def deployment(document: SizeDocument) -> tuple[PageSection, ...]:
     """Make the table of the few buffers that an operator compares; empty if the document has none."""
     rows = document["table"]
     if not rows:
@@ -163,33 +163,36 @@ def deployment(document: Document) -> tuple[PageSection, ...]:
     )
 
 
-def sentence(document: Document) -> str:
+def sentence(document: SizeDocument) -> str:
     """Return the answer in a sentence, with its costs."""
-    buffer = document["buffer_packets"]
-    if buffer is None:
+    buffer, wait, lost = document["buffer_packets"], document["queueing_delay_s"], document["loss_ratio"]
+    if buffer is None or wait is None or lost is None:
         note = document["note"] or "no buffer meets the targets"
         return f"{capital(note).rstrip('.')}."
     words = f"{count(buffer, 'packet')} ({interval_words(document)}), {document['buffer_bdp']:.2g} BDP, "
     if document["suggested_packets"] != buffer:
         words = f"The smallest that meets the target is not the one to deploy: {words}"
     words += f"keep{'s' if buffer == 1 else ''} the link {row_with_unit(document, 'utilization', '%', 3)} busy"
-    words += f" at {plain(document['queueing_delay_s'], 's', 2)} of queueing delay"
-    if document["loss_ratio"]["mean"] is not None:
-        words += f" and {plain(document['loss_ratio'], '%', 2)} loss"
+    words += f" at {plain(wait, 's', 2)} of queueing delay"
+    if lost["mean"] is not None:
+        words += f" and {plain(lost, '%', 2)} loss"
     return f"{words}."
 
 
-def tiles(document: Document) -> tuple[HeadlineNumber, ...]:
-    """Return the numbers on which the answer rests."""
+def tiles(document: SizeDocument) -> tuple[HeadlineNumber, ...]:
+    """Return the numbers on which the answer rests; empty if there is none."""
+    packets, size_b = document["buffer_packets"], document["buffer_bytes"]
+    if packets is None or size_b is None:
+        return ()
     return (
-        HeadlineNumber("Buffer", count(document["buffer_packets"], "packet"), interval_words(document)),
-        HeadlineNumber("In bytes", format_bytes(document["buffer_bytes"]), f"{document['buffer_bdp']:.3g} BDP"),
+        HeadlineNumber("Buffer", count(packets, "packet"), interval_words(document)),
+        HeadlineNumber("In bytes", format_bytes(size_b), f"{document['buffer_bdp']:.3g} BDP"),
         *cost_tiles(document),
         *fairness_tile(document),
     )
 
 
-def _story(document: Document) -> str:
+def _story(document: SizeDocument) -> str:
     if not document["curve"]:
         return "Nothing was simulated: lines are what analytic models say. Vertical dotted lines: rules of thumb."
     return (
@@ -199,7 +202,7 @@ def _story(document: Document) -> str:
     )
 
 
-def rules_table(document: Document) -> Table:
+def rules_table(document: SizeDocument) -> Table:
     """Compare the rules of thumb with the answer."""
     buffer = document["buffer_packets"]
     columns = (
@@ -213,14 +216,14 @@ def rules_table(document: Document) -> Table:
     return tabulated("Rules of thumb", columns, document["rules"].items())
 
 
-def models_table(document: Document) -> Table:
+def models_table(document: SizeDocument) -> Table:
     """Compare the models with the answer."""
     buffer, trusted = document["buffer_packets"], document["trusted_model"]
 
-    def times(row: Document) -> float | None:
+    def times(row: PredictionDocument) -> float | None:
         return row["buffer_packets"] / buffer if row["buffer_packets"] and buffer else None
 
-    def violated(row: Document) -> str:
+    def violated(row: PredictionDocument) -> str:
         return f"not applicable: {row['silent']}" if row["silent"] else "; ".join(row["doubts"]) or "none known"
 
     columns = (
@@ -238,7 +241,7 @@ def models_table(document: Document) -> Table:
     return tabulated("Analytic models", columns, rows, note)
 
 
-def _trust(document: Document) -> str:
+def _trust(document: SizeDocument) -> str:
     name = document["trusted_model"]
     if name is None:
         return "No model has been near enough on links like this to begin with."
@@ -247,13 +250,13 @@ def _trust(document: Document) -> str:
     return f"{began} {name}: {near['sentence']}." if near else f"{began} {name}."
 
 
-def curve_table(document: Document) -> Table:
+def curve_table(document: SizeDocument) -> Table:
     """List every measured buffer."""
     columns = fact_column("buffer [packets]", "buffer_packets"), fact_column("replications", "replications"), *COSTS
     return tabulated("Every buffer measured, with 95 % intervals", columns, document["curve"])
 
 
-def command(document: Document, more: str = "") -> str:
+def command(document: SizeDocument, more: str = "") -> str:
     """Write the command line that gives the same answer.
 
     Parameters
@@ -273,7 +276,7 @@ def _target(key: str, level: float) -> str:
     return shlex.quote(f"{field.removesuffix('_s')}{bracket}{group}={level * 1e3:.10g}ms")
 
 
-def provenance(document: Document) -> tuple[tuple[str, str], ...]:
+def provenance(document: SizeDocument) -> tuple[tuple[str, str], ...]:
     """Return the provenance of the numbers."""
     ran = document["simulated"]
     simulated = f"{count(ran['runs'], 'run')} of {count(len(document['curve']), 'buffer')}, {ran['packets']:,} packets"

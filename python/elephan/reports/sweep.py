@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
 from elephan.metrics.quantity import FAIRNESS, GROUPS, LINKS, tabled
@@ -23,7 +23,8 @@ from elephan.sweeps.columns import varied_link
 from elephan.sweeps.saved import read_sweep
 from elephan.units import count, format_time
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from elephan.results import AxisDocument, SweepDocument, SweepFailure, SweepPointDocument
 
 MOST_COLUMNS = 3
 """Maximum number of links, and of groups, with columns in the table of points."""
@@ -37,10 +38,9 @@ def page(folder: Path) -> ReportPage:
     InputError
         If something in it cannot be read.
     """
-    document = read_document(folder / "sweep.json")
+    document: SweepDocument = read_document(folder / "sweep.json")
     check_points(document, folder / "sweep.json")
-    points: list[Document] = document["points"]
-    failures: list[Document] = document["failures"]
+    points, failures = document["points"], document["failures"]
     base = Scenario.from_text(document["base"], "base.toml")
     found = quantities(points)
     parts = [
@@ -66,7 +66,8 @@ def page(folder: Path) -> ReportPage:
         resolved=base.canonical,
         reproduce=_reproduce(document),
         provenance=(
-            *((key, str(document[key])) for key in ("seed", "replications")),
+            ("seed", str(document["seed"])),
+            ("replications", str(document["replications"])),
             ("elephan that ran it", str(document["engine_version"])),
             made_by(),
             *(
@@ -94,7 +95,7 @@ def _value_text(key: str, value: object) -> str:
     return format_time(value) if key.endswith("_s") and isinstance(value, int | float) else str(value)
 
 
-def _question(names: Sequence[str], points: Sequence[Document], failures: Sequence[Document]) -> str:
+def _question(names: Sequence[str], points: Sequence[SweepPointDocument], failures: Sequence[SweepFailure]) -> str:
     if not names:
         return "What happens at the one point of this sweep?"
     each = [
@@ -104,7 +105,9 @@ def _question(names: Sequence[str], points: Sequence[Document], failures: Sequen
     return f"How do the results depend on {joined(each)}?"
 
 
-def _sentence(points: Sequence[Document], failures: Sequence[Document], found: Sequence[MeasuredColumn]) -> str:
+def _sentence(
+    points: Sequence[SweepPointDocument], failures: Sequence[SweepFailure], found: Sequence[MeasuredColumn]
+) -> str:
     phrases = []
     for own in found[:3]:
         known = [(v, i) for i, v in enumerate(own.mean) if v is not None]
@@ -123,20 +126,21 @@ def _sentence(points: Sequence[Document], failures: Sequence[Document], found: S
     return text + failed
 
 
-def _where(point: Document) -> str:
+def _where(point: SweepPointDocument) -> str:
     names = short(list(point["labels"]))
     return ", ".join(f"{names[name]} {value}" for name, value in point["labels"].items())
 
 
-def quantities(points: Sequence[Document]) -> list[MeasuredColumn]:
+def quantities(points: Sequence[SweepPointDocument]) -> list[MeasuredColumn]:
     """List the quantities that can be shown, the most important first."""
     found: list[MeasuredColumn] = []
+    read: Sequence[Mapping[str, Any]] = points
     for part in (LINKS, GROUPS):
-        names = list(dict.fromkeys(row["name"] for point in points for row in point[part]))
-        by_name = [{row["name"]: row for row in point[part]} for point in points]
+        names = list(dict.fromkeys(row["name"] for point in read for row in point[part]))
+        by_name = [{row["name"]: row for row in point[part]} for point in read]
         if part == GROUPS:
             found += [
-                quantity(each.title, "", [point[FAIRNESS][each.name] for point in points])
+                quantity(each.title, "", [point[FAIRNESS][each.name] for point in read])
                 for each in tabled(FAIRNESS)
                 if each.title
             ]
@@ -151,17 +155,15 @@ def quantities(points: Sequence[Document]) -> list[MeasuredColumn]:
     return [own for own in found if any(v is not None for v in own.mean)]
 
 
-def points_table(points: Sequence[Document]) -> Table:
+def points_table(points: Sequence[SweepPointDocument]) -> Table:
     """List the points."""
     labels = list(dict.fromkeys(name for point in points for name in point["labels"]))
-    links, groups = (
-        list(dict.fromkeys(row["name"] for point in points for row in point[part]))[:MOST_COLUMNS]
-        for part in ("links", "groups")
-    )
+    links = list(dict.fromkeys(row["name"] for point in points for row in point["links"]))[:MOST_COLUMNS]
+    groups = list(dict.fromkeys(row["name"] for point in points for row in point["groups"]))[:MOST_COLUMNS]
 
     def of(part: str, name: str, head: str, key: str, scale: float) -> Column:
-        def shown(point: Document) -> Cell:
-            row: Document = next((row for row in point[part] if row["name"] == name), {})
+        def shown(point: Mapping[str, Any]) -> Cell:
+            row: Mapping[str, Any] = next((row for row in point[part] if row["name"] == name), {})
             return cell(row.get(key), scale, of=key)
 
         return Column(f"{name}: {head}", shown)
@@ -184,23 +186,22 @@ def points_table(points: Sequence[Document]) -> Table:
     return tabulated("Points, with 95 % intervals", columns, points, where="points.parquet")
 
 
-def failures_table(failures: Sequence[Document]) -> Table:
+def failures_table(failures: Sequence[SweepFailure]) -> Table:
     """List the points that failed."""
     labels = dict.fromkeys(name for point in failures for name in point["labels"])
     columns = (*(label_column(name).within(_labels) for name in labels), fact_column("error", "error"))
     return tabulated("Points that failed", columns, failures, where="sweep.json")
 
 
-def _labels(point: Document) -> Document:
-    labels: Document = point["labels"]
-    return labels
+def _labels(point: SweepPointDocument | SweepFailure) -> dict[str, Any]:
+    return point["labels"]
 
 
-def _reproduce(document: Document) -> tuple[TerminalCommand, ...]:
+def _reproduce(document: SweepDocument) -> tuple[TerminalCommand, ...]:
     """Write the sweep as a file beside its base, and the command line that runs it."""
     import tomli_w  # noqa: PLC0415 (beside pages, nothing here writes TOML)
 
-    mapping: Document = {"base": "base.toml"} | _lists(document["axes"])
+    mapping: dict[str, Any] = {"base": "base.toml"} | _lists(document["axes"])
     if document["title"]:
         mapping = {"title": document["title"]} | mapping
     precision = " ".join(f"--precision {shlex.quote(text)}" for text in document["precision"])
@@ -214,11 +215,11 @@ def _reproduce(document: Document) -> tuple[TerminalCommand, ...]:
     )
 
 
-def _lists(axes: Sequence[Document]) -> Document:
+def _lists(axes: Sequence[AxisDocument]) -> dict[str, Any]:
     """Return the axes in the form of a sweep file."""
-    over: Document = {}
-    zipped: list[Document] = []
-    cases: list[Document] = []
+    over: dict[str, Any] = {}
+    zipped: list[dict[str, Any]] = []
+    cases: list[dict[str, Any]] = []
     for axis in axes:
         if "cases" in axis:
             cases += [
@@ -237,7 +238,7 @@ def _lists(axes: Sequence[Document]) -> Document:
     return {key: value for key, value in found.items() if value}
 
 
-def check_points(document: Document, path: Path) -> None:
+def check_points(document: Mapping[str, Any], path: Path) -> None:
     """Refuse a document without points.
 
     Parameters

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from elephan.pictures.table import Column, Table, cell, fact_column, tabulated
 from elephan.pictures.words import plain
 from elephan.reports.page import PageSection
 from elephan.units import count, format_time
 
+if TYPE_CHECKING:
+    from elephan.results import TestbedRecord
+
 ACKS = {"sent": "segments sent", "received": "ACKs received", "merged": "of these merged"}
 COUNTS = {name: name for name in ("connections", "losses", "timeouts", "tests", "rising", "strays")}
 """Keys of the kernel's counters in a document, and their names in the table."""
 
 
-def verdict(known: Mapping[str, Any]) -> str:
+def verdict(known: TestbedRecord) -> str:
     """State whether a testbed's run is valid, and why.
 
     Parameters
@@ -38,7 +40,7 @@ def verdict(known: Mapping[str, Any]) -> str:
     return f"The testbed was punctual{often}, 99 % of the packets less than {late} late: its numbers are valid."
 
 
-def parts(known: Mapping[str, Any]) -> list[PageSection]:
+def parts(known: TestbedRecord) -> list[PageSection]:
     """Make the sections about a testbed.
 
     Parameters
@@ -49,7 +51,7 @@ def parts(known: Mapping[str, Any]) -> list[PageSection]:
     return [part for part in (punctuality(known), counted(known)) if part is not None]
 
 
-def punctuality(known: Mapping[str, Any]) -> PageSection:
+def punctuality(known: TestbedRecord) -> PageSection:
     """Make the section about the relay's punctuality.
 
     Parameters
@@ -82,7 +84,7 @@ def punctuality(known: Mapping[str, Any]) -> PageSection:
     return PageSection("Punctuality", (lead,), tables=(table,))
 
 
-def counted(known: Mapping[str, Any]) -> PageSection | None:
+def counted(known: TestbedRecord) -> PageSection | None:
     """Make the section about the kernel's counters, and about what Linux did differently from the scenario.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Types of the JSON documents of runs, sweeps, testbeds and comparisons, so that editors complete their keys.
+"""Types of the JSON documents of runs, sweeps, testbeds, models and comparisons; mypy checks their keys.
 
 Source: `docs/reference/json.md`, which says what each key means; a test holds these types against real documents.
 """
@@ -14,6 +14,16 @@ class Quantity(TypedDict):
 
     mean: Any
     ci95: Any
+
+
+class NearDocument(TypedDict):
+    """How far a model was off in the survey's runs nearest to a link."""
+
+    within_points: float | None
+    mean_points: float | None
+    largest_points: float | None
+    cells: int
+    sentence: str
 
 
 class RunAbout(TypedDict):
@@ -32,14 +42,19 @@ class RunAbout(TypedDict):
     packets_delivered: int
 
 
-class PoolDocument(TypedDict):
-    """Memory that links of a run share; its size is in bytes or in packets."""
+class PoolFacts(TypedDict):
+    """Memory that links share; its size is in bytes or in packets."""
 
     name: str
     size_packets: int | None
     size_bytes: int | None
     sharing: str
     alpha: float | None
+
+
+class PoolDocument(PoolFacts):
+    """A pool of a run."""
+
     occupancy: Quantity
     occupancy_max: Quantity
     drops: Quantity
@@ -55,14 +70,19 @@ class PoolShareDocument(TypedDict):
     drops: Quantity
 
 
-class LinkDocument(TypedDict):
-    """A link of a run."""
+class PartLink(TypedDict):
+    """A link of any result; a model and a sizing give some of the quantities."""
 
     name: str
     rate_bps: int
     queue: dict[str, Any]
-    tc: str | None
     buffer_packets: float | None
+
+
+class LinkDocument(PartLink):
+    """A link of a run."""
+
+    tc: str | None
     pool: NotRequired[PoolShareDocument]
     # Quantities, as they are declared in elephan.metrics; written by tools/stubs.py.
     capacity_bps: NotRequired[Quantity]
@@ -112,13 +132,18 @@ class TransfersDocument(TypedDict):
     page_time_p99_s: NotRequired[Quantity]
 
 
-class GroupDocument(TypedDict):
-    """A group of flows of a run; ``delay_`` keys are for datagrams at equal gaps (one way), ``rtt_`` keys for pings."""
+class PartGroup(TypedDict):
+    """A group of flows of any result, as for links."""
 
     name: str
     law: str | None
     recovery: str | None
     flows: int
+
+
+class GroupDocument(PartGroup):
+    """A group of flows of a run; ``delay_`` keys are for datagrams at equal gaps (one way), ``rtt_`` keys for pings."""
+
     transfers: TransfersDocument | None
     # Quantities, as they are declared in elephan.metrics; written by tools/stubs.py.
     goodput_bps: Quantity
@@ -151,14 +176,19 @@ class FairnessDocument(TypedDict):
 
 
 class WarningDocument(TypedDict):
-    """A lint warning; in a sweep, ``points`` is the number of points with it."""
+    """A lint warning."""
 
     rule: str
     severity: str
     where: str
     message: str
     remedy: str
-    points: NotRequired[int]
+
+
+class PointsWarningDocument(WarningDocument):
+    """A lint warning of a sweep, and the number of points with it."""
+
+    points: int
 
 
 class PrecisionRow(TypedDict):
@@ -189,17 +219,52 @@ class MetricDocument(TypedDict):
     replications: int
 
 
-class RunDocument(TypedDict):
-    """The document of ``elephan run --json``."""
+class PartDocument(TypedDict):
+    """What tables show of any result."""
+
+    links: list[PartLink]
+    groups: list[PartGroup]
+    fairness: dict[str, Quantity]
+
+
+class PoolsPart(TypedDict):
+    """Pools of a run; only of scenarios with pools."""
+
+    pools: NotRequired[list[PoolDocument]]
+
+
+class MeasuredRun(PoolsPart):
+    """The measurements of a run: its document without warnings, as lint rules read it."""
 
     run: RunAbout
-    pools: NotRequired[list[PoolDocument]]
     links: list[LinkDocument]
     groups: list[GroupDocument]
     fairness: FairnessDocument
+
+
+class RunDocument(MeasuredRun):
+    """The document of ``elephan run --json``."""
+
     warnings: list[WarningDocument]
     precision: NotRequired[PrecisionDocument]
     metrics: NotRequired[list[MetricDocument]]
+
+
+class Punctuality(TypedDict):
+    """Record of the relay in a replication: lateness of packets, its pauses, and drops."""
+
+    late_us: list[int]
+    p50_us: int
+    p99_us: int
+    latest_s: float
+    gap_s: float
+    limit_s: float
+    later: float
+    drops: int
+    suspect: int
+    refused: int
+    hurried: bool
+    attempts: int
 
 
 class TestbedRecord(TypedDict):
@@ -207,7 +272,7 @@ class TestbedRecord(TypedDict):
 
     valid: bool
     objections: list[str]
-    punctuality: list[dict[str, Any]]
+    punctuality: list[Punctuality]
     laws: list[dict[str, dict[str, int]]]
     acks: list[dict[str, int]]
     differences: list[str]
@@ -220,7 +285,18 @@ class TestbedDocument(RunDocument):
     testbed: TestbedRecord
 
 
-class SweepPointDocument(TypedDict):
+class RunFileDocument(RunDocument):
+    """The document ``run.json`` of a run or a testbed, in a folder or a store."""
+
+    resolved: dict[str, Any]
+    provenance: dict[str, Any]
+    origin: NotRequired[str]
+    testbed: NotRequired[TestbedRecord]
+    files: NotRequired[dict[str, str]]
+    store: NotRequired[dict[str, Any]]
+
+
+class SweepPointDocument(PoolsPart):
     """A point of a sweep."""
 
     labels: dict[str, Any]
@@ -230,7 +306,6 @@ class SweepPointDocument(TypedDict):
     duration_s: float
     warmup_s: float
     warmup_rule: str
-    pools: NotRequired[list[PoolDocument]]
     links: list[LinkDocument]
     groups: list[GroupDocument]
     fairness: FairnessDocument
@@ -246,6 +321,40 @@ class SweepFailure(TypedDict):
     error: str | None
 
 
+class AxisDocument(TypedDict, total=False):
+    """An axis of a sweep: places with the values that they take, or cases with axes of their own."""
+
+    places: list[str]
+    values: list[list[Any]]
+    cases: "list[CaseDocument]"
+
+
+class CaseDocument(TypedDict):
+    """A case of a sweep."""
+
+    name: str
+    set: dict[str, Any]
+    axes: list[AxisDocument]
+
+
+class SweepProvenance(TypedDict):
+    """Where, when and by which version a sweep was run."""
+
+    written: str
+    engine_version: str
+    python: str
+    numpy: str
+    machine: str
+    system: str
+    host: str
+    cores: int
+    commit: str | None
+    reused: int
+    wall_s: float
+    packets_simulated: int
+    store: str
+
+
 class SweepDocument(TypedDict):
     """The document of ``elephan sweep --json``."""
 
@@ -256,11 +365,23 @@ class SweepDocument(TypedDict):
     max_replications: int
     engine_version: str
     base: str
-    axes: list[dict[str, Any]]
+    axes: list[AxisDocument]
     points: list[SweepPointDocument]
     failures: list[SweepFailure]
-    warnings: list[WarningDocument]
-    provenance: dict[str, Any]
+    warnings: list[PointsWarningDocument]
+    provenance: SweepProvenance
+
+
+class ModelDocument(TypedDict):
+    """The document of ``elephan model NAME --json``: a row maps parameters and columns to their values."""
+
+    model: str
+    title: str
+    source: str
+    fails: list[str]
+    units: dict[str, str]
+    rows: list[dict[str, Any]]
+    simulation: NotRequired[dict[str, Any]]
 
 
 class ComparedQuantityDocument(TypedDict):

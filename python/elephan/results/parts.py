@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from elephan.results.documents import MeasuredRun, PartDocument
+
     Arrays = dict[str, NDArray[Any]]
 
 
@@ -74,6 +76,6 @@ class ResultPart:
     """
 
     labels: Mapping[str, Any]
-    document: Mapping[str, Any]
+    document: MeasuredRun | PartDocument
     arrays: Callable[[], RunArrays] | None
     compared: Mapping[str, float] = field(default_factory=dict)

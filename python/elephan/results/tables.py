@@ -15,6 +15,8 @@ from elephan.results.parts import ResultPart, RunArrays
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from elephan.results.documents import MeasuredRun, PartDocument, PartGroup, PartLink
+
 SAMPLED = {"links": "link", "flows": "flow"}
 """Kinds of samples, and the column that names the link or flow of a row."""
 
@@ -75,13 +77,13 @@ def _listed(facts: Sequence[str], *kinds: str) -> tuple[str, ...]:
     return (*facts, *(each.key for each in tabled(*kinds) if each.listed))
 
 
-def link_row(link: Mapping[str, Any]) -> dict[str, Any]:
+def link_row(link: PartLink) -> dict[str, Any]:
     """Return the facts and quantities of a link of a document as a row."""
     queue = {"discipline": link["queue"]["discipline"], "buffer_packets": link["buffer_packets"]}
     return measured(link, {"name": link["name"], "rate_bps": link["rate_bps"]} | queue)
 
 
-def group_row(group: Mapping[str, Any]) -> dict[str, Any]:
+def group_row(group: PartGroup) -> dict[str, Any]:
     """Return the facts and quantities of a group of flows of a document as a row."""
     return measured(group, {name: group[name] for name in ("name", "law", "recovery", "flows")})
 
@@ -90,7 +92,7 @@ def _table(
     caption: str,
     shown: Sequence[str],
     parts: Sequence[ResultPart],
-    rows_of: Callable[[Mapping[str, Any]], Iterator[dict[str, Any]]],
+    rows_of: Callable[[MeasuredRun | PartDocument], Iterator[dict[str, Any]]],
 ) -> ColumnTable:
     found = [(part.labels, row) for part in parts for row in rows_of(part.document)]
     # In the order of the fullest: a model says less than a run.

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ from elephan.runs.fairness import fair_shares
 from elephan.runs.outcome import ReplicationOutcome
 from elephan.scenario import Scenario
 from elephan.stats import estimate
+
+if TYPE_CHECKING:
+    from elephan.results import MeasuredRun, MetricDocument, Quantity
 
 Values = dict[str, list[float]]
 
@@ -233,8 +236,8 @@ def measure(
     asked: Iterable[AskedMetric],
     scenario: Scenario,
     outcomes: Callable[[], Sequence[ReplicationOutcome]],
-    document: Mapping[str, Any],
-) -> list[dict[str, Any]]:
+    document: MeasuredRun,
+) -> list[MetricDocument]:
     """Compute metrics.
 
     Parameters
@@ -258,7 +261,7 @@ def measure(
     InputError
         If the series or traces that a metric needs were not kept.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[MetricDocument] = []
     for metric in asked:
         if metric.name not in MEASURES:
             rows += _in_document(metric, document)
@@ -283,12 +286,12 @@ def as_table(rows: Sequence[Mapping[str, Any]]) -> ColumnTable:
     return ColumnTable({name: [row.get(name) for row in rows] for name in names}, "Metrics")
 
 
-def _in_document(metric: AskedMetric, document: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _in_document(metric: AskedMetric, document: MeasuredRun) -> list[MetricDocument]:
     """Read a metric from a document."""
-    rows: list[dict[str, Any]] = []
-    count = document["run"]["replications"]
+    rows: list[MetricDocument] = []
+    count, parts = document["run"]["replications"], dict[str, Any](document)
     for part, of_part in places(metric.name):
-        things = [("", document[part])] if part == FAIRNESS else [(row["name"], row) for row in document[part]]
+        things = [("", parts[part])] if part == FAIRNESS else [(row["name"], row) for row in parts[part]]
         of = "run" if part == FAIRNESS else part.removesuffix("s")
         for name, thing in things:
             for each in of_part:
@@ -306,7 +309,7 @@ def _deep(thing: Any, key: str) -> Any:
     return thing
 
 
-def _computed(metric: AskedMetric, scenario: Scenario, outcomes: Sequence[ReplicationOutcome]) -> list[dict[str, Any]]:
+def _computed(metric: AskedMetric, scenario: Scenario, outcomes: Sequence[ReplicationOutcome]) -> list[MetricDocument]:
     how = MEASURES[metric.name]
     if how.needs == SERIES and not outcomes[0].samples["cwnd_segments"].size:
         message = f"metric: {metric.name}: is computed from the samples, which were not kept; run with series=True"
@@ -315,14 +318,21 @@ def _computed(metric: AskedMetric, scenario: Scenario, outcomes: Sequence[Replic
     for quantity, things in how.compute(scenario, outcomes, dict(metric.options)).items():
         for name, values in things.items():
             found = estimate(values)
-            value = {"mean": found.mean if np.isfinite(found.mean) else None, "ci95": found.ci95}
+            value: Quantity = {"mean": found.mean if np.isfinite(found.mean) else None, "ci95": found.ci95}
             rows.append(_row(metric, quantity, how.of, name, value, int(np.isfinite(values).sum())))
     return rows
 
 
-def _row(metric: AskedMetric, quantity: str, of: str, name: str, value: Any, known: int) -> dict[str, Any]:
-    about = {"metric": str(metric), "quantity": quantity, "unit": unit(quantity), "of": of, "name": name}
-    return {**about, "value": value, "replications": known}
+def _row(metric: AskedMetric, quantity: str, of: str, name: str, value: Quantity, known: int) -> MetricDocument:
+    return {
+        "metric": str(metric),
+        "quantity": quantity,
+        "unit": unit(quantity),
+        "of": of,
+        "name": name,
+        "value": value,
+        "replications": known,
+    }
 
 
 def _loss_synchronization(

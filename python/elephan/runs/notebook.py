@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from elephan import display
 from elephan.metrics.quantity import GROUPS, LINKS, shown
 from elephan.units import count
 
+if TYPE_CHECKING:
+    from elephan.results import RunDocument, WarningDocument
 
-def page(document: Mapping[str, Any]) -> str:
+
+def page(document: RunDocument) -> str:
     """Return the HTML that a notebook shows for a run.
 
     Parameters
@@ -44,7 +47,10 @@ def page(document: Mapping[str, Any]) -> str:
         f"seed {run['seed']}; Jain's index {display.cell(fairness['jain'])}; ± is half of a 95 % interval"
     )
     return display.joined(
-        display.table(of_links, run["scenario"]), display.table(of_groups), display.note(how), warned(document)
+        display.table(of_links, run["scenario"]),
+        display.table(of_groups),
+        display.note(how),
+        warned(document["warnings"]),
     )
 
 
@@ -56,8 +62,8 @@ def _columns(rows: Sequence[Mapping[str, Any]], kind: str) -> dict[str, Sequence
     }
 
 
-def warned(document: Mapping[str, Any]) -> str:
-    """Return the HTML of a document's warnings.
+def warned(warnings: Iterable[WarningDocument]) -> str:
+    """Return the HTML of the warnings of a document.
 
     Returns
     -------
@@ -65,8 +71,7 @@ def warned(document: Mapping[str, Any]) -> str:
         HTML.
     """
     return "".join(
-        display.note(f"Warning: {row['where']}: {row['message']}; {row['remedy']} ({row['rule']})")
-        for row in document["warnings"]
+        display.note(f"Warning: {row['where']}: {row['message']}; {row['remedy']} ({row['rule']})") for row in warnings
     )
 
 

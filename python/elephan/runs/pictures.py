@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +17,8 @@ from elephan.scenario import Scenario
 from elephan.units import count, format_time
 
 if TYPE_CHECKING:
+    from elephan.results import LinkDocument, RunDocument
     from elephan.runs.sampled import SampledRun
-
-Document = dict[str, Any]
 
 MOST_LINKS = 4
 """Maximum number of links in one figure."""
@@ -28,7 +27,7 @@ FINE = 400
 """Maximum number of bins of utilization; longer runs have bins of several round-trip times."""
 
 
-PICTURES: list[Callable[[Document, Scenario, SampledRun], Figure | None]] = []
+PICTURES: list[Callable[[RunDocument, Scenario, SampledRun], Figure | None]] = []
 """Further figures over time, after the others: functions that return one, or None where there is nothing to show."""
 
 DELAYS = {
@@ -55,7 +54,7 @@ def sampled_delay(group: Mapping[str, Any]) -> str:
     return "rtt" if "rtt_s" in group else "one-way" if "delay_s" in group else "srtt"
 
 
-def over_time(document: Document, scenario: Scenario, seen: SampledRun) -> tuple[Figure, ...]:
+def over_time(document: RunDocument, scenario: Scenario, seen: SampledRun) -> tuple[Figure, ...]:
     """Return the figures over time.
 
     Returns
@@ -77,7 +76,7 @@ def over_time(document: Document, scenario: Scenario, seen: SampledRun) -> tuple
             alt = f"{title} {whose} {spans(series, axis.unit, run['warmup_s'])}"
             found.append(Figure(name, title, alt, time, axis, series, marks, link="time"))
     if seen.links:
-        shown = busiest(document, seen)
+        shown = busiest(document["links"], seen)
         backlog = _backlog(seen, shown, run["warmup_s"])
         alt = f"Backlog {whose} {spans(backlog, 'packets', run['warmup_s'])}"
         axis = Axis("backlog", "packets", low=0.0)
@@ -93,7 +92,7 @@ def over_time(document: Document, scenario: Scenario, seen: SampledRun) -> tuple
     return (*found, *(figure for figure in more if figure is not None))
 
 
-def _per_flow(document: Document, seen: SampledRun, values: NDArray[np.float64]) -> tuple[Series, ...]:
+def _per_flow(document: RunDocument, seen: SampledRun, values: NDArray[np.float64]) -> tuple[Series, ...]:
     """Return one line per flow, coloured by group; for large groups, the mean and the range."""
     if not values.size or not np.isfinite(values).any():
         return ()
@@ -108,11 +107,9 @@ def _per_flow(document: Document, seen: SampledRun, values: NDArray[np.float64])
     return tuple(found)
 
 
-def busiest(document: Document, seen: SampledRun) -> list[str]:
+def busiest(links: Iterable[LinkDocument], seen: SampledRun) -> list[str]:
     """Return the links to show in one figure: those with the highest utilization, in the order of the file."""
-    used = {
-        link["name"]: link["utilization"]["mean"] or 0.0 for link in document["links"] if link["name"] in seen.links
-    }
+    used = {link["name"]: link["utilization"]["mean"] or 0.0 for link in links if link["name"] in seen.links}
     chosen = sorted(used, key=lambda name: -used[name])[:MOST_LINKS]
     return [name for name in used if name in chosen]
 
@@ -126,7 +123,7 @@ def _backlog(seen: SampledRun, shown: list[str], warmup_s: float) -> tuple[Serie
     return tuple(found)
 
 
-def _buffers(document: Document, scenario: Scenario, seen: SampledRun, shown: list[str]) -> tuple[Mark, ...]:
+def _buffers(document: RunDocument, scenario: Scenario, seen: SampledRun, shown: list[str]) -> tuple[Mark, ...]:
     """Mark the buffers of the links shown, unless that would flatten the backlog; arrays show their total."""
     largest = max((float(seen.backlog_packets[seen.links.index(name)].max(initial=0)) for name in shown), default=0.0)
     counts = {facts["name"]: facts["count"] for facts in scenario.links}

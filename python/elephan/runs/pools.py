@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from elephan.metrics import ratio
 from elephan.runs.outcome import ReplicationOutcome
 from elephan.scenario import Scenario
 
-Estimate = Callable[[Sequence[float]], dict[str, float | None]]
+if TYPE_CHECKING:
+    from elephan.results import PoolDocument, PoolFacts, PoolShareDocument, Quantity
+
+Estimate = Callable[[Sequence[float]], "Quantity"]
 
 
-def _size(pool: dict[str, Any]) -> float:
+def _size(pool: Mapping[str, Any]) -> float:
     return float(pool["size_packets"] if pool["size_bytes"] is None else pool["size_bytes"])
 
 
 def pool_documents(
     scenario: Scenario, outcomes: Sequence[ReplicationOutcome], over: Estimate
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[PoolDocument]:
     """Summarize each pool over replications.
 
     Parameters
@@ -33,7 +36,9 @@ def pool_documents(
         thresholds); ``occupancy`` and ``occupancy_max``, mean and most of what is used over the size; ``drops``,
         packets dropped because the pool had no room though the buffer of their link had.
     """
-    for i, pool in enumerate(scenario.pools):
+    pools: Any = scenario.pools
+    facts: Sequence[PoolFacts] = pools
+    for i, pool in enumerate(facts):
         mine = [link for link, fact in enumerate(scenario.links) if fact["pool"] == i]
         yield {
             **pool,
@@ -45,7 +50,7 @@ def pool_documents(
 
 def share_document(
     scenario: Scenario, link: int, outcomes: Sequence[ReplicationOutcome], over: Estimate
-) -> dict[str, Any]:
+) -> PoolShareDocument:
     """Summarize a link's use of its pool.
 
     Parameters

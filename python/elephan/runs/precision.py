@@ -7,9 +7,9 @@ whatever the number of workers, so the result is that of a run with as many repl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from elephan.runs.outcome import ReplicationOutcome
 from elephan.scenario import Scenario
 from elephan.stats import estimate, finite, is_precise
 from elephan.units import share
+
+if TYPE_CHECKING:
+    from elephan.results import PrecisionDocument, PrecisionRow
 
 FIRST, STEP = 5, 5
 """Number of replications to begin with, unless the file has more, and in each further batch."""
@@ -78,7 +81,7 @@ class PrecisionReached:
     rows: NDArray[np.float64]
     is_met: bool
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> PrecisionDocument:
         """Return the entry ``precision`` of the document of ``elephan run --json``.
 
         Returns
@@ -86,7 +89,7 @@ class PrecisionReached:
         dict
             ``met`` and, per metric, ``wanted`` and ``reached``: half-width as a share of the mean.
         """
-        metrics = []
+        metrics: list[PrecisionRow] = []
         for wanted, column in zip(self.wanted, self.rows.T, strict=True):
             found = estimate(column)
             reached = None if found.ci95 is None or not found.mean else finite(found.ci95 / abs(found.mean))
@@ -95,7 +98,7 @@ class PrecisionReached:
         return {"met": self.is_met, "metrics": metrics}
 
 
-def missed(document: Mapping[str, Any]) -> str:
+def missed(document: PrecisionDocument) -> str:
     """Describe the metrics that are not precise enough, and by how much.
 
     Parameters

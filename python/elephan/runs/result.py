@@ -16,7 +16,7 @@ from elephan.display import ColumnTable, cell
 from elephan.lint import LintWarning, lint
 from elephan.metrics.quantity import FAIRNESS, GROUPS, LINKS, TRANSFERS, quantities, report
 from elephan.metrics.values import GroupValues, LinkValues, TransferValues, histogram_percentiles
-from elephan.results import ResultPart, ResultTables, RunDocument
+from elephan.results import ResultPart, ResultTables
 from elephan.runs import notebook
 from elephan.runs.arrays import buffer_packets as buffer_packets
 from elephan.runs.arrays import run_arrays
@@ -31,6 +31,7 @@ from elephan.stats import estimates, t_quantile
 from elephan.units import count
 
 if TYPE_CHECKING:
+    from elephan.results import MeasuredRun, PoolsPart, Quantity, RunDocument
     from elephan.runs.precision import PrecisionReached
 
 DELAYS = {"cbr": "delay", "ping": "rtt"}
@@ -86,22 +87,28 @@ class RunResult(ResultTables):
             ``run``, ``links``, ``groups``, ``fairness``, ``warnings``; measured quantities as ``{"mean", "ci95"}``.
             ``precision`` and ``metrics`` if they were requested.
         """
-        return cast("RunDocument", dict(self._whole))
+        return self._whole.copy()
 
     @cached_property
-    def _whole(self) -> dict[str, Any]:
+    def _whole(self) -> RunDocument:
         """The document with warnings, and with the metrics and the precision that were requested."""
-        document = self._document | {"warnings": [warned.to_json() for warned in self.warnings]}
+        warnings = [warned.to_json() for warned in self.warnings]
+        document = cast("RunDocument", {**self._document, "warnings": warnings})
         if self.metrics:
-            document |= {"metrics": measure(self.metrics, self.scenario, lambda: self.outcomes, document)}
-        return document if self.precision is None else document | {"precision": self.precision.to_json()}
+            document["metrics"] = measure(self.metrics, self.scenario, lambda: self.outcomes, document)
+        if self.precision is not None:
+            document["precision"] = self.precision.to_json()
+        return document
 
     @cached_property
-    def _document(self) -> dict[str, Any]:
+    def _document(self) -> MeasuredRun:
         """The document, without warnings."""
         facts = self.scenario.facts
         over = _Estimates()
-        document = {
+        pools: PoolsPart = {}
+        if self.scenario.pools:
+            pools["pools"] = list(pool_documents(self.scenario, self.outcomes, over))
+        document: MeasuredRun = {
             "run": {
                 "id": self.scenario.id,
                 "scenario": self.scenario.title,
@@ -115,7 +122,7 @@ class RunResult(ResultTables):
                 "wall_s": self.wall_s,
                 "packets_delivered": sum(outcome.balance["delivered"] for outcome in self.outcomes),
             },
-            **({"pools": list(pool_documents(self.scenario, self.outcomes, over))} if self.scenario.pools else {}),
+            **pools,
             "links": list(self._links(over)),
             "groups": list(self._groups(over)),
             "fairness": report(quantities(FAIRNESS), fairness_values(self.scenario, self.outcomes), over),
@@ -168,7 +175,7 @@ class RunResult(ResultTables):
         """Yield ``flows``, ``links`` and, if kept, ``samples`` and more, ``scenario.toml`` and ``run.json``."""
         return run_files(self, self.to_json())
 
-    def _links(self, over: _Estimates) -> Iterator[dict[str, Any]]:
+    def _links(self, over: _Estimates) -> Iterator[Any]:
         outcomes, facts = self.outcomes, self.scenario.links
         # Columns by name, link and replication, as plain numbers, since there are mostly few.
         plain = {name: _by_link([o.links[name] for o in outcomes]) for name in outcomes[0].links}
@@ -195,7 +202,7 @@ class RunResult(ResultTables):
                 **({} if fact["pool"] is None else {"pool": share_document(self.scenario, i, outcomes, over)}),
             }
 
-    def _groups(self, over: _Estimates) -> Iterator[dict[str, Any]]:
+    def _groups(self, over: _Estimates) -> Iterator[Any]:
         of_groups, of_transfers = quantities(GROUPS), quantities(TRANSFERS)
         names = list(dict.fromkeys(name for each in of_groups if each.reported for name in each.needs))
         names = [name for name in names if name in self.outcomes[0].flows]
@@ -249,9 +256,9 @@ class _Estimates:
 
     def __init__(self) -> None:
         self.rows: list[Sequence[float]] = []
-        self.places: list[dict[str, float | None]] = []
+        self.places: list[Quantity] = []
 
-    def __call__(self, values: Sequence[float]) -> dict[str, float | None]:
+    def __call__(self, values: Sequence[float]) -> Quantity:
         """Take the values of the replications and return their estimate; non-finite ones become null."""
         if len(values) < FEW:
             return _of_few(values)
@@ -263,13 +270,12 @@ class _Estimates:
         """Compute the estimates that were postponed."""
         if not self.rows:
             return
-        for key, numbers in zip(("mean", "ci95"), estimates(np.array(self.rows, dtype=float)), strict=True):
-            for place, number in zip(self.places, numbers.tolist(), strict=True):
-                if isfinite(number):
-                    place[key] = number
+        means, halves = (numbers.tolist() for numbers in estimates(np.array(self.rows, dtype=float)))
+        for place, mean, half in zip(self.places, means, halves, strict=True):
+            place["mean"], place["ci95"] = (number if isfinite(number) else None for number in (mean, half))
 
 
-def _of_few(values: Sequence[float]) -> dict[str, float | None]:
+def _of_few(values: Sequence[float]) -> Quantity:
     """Do as `estimate` does for few values, with the same digits."""
     known = [float(x) for x in values if isfinite(x)]
     count = len(known)

@@ -19,7 +19,7 @@ from elephan.errors import InputError
 from elephan.formats import unstamped
 from elephan.lint import LintWarning
 from elephan.metrics.quantity import LINKS, quantities
-from elephan.results import ResultPart, ResultTables, RunArrays, RunDocument
+from elephan.results import MetricDocument, ResultPart, ResultTables, RunArrays, RunDocument, RunFileDocument
 from elephan.results.formats import FORMATS, read_table, table_path
 from elephan.runs.arrays import run_arrays
 from elephan.runs.files import COUNTERS
@@ -51,7 +51,7 @@ class ReplicatedRun(Protocol):
     def parts(self) -> list[ResultPart]:
         """The run as a single part, with its document."""
 
-    def to_json(self) -> Mapping[str, Any]:
+    def to_json(self) -> RunDocument:
         """Return the document of ``elephan run --json``."""
 
 
@@ -62,20 +62,20 @@ class FolderRun(ResultTables):
 
     @property
     @abstractmethod
-    def _full(self) -> dict[str, Any]:
+    def _full(self) -> RunFileDocument:
         """Content of ``run.json``."""
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> RunDocument:
         """The document of ``elephan run --json``."""
-        document = {name: value for name, value in self._full.items() if name not in BESIDE}
+        document: dict[str, Any] = {name: value for name, value in self._full.items() if name not in BESIDE}
         # The folder of a run in a store keeps what is not the same each time elsewhere.
         wall_s = self._full["provenance"].get("wall_s")
         if wall_s is not None:
             run = dict(document["run"])
             delivered = run.pop("packets_delivered")
             document["run"] = run | {"wall_s": wall_s, "packets_delivered": delivered}
-        return document
+        return cast("RunDocument", document)
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -137,7 +137,7 @@ class FolderRun(ResultTables):
         check_metrics(asked, self.scenario)
         return as_table(self.measured(asked))
 
-    def measured(self, asked: Sequence[AskedMetric]) -> list[dict[str, Any]]:
+    def measured(self, asked: Sequence[AskedMetric]) -> list[MetricDocument]:
         """Compute metrics, see `elephan.runs.measures.measure`.
 
         Parameters
@@ -166,7 +166,7 @@ class FolderRun(ResultTables):
         -------
         dict
         """
-        return cast("RunDocument", self.document)
+        return self.document
 
     def _repr_html_(self) -> str:
         return page(self.document)
@@ -217,8 +217,10 @@ class SavedRun(FolderRun):
         return f"<Run of {self._title!r} in {self.folder}>"
 
     @cached_property
-    def _full(self) -> dict[str, Any]:
-        return read_document(self.folder / DOCUMENT, ("run", "links", "groups", "fairness", "warnings", "provenance"))
+    def _full(self) -> RunFileDocument:
+        keys = ("run", "links", "groups", "fairness", "warnings", "provenance")
+        document: RunFileDocument = read_document(self.folder / DOCUMENT, keys)
+        return document
 
 
 @contextmanager
@@ -243,7 +245,7 @@ def of_this_version(where: Path | str, *, verb: str = "has") -> Iterator[None]:
         raise InputError(f"{where}: {verb} no {error}; write the folder again with this version") from None
 
 
-def read_document(path: Path, keys: Sequence[str] = ()) -> dict[str, Any]:
+def read_document(path: Path, keys: Sequence[str] = ()) -> Any:
     """Read a JSON document that a command wrote.
 
     Parameters
@@ -255,6 +257,7 @@ def read_document(path: Path, keys: Sequence[str] = ()) -> dict[str, Any]:
     Returns
     -------
     dict
+        The caller states its type.
 
     Raises
     ------

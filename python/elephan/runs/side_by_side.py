@@ -23,6 +23,7 @@ from elephan.scenario import Scenario
 from elephan.units import count, format_rate, format_time
 
 if TYPE_CHECKING:
+    from elephan.results import RunDocument
     from elephan.runs.saved import ReplicatedRun
 
     Floats = NDArray[np.float64]
@@ -55,7 +56,7 @@ class NamedRun:
 
     name: str
     scenario: Scenario
-    document: Mapping[str, Any]
+    document: RunDocument
     seen: SampledRun | None
 
 
@@ -240,7 +241,9 @@ def laid_over(runs: Sequence[NamedRun]) -> tuple[Figure, ...]:
     shade = _warmup(run for run, _, _ in known)
     warmup_s = max(_warmup_s(run) for run, _, _ in known)
     groups = _first(name for _, seen, _ in known for name in seen.flows)
-    links = _first(name for run, seen, _ in known for name in (busiest(dict(run.document), seen) if seen.links else ()))
+    links = _first(
+        name for run, seen, _ in known for name in (busiest(run.document["links"], seen) if seen.links else ())
+    )
     found: list[Figure] = []
 
     def add(name: str, title: str, axis: Axis, lines: Iterable[Series], marks: tuple[Mark, ...] = ()) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -23,10 +23,23 @@ from elephan.sizing.limits import LinkLimit
 from elephan.sizing.notebook import answer_page, sentence
 from elephan.sizing.rules import broken, rules
 from elephan.sizing.suggest import BufferSuggestion
-from elephan.sizing.targets import GroupSample, Target, targets_json
+from elephan.sizing.targets import Target, targets_json
 
 if TYPE_CHECKING:
     from elephan.pictures.figure import Figure
+    from elephan.results import PartDocument
+    from elephan.sizing.documents import (
+        AnswerQuantities,
+        BufferRow,
+        CountedGroupRow,
+        LinkQuantities,
+        ModelErrors,
+        PacedPart,
+        PredictionDocument,
+        ShortSizeDocument,
+        SizeDocument,
+        ValueRow,
+    )
     from elephan.sizing.models import ModelPrediction
 
 PREDICTED = ("utilization", "loss_ratio", "queueing_delay_s")
@@ -123,7 +136,13 @@ class SizeAnswer(ResultTables):
         """The scenario with another buffer."""
         return self.scenario if buffer is None else self.scenario.with_buffer(self.link, buffer)
 
-    def at(self, buffer: int | None) -> dict[str, Any]:
+    @overload
+    def at(self, buffer: int) -> LinkQuantities: ...
+
+    @overload
+    def at(self, buffer: None) -> AnswerQuantities: ...
+
+    def at(self, buffer: int | None) -> Any:
         """Measured quantities at a buffer, as JSON shows them.
 
         Parameters
@@ -142,7 +161,7 @@ class SizeAnswer(ResultTables):
             return {metric: {"mean": prediction.at(buffer, metric), "ci95": None} for metric in MEASURED}
         return {metric: self.curve.estimate(buffer, metric).to_json() for metric in MEASURED}
 
-    def group_rows(self, buffer: int) -> list[dict[str, Any]]:
+    def group_rows(self, buffer: int) -> list[CountedGroupRow]:
         """Measured quantities of each group of flows of the link, as JSON shows them.
 
         Parameters
@@ -157,12 +176,16 @@ class SizeAnswer(ResultTables):
         if not self.is_simulated:
             return []
         return [
-            {"name": group.name, "law": group.law or None, "flows": group.flows}
-            | {quantity: self.curve.group(buffer, i, quantity).to_json() for quantity in GroupSample._fields}
+            {
+                "name": group.name,
+                "law": group.law or None,
+                "flows": group.flows,
+                **self.curve.group_quantities(buffer, i),
+            }
             for i, group in enumerate(self.scenario.network.crossing(self.link))
         ]
 
-    def row(self, buffer: int) -> dict[str, Any]:
+    def row(self, buffer: int) -> BufferRow:
         """Measured quantities with a buffer, those of its groups too, as JSON shows them.
 
         Parameters
@@ -182,25 +205,26 @@ class SizeAnswer(ResultTables):
             "groups": self.group_rows(buffer),
         }
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> SizeDocument:
         """Return the document of ``elephan size --json``.
 
         Returns
         -------
         dict
         """
-        return dict(self._document)
+        return self._document.copy()
 
     @cached_property
-    def _document(self) -> dict[str, Any]:
+    def _document(self) -> SizeDocument:
         """The document, which is computed once."""
         from elephan.sizing.models import model_range  # noqa: PLC0415 (NumPy; --help does without)
 
         link, buffer = self.facts, self.buffer_packets
-        bounds: list[int | None] | None = None
+        bounds: list[Any] | None = None
         if self.interval is not None:
             low, high = self.interval
             bounds = [math.floor(low), math.ceil(high) if math.isfinite(high) else None]
+        paced: PacedPart = {} if self.paced is None else {"paced": self.paced.short()}
         return {
             "target": targets_json(self.targets),
             "met": self.is_met,
@@ -224,20 +248,32 @@ class SizeAnswer(ResultTables):
             "simulated": {"runs": self.runs, "packets": self.packets_simulated},
             "curve": [self.row(b) for b in self.curve.buffers],
             "tc": self.tc,
-            "run": {"id": self.scenario.id, "scenario": self.scenario.title, "seed": self.scenario.seed}
-            | {"warmup_s": self.scenario.facts["warmup_s"], "warmup_rule": self.scenario.warmup_rule},
+            "run": {
+                "id": self.scenario.id,
+                "scenario": self.scenario.title,
+                "seed": self.scenario.seed,
+                "warmup_s": self.scenario.facts["warmup_s"],
+                "warmup_rule": self.scenario.warmup_rule,
+            },
             "replications": self.replications,
             "warnings": [warned.to_json() for warned in self.warnings],
             "wall_s": self.wall_s,
-            **({} if self.paced is None else {"paced": self.paced.short()}),
+            **paced,
         }
 
-    def short(self) -> dict[str, Any]:
+    def short(self) -> ShortSizeDocument:
         """Return the answer without the data behind it: ``buffer_packets``, its interval and the suggestion."""
-        whole = self.to_json()
-        names = ("met", "note", "buffer_packets", "buffer_bdp", "buffer_interval_packets", "suggested_packets")
-        measured = {name: whole[name] for name in MEASURED if name in whole}
-        return {**{name: whole[name] for name in names}, **measured, "simulated": whole["simulated"]}
+        whole = self._document
+        return {
+            "met": whole["met"],
+            "note": whole["note"],
+            "buffer_packets": whole["buffer_packets"],
+            "buffer_bdp": whole["buffer_bdp"],
+            "buffer_interval_packets": whole["buffer_interval_packets"],
+            "suggested_packets": whole["suggested_packets"],
+            **self.at(self.buffer_packets),
+            "simulated": whole["simulated"],
+        }
 
     @property
     def forbidding(self) -> list[LintWarning]:
@@ -290,7 +326,7 @@ class SizeAnswer(ResultTables):
         """Number of replications of all buffers together."""
         return sum(self.curve.replications(b) for b in self.curve.buffers)
 
-    def off(self, name: str) -> dict[str, Any]:
+    def off(self, name: str) -> ModelErrors:
         """Return how far a model was off; see `elephan.sizing.models.verdict`.
 
         Parameters
@@ -305,11 +341,14 @@ class SizeAnswer(ResultTables):
 
         return verdict(self.models[name], self.buffer_packets, self.curve)
 
-    def _model(self, name: str) -> dict[str, Any]:
+    def _model(self, name: str) -> PredictionDocument:
         prediction, buffer = self.models[name], self.buffer_packets
+        at = {metric: None if buffer is None else prediction.at(buffer, metric) for metric in PREDICTED}
         return {
             "buffer_packets": prediction.buffer_packets,
-            **{metric: prediction.at(buffer, metric) if buffer is not None else None for metric in PREDICTED},
+            "utilization": at["utilization"],
+            "loss_ratio": at["loss_ratio"],
+            "queueing_delay_s": at["queueing_delay_s"],
             "off": self.off(name),
             "near": prediction.near.to_json() if prediction.near is not None else None,
             "silent": prediction.not_applicable,
@@ -400,7 +439,7 @@ class SizeAnswer(ResultTables):
         yield "size.json", self.to_json()
 
 
-def row_document(scenario: Scenario, link: int, buffer: int | None, row: Mapping[str, Any]) -> dict[str, Any]:
+def row_document(scenario: Scenario, link: int, buffer: float | None, row: BufferRow | ValueRow) -> PartDocument:
     """Format the measurements with one buffer, or one value of the searched quantity, like the document of a run.
 
     Parameters
@@ -417,13 +456,20 @@ def row_document(scenario: Scenario, link: int, buffer: int | None, row: Mapping
         ``links``, ``groups`` and ``fairness``.
     """
     facts = scenario.links[link]
-    about = {"name": facts["name"], "rate_bps": facts["rate_bps"], "queue": {"discipline": facts["discipline"]}}
-    recoveries = [group.recovery or None for group in scenario.network.crossing(link)]
-    return {
-        "links": [{**about, "buffer_packets": buffer, **{name: row[name] for name in MEASURED if name != "jain"}}],
-        "groups": [{**group, "recovery": recovery} for group, recovery in zip(row["groups"], recoveries, strict=True)],
-        "fairness": {"jain": row["jain"]},
+    measured: Mapping[str, Any] = row
+    shown: Any = {
+        "name": facts["name"],
+        "rate_bps": facts["rate_bps"],
+        "queue": {"discipline": facts["discipline"]},
+        "buffer_packets": buffer,
+        **{name: measured[name] for name in MEASURED if name != "jain"},
     }
+    recoveries = [group.recovery or None for group in scenario.network.crossing(link)]
+    groups: list[Any] = [
+        {"flows": None, **group, "recovery": recovery}
+        for group, recovery in zip(row["groups"], recoveries, strict=True)
+    ]
+    return {"links": [shown], "groups": groups, "fairness": {"jain": row["jain"]}}
 
 
 class NoModelError(InputError):

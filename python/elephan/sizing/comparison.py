@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elephan.catalog.entry import RegistryEntry
 from elephan.display import ColumnTable
@@ -31,6 +31,9 @@ from elephan.sizing.recommend import Candidate, Recommendation, nearest, recomme
 from elephan.sizing.suggest import BDP, PER_FLOW, dangers_at, standard_buffers
 from elephan.sizing.targets import BufferSample
 from elephan.units import count, format_packets, format_time, seconds
+
+if TYPE_CHECKING:
+    from elephan.sizing.documents import NearestRow, VariantDocument, VariantsDocument
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,7 @@ class SizedVariant:
         samples = () if buffer is None else answer.curve.samples(buffer)
         if buffer is not None and not samples and not answer.is_simulated and answer.buffer_packets is not None:
             # Nothing was simulated here: what the answer says instead of it is all there is.
-            row = answer.at(buffer)
+            row: Mapping[str, Any] = answer.at(buffer)
             used, loss, wait, jain = (_number(row[metric]["mean"]) for metric in METRICS)
             samples = (BufferSample(used, loss, wait, jain),)
         rtt_s = float(answer.facts["mean_rtt_s"])
@@ -137,7 +140,7 @@ class SizedVariant:
         grave, other = dangers_at(answer.curve, answer.targets, buffer, answer.scenario.network, answer.link)
         return tuple(grave), tuple(other)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> VariantDocument:
         """Return the document of ``elephan size --json`` with the law and the queue in front.
 
         Returns
@@ -147,14 +150,18 @@ class SizedVariant:
             the buffer with which it is compared, ``ample``: one at which every discipline acts.
         """
         answer, buffer = self.answer, self.deployed_packets
-        near = None
+        near: NearestRow | None = None
         if not answer.is_met and buffer is not None:
             near = {"buffer_packets": buffer, **answer.at(buffer)}
-        document = {"law": self.law, "queue": self.queue, **answer.to_json(), "nearest": near}
-        document["deployed"] = None if buffer is None else answer.row(buffer)
-        document["refused"] = self.refused
-        document["ample"] = None if self.ample_packets is None else answer.row(self.ample_packets)
-        return document
+        return {
+            "law": self.law,
+            "queue": self.queue,
+            **answer.to_json(),
+            "nearest": near,
+            "deployed": None if buffer is None else answer.row(buffer),
+            "refused": self.refused,
+            "ample": None if self.ample_packets is None else answer.row(self.ample_packets),
+        }
 
     @property
     def tc(self) -> str | None:
@@ -239,17 +246,17 @@ class SizeComparison(ResultTables):
         chosen = (found or self.recommendation).chosen
         return next(variant for variant in self.variants if variant.candidate is chosen)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> VariantsDocument:
         """Return the document of ``elephan size --laws … --queues … --json``.
 
         Returns
         -------
         dict
         """
-        return dict(self._document)
+        return self._document.copy()
 
     @cached_property
-    def _document(self) -> dict[str, Any]:
+    def _document(self) -> VariantsDocument:
         """The document, which is computed once."""
         return {
             "variants": [variant.to_json() for variant in self.variants],
@@ -329,7 +336,7 @@ class SizeComparison(ResultTables):
         row = {"law": variant.law, "queue": variant.queue, "recommended": variant is self.recommended()}
         row |= {"met": variant.answer.is_met, "buffer_packets": document["buffer_packets"]}
         row |= {"buffer_low_packets": low, "buffer_high_packets": high, "measured_at_packets": buffer}
-        measured = variant.answer.at(buffer)
+        measured: Mapping[str, Any] = variant.answer.at(buffer)
         for metric in METRICS:
             row[metric] = measured[metric] and measured[metric]["mean"]
             row[f"{metric}_ci95"] = measured[metric] and measured[metric]["ci95"]

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elephan.sizing.targets import BufferSample, GroupSample, Target
 from elephan.stats import Estimate, estimate, isotonic, t_quantile
+
+if TYPE_CHECKING:
+    from elephan.sizing.documents import GroupQuantities
 
 APART = 4.0
 """Maximum ratio of two neighbouring measured buffers between which the curve is interpolated and drawn."""
@@ -159,6 +162,23 @@ class BufferCurve:
         Estimate
         """
         return estimate([getattr(sample.groups[group], quantity) for sample in self._samples[buffer]])
+
+    def group_quantities(self, buffer: int, group: int) -> GroupQuantities:
+        """Mean and interval of every quantity of one group of flows at a buffer, as JSON shows them.
+
+        Parameters
+        ----------
+        buffer : int [packets]
+        group : int
+            As for `group`.
+
+        Returns
+        -------
+        dict
+        """
+        found: Any = {name: self.group(buffer, group, name).to_json() for name in GroupSample._fields}
+        quantities: GroupQuantities = found
+        return quantities
 
     def interpolate(self, buffer: float, metric: str) -> float | None:
         """Mean of a metric between the buffers measured.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elephan.display import ColumnTable
 from elephan.errors import InputError
@@ -27,7 +27,10 @@ from elephan.sizing.limits import too_short, why_not
 from elephan.sizing.measuring import LinkSimulations, prepared
 from elephan.sizing.quantities import LinkQuantity, drop_tail, quantity
 from elephan.sizing.search import Search, SearchProgress
-from elephan.sizing.targets import GroupSample, Target, targets_json
+from elephan.sizing.targets import Target, targets_json
+
+if TYPE_CHECKING:
+    from elephan.sizing.documents import LimitDocument, LimitRow, PoolPart, ValueRow
 
 MEASURED = ("utilization", "loss_ratio", "queueing_delay_s", "queueing_delay_p95_s", "jain")
 """Metrics that are shown for every value of the searched quantity."""
@@ -120,7 +123,7 @@ class LimitAnswer:
         line = self.at.links[self.link]["tc"]
         return None if line is None else str(line)
 
-    def row(self, count: int) -> dict[str, Any]:
+    def row(self, count: int) -> LimitRow:
         """Measured quantities at a count, those of the groups of flows too, as JSON shows them.
 
         Parameters
@@ -130,27 +133,31 @@ class LimitAnswer:
         """
         return {"amount": self.quantity.amount(count), **self._measured(self.curve, count)}
 
-    def _measured(self, curve: BufferCurve, count: int) -> dict[str, Any]:
+    def _measured(self, curve: BufferCurve, count: int) -> ValueRow:
         groups = self.scenario.network.crossing(self.link)
         return {
             "replications": curve.replications(count),
-            **{metric: curve.estimate(count, metric).to_json() for metric in MEASURED},
+            "utilization": curve.estimate(count, "utilization").to_json(),
+            "loss_ratio": curve.estimate(count, "loss_ratio").to_json(),
+            "queueing_delay_s": curve.estimate(count, "queueing_delay_s").to_json(),
+            "queueing_delay_p95_s": curve.estimate(count, "queueing_delay_p95_s").to_json(),
+            "jain": curve.estimate(count, "jain").to_json(),
             "groups": [
-                {"name": group.name, "law": group.law or None}
-                | {quantity: curve.group(count, i, quantity).to_json() for quantity in GroupSample._fields}
+                {"name": group.name, "law": group.law or None, **curve.group_quantities(count, i)}
                 for i, group in enumerate(groups)
             ],
         }
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> LimitDocument:
         """Return the document of ``elephan size --find … --json``."""
-        return dict(self._document)
+        return self._document.copy()
 
     @cached_property
-    def _document(self) -> dict[str, Any]:
+    def _document(self) -> LimitDocument:
         """The document, which is computed once."""
         facts = self.scenario.links[self.link]
         buffer = self.scenario.network.links[self.link].buffer_packets
+        pool: PoolPart = {} if facts["pool"] is None else {"pool": self.scenario.pools[facts["pool"]]}
         return {
             "find": self.quantity.name,
             "unit": self.quantity.unit,
@@ -159,7 +166,7 @@ class LimitAnswer:
             "note": self.note,
             "link": facts["name"],
             "buffer_packets": buffer,
-            **({} if facts["pool"] is None else {"pool": self.scenario.pools[facts["pool"]]}),
+            **pool,
             "amount": self.amount,
             "interval": None
             if self.interval is None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from elephan.units import count, format_bytes, format_packets, format_rate, format_time
 
+if TYPE_CHECKING:
+    from elephan.sizing.documents import LimitDocument
 
-def limit_sentence(document: Mapping[str, Any]) -> str:
+
+def limit_sentence(document: LimitDocument) -> str:
     """Write the answer as a sentence."""
     wanted = f"utilization >= {document['target']['utilization']:g}"
     buffer = _what_there_is(document)
@@ -27,14 +29,15 @@ def limit_sentence(document: Mapping[str, Any]) -> str:
     }[document["find"]]
 
 
-def _what_there_is(document: Mapping[str, Any]) -> str:
+def _what_there_is(document: LimitDocument) -> str:
     """Describe the existing buffer, or the pool."""
     if document["buffer_packets"] is not None:
         return format_packets(round(document["buffer_packets"]))
     pool = document.get("pool")
     if pool is None:
         return "this buffer"
-    of = format_packets(pool["size_packets"]) if pool["size_bytes"] is None else format_bytes(pool["size_bytes"])
+    in_bytes = pool["size_bytes"]
+    of = format_packets(pool["size_packets"] or 0) if in_bytes is None else format_bytes(in_bytes)
     return f"{of} of shared memory"
 
 
@@ -47,7 +50,7 @@ def said(find: str, amount: float) -> str:
     return format_rate(amount) if find == "rate" else count(round(amount), "flow" if find == "flows" else "packet")
 
 
-def _interval(document: Mapping[str, Any]) -> str:
+def _interval(document: LimitDocument) -> str:
     if document["interval"] is None:
         return "no interval from one replication"
     low, high = document["interval"]

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from elephan.theory.models.card import Model, Prediction
 from elephan.theory.models.senders import doubts
 from elephan.theory.response import Floats
 from elephan.units import count, format_packets
+
+if TYPE_CHECKING:
+    from elephan.sizing.documents import ModelErrors
 
 POINTS = 41
 """Number of buffers at which a model is evaluated; neighbours differ by a third on a long fat path."""
@@ -189,7 +192,7 @@ def _crossing(buffers: Floats, values: Floats, floor: Target) -> float:
     return float(b[k - 1] * (b[k] / b[k - 1]) ** part)
 
 
-def verdict(prediction: ModelPrediction, buffer: int | None, curve: BufferCurve) -> dict[str, Any]:
+def verdict(prediction: ModelPrediction, buffer: int | None, curve: BufferCurve) -> ModelErrors:
     """Return how far a model was off, now that the link has been simulated.
 
     Parameters

@@ -14,6 +14,7 @@ from elephan.units import count, format_bytes, format_packets, format_rate, form
 if TYPE_CHECKING:
     from elephan.sizing.answer import SizeAnswer
     from elephan.sizing.comparison import SizeComparison
+    from elephan.sizing.documents import SizeDocument
 
 
 def sentence(answer: SizeAnswer) -> str:
@@ -46,19 +47,19 @@ def answer_page(answer: SizeAnswer) -> str:
         "link": f"{link['name']}: {format_rate(link['rate_bps'])}, {count(link['flows'], 'flow')}, mean base RTT "
         f"{format_time(link['mean_rtt_s'])}, BDP {link['bdp_packets']:.0f} packets"
     }
-    if answer.buffer_packets is not None:
+    if document["buffer_bytes"] is not None:
         rows["in bytes"] = format_bytes(document["buffer_bytes"])
         rows |= _measured(document)
     if document["suggested_packets"] is not None:
         rows["suggested"] = format_packets(document["suggested_packets"])
     if document["tc"]:
         rows["Linux"] = document["tc"]
-    rules = {
+    rules: dict[str, list[object]] = {
         "rule of thumb": [name.replace("_", " ") for name in document["rules"]],
         "packets": [round(packets) for packets in document["rules"].values()],
     }
     applicable = {name: row for name, row in document["models"].items() if not row["silent"]}
-    models = {
+    models: dict[str, list[object]] = {
         "model": [f"{name} (trusted)" if name == answer.trusted else name for name in applicable],
         "packets": [row["buffer_packets"] for row in applicable.values()],
         "off here [points of utilization]": [row["off"]["utilization_points"] for row in applicable.values()],
@@ -72,11 +73,11 @@ def answer_page(answer: SizeAnswer) -> str:
         display.table(models) if applicable else "",
         display.note(ran) if ran else "",
         display.note(answer.note) if answer.note and answer.is_met else "",
-        warned(document),
+        warned(document["warnings"]),
     )
 
 
-def _buffers(document: Mapping[str, Any]) -> dict[str, list[object]]:
+def _buffers(document: SizeDocument) -> dict[str, list[object]]:
     """Return the table of the few buffers that an operator compares."""
     rows = document["table"]
     columns: dict[str, list[object]] = {
@@ -91,7 +92,8 @@ def _buffers(document: Mapping[str, Any]) -> dict[str, list[object]]:
             factor, what = (
                 (1e3, f"{GROUP_DELAYS[key]} [ms]") if key in GROUP_DELAYS else (1e-6, "goodput of a flow [Mbit/s]")
             )
-            scaled = {part: None if x is None else factor * x for part, x in group[key].items()}
+            own: Mapping[str, Any] = group
+            scaled = {part: None if x is None else factor * x for part, x in own[key].items()}
             columns.setdefault(f"{group['name']}: {what}", []).append(scaled)
     return columns
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,11 @@ from elephan.results import ResultPart
 from elephan.sizing.curve import APART
 from elephan.units import count
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from elephan.sizing.documents import SizeDocument
+
+Columns = Mapping[str, NDArray[Any]]
+"""Curves of a model: columns of ``models.parquet``."""
 
 METRICS = (
     ("utilization", "Utilization", Axis("utilization", scale="share"), 1.0),
@@ -112,7 +116,9 @@ def rule_name(name: str) -> str:
     return name.replace("_over_sqrt_n", "/√n").replace("_", " ").replace("bdp", "BDP")
 
 
-def answer_pictures(document: Document, facts: Mapping[str, Any], models: Mapping[str, Document]) -> tuple[Figure, ...]:
+def answer_pictures(
+    document: SizeDocument, facts: Mapping[str, Any], models: Mapping[str, Columns]
+) -> tuple[Figure, ...]:
     """Return a figure of each metric against the buffer.
 
     Parameters
@@ -153,7 +159,7 @@ DRAWN_RULES = ("bdp_over_sqrt_n", "bdp")
 """Rules of thumb in a figure that stands alone; the page of a sizing has all of them, and the models."""
 
 
-def brief(figures: Sequence[Figure], document: Mapping[str, Any]) -> tuple[Figure, ...]:
+def brief(figures: Sequence[Figure], document: SizeDocument) -> tuple[Figure, ...]:
     """Reduce the figures of an answer to what is readable without the page around them.
 
     Parameters
@@ -185,10 +191,16 @@ def brief(figures: Sequence[Figure], document: Mapping[str, Any]) -> tuple[Figur
 
 
 def _y(
-    axis: Axis, scale: float, document: Document, key: str, models: Mapping[str, Document], reach: tuple[float, float]
+    axis: Axis,
+    scale: float,
+    document: SizeDocument,
+    key: str,
+    models: Mapping[str, Columns],
+    reach: tuple[float, float],
 ) -> Axis:
     """Return the axis of a metric, scaled to measurements and targets; models that are far off may leave it."""
-    known = [scale * row[key]["mean"] for row in document["curve"] if row[key]["mean"]]
+    curve: Sequence[Mapping[str, Any]] = document["curve"]
+    known = [scale * row[key]["mean"] for row in curve if row[key]["mean"]]
     known += [scale * level for name, level in document["target"].items() if name.removesuffix("_s") in key.split("_")]
     trusted = models.get(document["trusted_model"] or "")
     if trusted is not None:
@@ -202,8 +214,9 @@ def _y(
     return Axis(axis.label, axis.unit, axis.scale, min(known) / 2, 2 * max(known))
 
 
-def _measured(document: Document, key: str, scale: float) -> tuple[Series, ...]:
-    rows = [row for row in document["curve"] if row[key]["mean"] is not None]
+def _measured(document: SizeDocument, key: str, scale: float) -> tuple[Series, ...]:
+    curve: Sequence[Mapping[str, Any]] = document["curve"]
+    rows = [row for row in curve if row[key]["mean"] is not None]
     if not rows:
         return ()
     mean = scale * np.array([row[key]["mean"] for row in rows])
@@ -220,7 +233,7 @@ def _measured(document: Document, key: str, scale: float) -> tuple[Series, ...]:
     )
 
 
-def _predicted(document: Document, key: str, scale: float, models: Mapping[str, Document]) -> list[Series]:
+def _predicted(document: SizeDocument, key: str, scale: float, models: Mapping[str, Columns]) -> list[Series]:
     """Return the models' curves: full for the one that the search started from, pale where a model did not hold."""
     found = []
     applicable = ((name, own) for name, own in models.items() if np.isfinite(own["utilization"]).any())
@@ -238,7 +251,7 @@ def _predicted(document: Document, key: str, scale: float, models: Mapping[str, 
     return found
 
 
-def marks(document: Document, key: str, scale: float, facts: Mapping[str, Any]) -> tuple[Mark, ...]:
+def marks(document: SizeDocument, key: str, scale: float, facts: Mapping[str, Any]) -> tuple[Mark, ...]:
     """Mark the answer with its interval, the wanted level, and the rules of thumb.
 
     Parameters
@@ -265,7 +278,7 @@ def marks(document: Document, key: str, scale: float, facts: Mapping[str, Any]) 
     return tuple(found)
 
 
-def _alt(document: Document, key: str, title: str, axis: Axis, scale: float, facts: Mapping[str, Any]) -> str:
+def _alt(document: SizeDocument, key: str, title: str, axis: Axis, scale: float, facts: Mapping[str, Any]) -> str:
     """Return the alternative text of a figure, with numbers."""
     measured = _measured(document, key, scale)
     if measured:
@@ -285,7 +298,8 @@ def _alt(document: Document, key: str, title: str, axis: Axis, scale: float, fac
     buffer = document["buffer_packets"]
     if buffer is None:
         return f"{words}. No buffer meets the targets."
-    at = document[key]
+    row: Mapping[str, Any] = document
+    at = row[key]
     value = "" if at is None or at["mean"] is None else f", where it is {number(scale * at['mean'], 3)} {axis.unit}"
     bdp = number(facts["bdp_packets"], 3)
     return f"{words}. The answer is marked at {count(buffer, 'packet')}{value.rstrip()}; one BDP is {bdp}."

@@ -8,12 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from elephan.sizing.curve import BufferCurve
 from elephan.sizing.targets import BufferSample, Target
 from elephan.stats import estimate, paired
 from elephan.units import format_packets
+
+if TYPE_CHECKING:
+    from elephan.sizing.documents import RecommendationDocument
 
 MATTERS = 0.05
 """Smallest relative difference that counts in a choice: buffers are found to 5 % themselves."""
@@ -166,7 +169,7 @@ class Recommendation:
         """Whether the recommended variant meets all targets; otherwise it is only the nearest."""
         return self.chosen.meets
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> RecommendationDocument:
         """Return the part ``recommendation`` of a comparison's document."""
         runner = self.runner_up
         return {

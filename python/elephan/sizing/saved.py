@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -20,13 +20,16 @@ from elephan.units import count
 
 if TYPE_CHECKING:
     from elephan.pictures.figure import Figure
+    from elephan.sizing.documents import BufferRow, LimitDocument, SizeDocument, ValueRow, VariantsDocument
+
+Document = TypeVar("Document", "SizeDocument", "VariantsDocument", "LimitDocument")
 
 SIZE, VARIANTS, LIMIT = "size.json", "comparison.json", "limit.json"
 """File names of the documents of a sizing, of a comparison, and of an inverse sizing."""
 
 
 @dataclass(frozen=True, repr=False)
-class SavedSizing(ResultTables):
+class SavedSizing(ResultTables, Generic[Document]):
     """Base class of sizings that are read from a folder.
 
     Parameters
@@ -41,14 +44,10 @@ class SavedSizing(ResultTables):
     _table_name: ClassVar[str]
     """Name of the table with the measurements."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Document:
         """Return the document as it was written."""
-        return dict(self._document)
-
-    @property
-    def is_met(self) -> bool:
-        """Whether the targets can be met."""
-        return bool(self._document["met"])
+        document: Document = self._document.copy()
+        return document
 
     @cached_property
     def scenario(self) -> Scenario:
@@ -79,18 +78,19 @@ class SavedSizing(ResultTables):
         return measured_pictures(self.parts, self._document)
 
     @cached_property
-    def _document(self) -> dict[str, Any]:
+    def _document(self) -> Document:
         """The document in the folder."""
-        return read_document(self.folder / self._file, self._keys)
+        document: Document = read_document(self.folder / self._file, self._keys)
+        return document
 
-    def _part(self, labels: dict[str, Any], link: str, buffer: int | None, row: dict[str, Any]) -> ResultPart:
+    def _part(self, labels: dict[str, Any], link: str, buffer: float | None, row: BufferRow | ValueRow) -> ResultPart:
         index = self.scenario.link_index(link)
         # Means and intervals are kept, single replications are not.
         return ResultPart(labels, row_document(self.scenario, index, buffer, row), None)
 
 
 @dataclass(frozen=True, repr=False)
-class SavedSize(SavedSizing):
+class SavedSize(SavedSizing["SizeDocument"]):
     """An answer to "how large must this buffer be?" that `elephan.sizing.answer.SizeAnswer.write` wrote.
 
     Examples
@@ -111,18 +111,22 @@ class SavedSize(SavedSizing):
     @property
     def buffer_packets(self) -> int | None:
         """The smallest buffer that meets all targets [packets]; None if there is none."""
-        return self._whole("buffer_packets")
+        return self._document["buffer_packets"]
+
+    @property
+    def is_met(self) -> bool:
+        """Whether some buffer meets all targets."""
+        return self._document["met"]
 
     @property
     def suggested_packets(self) -> int | None:
         """The buffer to deploy [packets]; None if there is none."""
-        return self._whole("suggested_packets")
+        return self._document.get("suggested_packets")
 
     @property
     def tc(self) -> str | None:
         """The `tc` line that sets the suggested buffer on Linux; None while a warning forbids it."""
-        line = self._document["tc"]
-        return None if line is None else str(line)
+        return self._document["tc"]
 
     @property
     def parts(self) -> tuple[ResultPart, ...]:
@@ -140,16 +144,12 @@ class SavedSize(SavedSizing):
         facts = self.scenario.links[self.scenario.link_index(self._document["link"])]
         return answer_pictures(self._document, facts, read_models(table_path(self.folder, "models")))
 
-    def _whole(self, key: str) -> int | None:
-        found = self._document.get(key)
-        return None if found is None else int(found)
-
     def __repr__(self) -> str:
         return f"<Sizing of {self._document['link']!r} in {self.folder}: {self.buffer_packets} packets>"
 
 
 @dataclass(frozen=True, repr=False)
-class SavedSizeComparison(SavedSizing):
+class SavedSizeComparison(SavedSizing["VariantsDocument"]):
     """Laws and queues sized beside each other, as `elephan.sizing.comparison.SizeComparison.write` wrote them."""
 
     _file, _table_name = VARIANTS, "comparison"
@@ -164,13 +164,13 @@ class SavedSizeComparison(SavedSizing):
     @property
     def is_met(self) -> bool:
         """Whether the recommended variant meets all targets."""
-        return bool(self._document["recommendation"]["met"])
+        return self._document["recommendation"]["met"]
 
     @property
     def recommended(self) -> tuple[str, str]:
         """Law and queue of the recommended variant, or of the nearest to the targets."""
         found = self._document["recommendation"]
-        return str(found["law"]), str(found["queue"])
+        return found["law"], found["queue"]
 
     @cached_property
     def scenario(self) -> Scenario:
@@ -192,7 +192,7 @@ class SavedSizeComparison(SavedSizing):
 
 
 @dataclass(frozen=True, repr=False)
-class SavedLimit(SavedSizing):
+class SavedLimit(SavedSizing["LimitDocument"]):
     """Inverse sizing, as `elephan.sizing.inverse.LimitAnswer.write` wrote it."""
 
     _file, _table_name = LIMIT, "limit"
@@ -201,18 +201,22 @@ class SavedLimit(SavedSizing):
     @property
     def amount(self) -> float | None:
         """The value found, in `unit`; None if there is none."""
-        found = self._document["amount"]
-        return None if found is None else float(found)
+        return self._document["amount"]
+
+    @property
+    def is_met(self) -> bool:
+        """Whether a value meets all targets."""
+        return self._document["met"]
 
     @property
     def find(self) -> str:
         """Name of the searched quantity: ``"rtt"``, ``"rate"``, ``"flows"`` or ``"red"``."""
-        return str(self._document["find"])
+        return self._document["find"]
 
     @property
     def unit(self) -> str:
         """Unit of `amount`."""
-        return str(self._document["unit"])
+        return self._document["unit"]
 
     @property
     def parts(self) -> tuple[ResultPart, ...]:

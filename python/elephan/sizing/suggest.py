@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from elephan.network import FlowGroup, Network, NetworkLink
 from elephan.sizing.caveats import SERVES_IN_TURN, UNFAIR
@@ -19,6 +19,9 @@ from elephan.sizing.limits import held_by_windows, held_elsewhere
 from elephan.sizing.targets import Target
 from elephan.stats import estimate
 from elephan.units import format_packets, format_rate, format_time
+
+if TYPE_CHECKING:
+    from elephan.sizing.documents import SuggestionPart
 
 LEAST_UTILIZATION = 0.95
 """Target utilization of a suggested buffer if no target states one."""
@@ -63,7 +66,7 @@ class BufferSuggestion:
     advice: tuple[str, ...]
     rows: dict[int, tuple[str, ...]]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> SuggestionPart:
         """Return the parts ``suggested_packets``, ``why_suggested``, ``dangers`` and ``advice`` of the document."""
         return {
             "suggested_packets": self.buffer_packets,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from elephan.sizing.documents import SizeDocument
 
 
-def interval_words(document: Mapping[str, Any]) -> str:
+def interval_words(document: SizeDocument) -> str:
     """Describe the confidence interval of the buffer.
 
     Parameters

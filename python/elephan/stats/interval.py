@@ -6,10 +6,13 @@ Source: Student's t interval, Student1908.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from elephan.results import Quantity
 
 CONFIDENCE = 0.95
 """Confidence of every interval that elephan reports."""
@@ -21,7 +24,7 @@ class Estimate(NamedTuple):
     mean: float
     ci95: float | None
 
-    def to_json(self) -> dict[str, float | None]:
+    def to_json(self) -> Quantity:
         """Return ``{"mean", "ci95"}``; NaN becomes null.
 
         Returns

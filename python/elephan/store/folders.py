@@ -21,6 +21,7 @@ from elephan.store.labels import Labels, as_line
 from elephan.store.provenance import here
 
 if TYPE_CHECKING:
+    from elephan.results import RunFileDocument
     from elephan.runs.result import RunResult
 
 DOCUMENT, JOURNAL, SAMPLES = "run.json", "labels.jsonl", "samples.parquet"
@@ -43,7 +44,7 @@ class PackedRun:
     """
 
     key: str
-    document: dict[str, Any]
+    document: Mapping[str, Any]
     resolved: dict[str, Any]
     files: dict[str, bytes]
 
@@ -62,7 +63,7 @@ class RunFolder:
         Sizes of all files except the journal [B].
     """
 
-    full: dict[str, Any]
+    full: RunFileDocument
     sha256: str
     sizes: dict[str, int]
 
@@ -117,7 +118,7 @@ def write(folder: Path, packed: PackedRun, run_id: str, *sets: Labels) -> RunFol
     run = dict(packed.document["run"])
     wall_s = run.pop("wall_s")
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in packed.files.items()}
-    full = {
+    full: Any = {
         **packed.document,
         "run": run,
         "resolved": packed.resolved,
@@ -144,14 +145,15 @@ def read(folder: Path) -> RunFolder:
         If ``run.json`` is not what was written.
     """
     content = (folder / DOCUMENT).read_bytes()
-    full = json.loads(content)
+    full: Any = json.loads(content)
     if isinstance(full, dict):
         full = _unstamped(full)
     parts = {"run", "links", "groups", "fairness", *BESIDE}
     if not isinstance(full, dict) or not parts <= full.keys() or "id" not in full["store"]:
         raise ValueError("is not the document of a run")
     sizes = {name: (folder / name).stat().st_size for name in full["files"]} | {DOCUMENT: len(content)}
-    return RunFolder(full, hashlib.sha256(content).hexdigest(), sizes)
+    found: Any = full
+    return RunFolder(found, hashlib.sha256(content).hexdigest(), sizes)
 
 
 def _unstamped(document: dict[str, Any]) -> dict[str, Any]:

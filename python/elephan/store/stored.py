@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
-from elephan.results import RunDocument
 from elephan.results.formats import read_table
 from elephan.runs.measures import AskedMetric
 from elephan.runs.saved import FolderRun
@@ -17,6 +16,9 @@ from elephan.scenario import Scenario
 from elephan.store import folders
 from elephan.store.errors import StoreError
 from elephan.store.labels import Labels
+
+if TYPE_CHECKING:
+    from elephan.results import RunDocument, RunFileDocument
 
 SCENARIO = "scenario.toml"
 
@@ -115,8 +117,10 @@ class StoredRun(FolderRun):
         -------
         dict
         """
-        measured = {"metrics": self.measured(self.metrics)} if self.metrics else {}
-        return cast("RunDocument", self.document | measured)
+        document = self.document.copy()
+        if self.metrics:
+            document["metrics"] = self.measured(self.metrics)
+        return document
 
     def files(self) -> Iterator[tuple[str, Any]]:
         """Yield the files that `elephan.runs.result.RunResult.files` yields."""
@@ -136,7 +140,7 @@ class StoredRun(FolderRun):
             raise self._damaged(file) from None
 
     @cached_property
-    def _full(self) -> dict[str, Any]:
+    def _full(self) -> RunFileDocument:
         try:
             return folders.read(self.folder).full
         except (OSError, ValueError):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Container
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.display import CI95
 from elephan.metrics.quantity import FAIRNESS, GROUPS, LINKS, tabled
 from elephan.results.tables import group_row, link_row, measured
+
+if TYPE_CHECKING:
+    from elephan.results import MeasuredRun
 
 
 def _with_intervals(kind: str) -> tuple[str, ...]:
@@ -59,7 +62,7 @@ def shown_as(kind: str, name: str, links: Container[str]) -> str:
     return f"flows[{name}]" if kind == "groups" and name in links else name
 
 
-def summarize(document: Mapping[str, Any]) -> RunSummary:
+def summarize(document: MeasuredRun) -> RunSummary:
     """Flatten a document into rows.
 
     Parameters

@@ -22,10 +22,9 @@ from elephan.stats import estimate, paired
 from elephan.units import resolved
 
 if TYPE_CHECKING:
+    from elephan.results import MetricDocument, RunDocument
+    from elephan.results import Quantity as Measured
     from elephan.sweeps.result import PointResult
-
-Measured = dict[str, float | None]
-"""A measured quantity: ``mean`` and ``ci95``."""
 
 _ALL_LINKS, _ALL_GROUPS, _ALL_FLOWS = (
     {each.column: each for each in quantities(*kinds) if each.column}
@@ -86,7 +85,7 @@ class SweepColumn:
         """Unit: ``bit/s``, ``s``, ``%`` (of a share) or empty."""
         return _unit(self.quantity)
 
-    def measured(self, point: PointResult, document: Mapping[str, Any]) -> Measured:
+    def measured(self, point: PointResult, document: RunDocument) -> Measured:
         """Read the column at a point.
 
         Parameters
@@ -103,14 +102,16 @@ class SweepColumn:
         if not self.quantity.reported:
             values = self.by_replication(point)
             return nothing if values is None else estimate(values).to_json()
+        read: Mapping[str, Any] = document
         part, index = (self.quantity.of, 0) if self.link is None else (LINKS, self.link)
         if part == FAIRNESS:
-            return dict(document[part][self.key])
+            fair: Measured = read[part][self.key]
+            return {**fair}
         if self.group is not None:
             part, index = GROUPS, self.group
-        rows = document[part]
-        row = rows[index] if index < len(rows) else {}
-        return dict((row if self.quantity.of != TRANSFERS else row.get(TRANSFERS) or {}).get(self.key) or nothing)
+        row = read[part][index] if index < len(read[part]) else {}
+        found: Measured = (row if self.quantity.of != TRANSFERS else row.get(TRANSFERS) or {}).get(self.key) or nothing
+        return {**found}
 
     def by_replication(self, point: PointResult) -> list[float] | None:
         """Read the column per replication; None if the store keeps only the mean.
@@ -149,7 +150,7 @@ class MetricColumn:
     of: str
     key: str
     unit: str
-    rows: Mapping[str, Mapping[str, Any]]
+    rows: Mapping[str, MetricDocument]
     alike: SweepColumn | None
 
     link: None = None
@@ -165,10 +166,10 @@ class MetricColumn:
         """Groups whose flows count."""
         return () if self.alike is None else self.alike.counted
 
-    def measured(self, point: PointResult, document: Mapping[str, Any]) -> Measured:  # noqa: ARG002 (as `SweepColumn`)
+    def measured(self, point: PointResult, document: RunDocument) -> Measured:  # noqa: ARG002 (as `SweepColumn`)
         """Return the value at a point; null where it has none."""
         row = self.rows.get(point.run)
-        return {"mean": None, "ci95": None} if row is None else dict(row["value"])
+        return {"mean": None, "ci95": None} if row is None else row["value"]
 
     def known(self, point: PointResult, replications: int) -> str:
         """Return the number of replications that have a value, in brackets; empty where all have one."""
@@ -193,7 +194,7 @@ def metric_columns(asked: Sequence[AskedMetric], points: Sequence[PointResult], 
     list of MetricColumn
         A column for each quantity of each link, group, flow or run.
     """
-    found: dict[tuple[str, str, str], dict[str, dict[str, Any]]] = {}
+    found: dict[tuple[str, str, str], dict[str, MetricDocument]] = {}
     for point in points if asked else ():
         for row in point.stored.measured(asked):
             found.setdefault((row["metric"], row["quantity"], row["name"]), {})[point.run] = row

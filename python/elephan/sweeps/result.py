@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from elephan import _native, display
 from elephan.display import ColumnTable
-from elephan.results import MetricDocument, ResultPart, ResultTables, SweepDocument, SweepPointDocument
+from elephan.results import (
+    PointsWarningDocument,
+    ResultPart,
+    ResultTables,
+    RunDocument,
+    SweepDocument,
+    SweepPointDocument,
+    WarningDocument,
+)
 from elephan.results.files import TableColumns
 from elephan.runs.measures import AskedMetric, as_table, parse_metrics
 from elephan.store import StoredRun, StoreTable, folders
@@ -62,7 +70,7 @@ class PointResult(ResultTables):
         return self.point.key
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> RunDocument:
         """The document of ``elephan run --json``, read again on each access.
 
         Raises
@@ -105,10 +113,9 @@ class PointResult(ResultTables):
 
     def to_json(self) -> SweepPointDocument:
         """Return the point in the form of the sweep's document."""
-        document = self.document
-        run = document["run"]
-        about: dict[str, Any] = {key: run[key] for key in OF_RUN}
-        parts: dict[str, Any] = {key: document[key] for key in PARTS if key in document}
+        document: Mapping[str, Any] = self.document
+        about = {key: document["run"][key] for key in OF_RUN}
+        parts = {key: document[key] for key in PARTS if key in document}
         return cast("SweepPointDocument", {"labels": self.labels, "run": self.run, **about, **parts})
 
 
@@ -167,13 +174,13 @@ class SweepResult(ResultTables):
         return self.sweep.title
 
     @cached_property
-    def warnings(self) -> list[dict[str, Any]]:
+    def warnings(self) -> list[PointsWarningDocument]:
         """Lint warnings about the points, one for each rule and place.
 
         Its words are those of the one of its ``points`` that needs the longest time, and of the first if it needs none;
         the remedy also has the shortest.
         """
-        found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        found: dict[tuple[str, str], list[WarningDocument]] = {}
         for point in self.points:
             # Two groups without names, say, are warned about at one place.
             here = {(warned["rule"], warned["where"]): warned for warned in reversed(point.document["warnings"])}
@@ -245,7 +252,7 @@ class SweepResult(ResultTables):
         points = [point.to_json() for point in self.points]
         if self.metrics:
             for point, row in zip(self.points, points, strict=True):
-                row["metrics"] = cast("list[MetricDocument]", point.stored.measured(self.metrics))
+                row["metrics"] = point.stored.measured(self.metrics)
         return cast("SweepDocument", {**self._head, "points": points, **self._tail})
 
     def files(self) -> Iterator[tuple[str, Any]]:
@@ -290,7 +297,7 @@ class SweepResult(ResultTables):
             yield row
 
 
-def _merged(several: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _merged(several: Sequence[WarningDocument]) -> PointsWarningDocument:
     """Return one warning for the same warnings about several points."""
     times = [_asked_time(warned) for warned in several]
     longest = max(range(len(several)), key=times.__getitem__)
@@ -304,7 +311,7 @@ def _merged(several: Sequence[dict[str, Any]]) -> dict[str, Any]:
 _ASKED = re.compile(r"give ([\d.]+ [num]?s) or more")
 
 
-def _asked_time(warned: Mapping[str, Any]) -> float:
+def _asked_time(warned: WarningDocument) -> float:
     """Time that a warning asks for [s]; 0 if it asks for none."""
     found = _ASKED.match(warned["remedy"])
     return 0.0 if found is None else seconds(found[1])

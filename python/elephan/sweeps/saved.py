@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from elephan.errors import InputError
-from elephan.results import SweepDocument
+from elephan.results import AxisDocument, CaseDocument, PointsWarningDocument, RunDocument, SweepDocument
 from elephan.runs.saved import of_this_version, read_document
 from elephan.scenario import Scenario
 from elephan.store.labels import as_value
@@ -38,11 +38,11 @@ class SavedPoint(PointResult):
     saved: Mapping[str, Any]
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> RunDocument:
         """Part of the sweep's document about this point, in the form of a run's document, without warnings."""
         parts = {name: self.saved[name] for name in PARTS if name in self.saved}
         run = {"id": self.run, "scenario": self.title} | {name: self.saved[name] for name in OF_RUN}
-        return {"run": run, **parts, "warnings": []}
+        return cast("RunDocument", {"run": run, **parts, "warnings": []})
 
     @property
     def stored(self) -> StoredRun:
@@ -71,12 +71,12 @@ class SavedSweep(SweepResult):
         The document of the sweep.
     """
 
-    saved: Mapping[str, Any] = field(default_factory=dict)
+    saved: SweepDocument = field(kw_only=True)
 
     @cached_property
-    def warnings(self) -> list[dict[str, Any]]:
+    def warnings(self) -> list[PointsWarningDocument]:
         """Lint warnings about the points."""
-        return [dict(warned) for warned in self.saved["warnings"]]
+        return list(self.saved["warnings"])
 
     def to_json(self) -> SweepDocument:
         """Return the document as it was written.
@@ -85,7 +85,7 @@ class SavedSweep(SweepResult):
         -------
         dict
         """
-        return cast("SweepDocument", dict(self.saved))
+        return self.saved.copy()
 
 
 def read_sweep(folder: Path | str) -> SweepResult:
@@ -122,7 +122,7 @@ def read_sweep(folder: Path | str) -> SweepResult:
         return _sweep(document, path)
 
 
-def _sweep(document: Mapping[str, Any], path: Path) -> SweepResult:
+def _sweep(document: SweepDocument, path: Path) -> SweepResult:
     title, made = document["title"], document["provenance"]
     base = Scenario.from_text(document["base"], f"{path}: base")
     precision = tuple(document["precision"])
@@ -145,15 +145,15 @@ def _sweep(document: Mapping[str, Any], path: Path) -> SweepResult:
     return SavedSweep(sweep, done, store, made["wall_s"], made["packets_simulated"], saved=document)
 
 
-def _axes(given: Sequence[Mapping[str, Any]]) -> tuple[SweepAxis | SweepCases, ...]:
+def _axes(given: Sequence[AxisDocument]) -> tuple[SweepAxis | SweepCases, ...]:
     return tuple(_cases(axis["cases"]) if "cases" in axis else _axis(axis) for axis in given)
 
 
-def _axis(axis: Mapping[str, Any]) -> SweepAxis:
+def _axis(axis: AxisDocument) -> SweepAxis:
     return SweepAxis(tuple(axis["places"]), tuple(tuple(map(as_value, row)) for row in axis["values"]))
 
 
-def _cases(cases: Sequence[Mapping[str, Any]]) -> SweepCases:
+def _cases(cases: Sequence[CaseDocument]) -> SweepCases:
     made = [
         SweepCase(
             case["name"], {name: as_value(value) for name, value in case["set"].items()}, _axes(case["axes"]), "cases"

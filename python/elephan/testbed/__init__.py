@@ -119,7 +119,7 @@ def read_testbed(folder: Path | str) -> TestbedResult:
     """
     saved = SavedRun(Path(folder))
     with of_this_version(saved.folder / "run.json"):
-        record = saved.document["testbed"]
+        record = dict[str, Any](saved.document)["testbed"]
         found: dict[str, Any] = {name: tuple(record[name]) for name in RECORDED}
         return TestbedResult(saved, record["valid"], **found)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from elephan.stats import estimate, paired
 from elephan.store.stored import StoredRun
 from elephan.units import format_measured
 from elephan.web.cards import labels_of
+
+if TYPE_CHECKING:
+    from elephan.results import Quantity
 
 PAGES = "pages.parquet"
 """File of a run whose groups read pages."""
@@ -158,7 +161,7 @@ def options_table(runs: Mapping[str, StoredRun | RunResult]) -> tuple[Table, dic
     return Table("All options, with 95 % intervals", ("option", *labels, "replications"), tuple(rows), note), best
 
 
-def _mean(values: Sequence[float]) -> dict[str, float | None]:
+def _mean(values: Sequence[float]) -> Quantity:
     return estimate(values).to_json() if np.isfinite(values).any() else {"mean": None, "ci95": None}
 
 

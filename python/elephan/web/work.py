@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,6 +46,10 @@ from elephan.web.jobs import Event, Job
 from elephan.web.results import Results, size_key
 from elephan.web.views import figure_views, page_view, table_view
 
+if TYPE_CHECKING:
+    from elephan.results import RunDocument
+    from elephan.sizing.documents import SizeDocument
+
 FIRST_S = 0.05
 """Processor time of the first picture [s]."""
 
@@ -69,7 +73,7 @@ def warm() -> None:
     scenario = Scenario.from_text(EXAMPLE)
     size(scenario, "utilization=0.9", model_only=True)
     result = run(scenario.replace({"duration": "1 s", "warmup": "0 s"}), 1, workers=1, series=True)
-    over_time(dict(result.to_json()), scenario, sampled(result))
+    over_time(result.to_json(), scenario, sampled(result))
     estimate(scenario)
     with tempfile.TemporaryDirectory(prefix="elephan-") as folder:
         result.write(folder)
@@ -117,7 +121,7 @@ def _watch(job: Job, scenario: Scenario) -> None:
 def run_event(results: Results, stored: StoredRun) -> Event:
     """Return the last event of a run: its page, whose headline is what a flow of each group gets."""
     page = results.page(stored.id)
-    document: Mapping[str, Any] = stored.to_json()
+    document = stored.to_json()
     assert page is not None
     shares = [
         f"{'a' if len(document['groups']) > 1 else 'each'} {group['name']} flow gets {goodput}"
@@ -204,7 +208,7 @@ def size_event(results: Results, size_id: str) -> Event:
     assert page is not None
     assert folder is not None
     path, parts = folder / "size.json", list[PageSection]()
-    document = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"curve": []}
+    document: Any = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"curve": []}
     for part in page.parts:
         figures = list(part.figures)
         if document["curve"] and figures:
@@ -230,7 +234,7 @@ def _goodput(rows: Sequence[Mapping[str, Any]], x: Axis) -> list[Figure]:
     return [Figure("goodput", "Goodput per flow", alt, x, y, tuple(lines), height=220)] if names else []
 
 
-def _brief(figures: Sequence[Figure], document: Mapping[str, Any]) -> list[Figure]:
+def _brief(figures: Sequence[Figure], document: SizeDocument) -> list[Figure]:
     """Leave out the models and most rules of thumb, and name the marks in every picture."""
     rules = {at: rule_name(name) for name in DRAWN_RULES if (at := document["rules"].get(name)) is not None}
     nothing = np.empty(0)
@@ -318,7 +322,7 @@ class _Curve:
             {"buffer_packets": buffer} | {key: self.curve.estimate(buffer, key).to_json() for key in SERIES}
             for buffer in self.curve.buffers
         ]
-        document = {"curve": rows, "buffer_packets": None, "buffer_interval_packets": None, "target": self.target}
+        document: Any = {"curve": rows, "buffer_packets": None, "buffer_interval_packets": None, "target": self.target}
         document |= {"rules": self.rules, "trusted_model": None}
         guessed: list[dict[str, Any]] = [
             {"buffer_packets": b} | {key: {"mean": getattr(s, key), "ci95": None} for key in SERIES}
@@ -395,12 +399,11 @@ def _short(scenario: Scenario) -> Scenario:
     return scenario.replace({"duration": f"{short_s:.6g} s", "warmup": f"{short_s / 4:.6g} s"})
 
 
-def _as_whole(result: RunResult, scenario: Scenario) -> dict[str, Any]:
+def _as_whole(result: RunResult, scenario: Scenario) -> RunDocument:
     """Return the document of the beginning of a run with the length and warm-up of the whole, for its axes."""
-    document: dict[str, Any] = dict(result.to_json())
-    facts = scenario.facts
-    warmup_s = facts["warmup_s"] or 0.0
-    return document | {"run": document["run"] | {"duration_s": facts["duration_s"], "warmup_s": warmup_s}}
+    document, facts = result.to_json(), scenario.facts
+    document["run"] = document["run"] | {"duration_s": facts["duration_s"], "warmup_s": facts["warmup_s"] or 0.0}
+    return document
 
 
 def _progress(says: str, done: float, of: float) -> Event:
@@ -418,7 +421,7 @@ def _seen(share: float, scenario: Scenario, figures: Sequence[Figure], tiles: Se
     }
 
 
-def _tiles(document: Mapping[str, Any]) -> list[HeadlineNumber]:
+def _tiles(document: RunDocument) -> list[HeadlineNumber]:
     """Return the numbers of the busiest link so far."""
     link = max(document["links"], key=lambda each: each["utilization"]["mean"] or 0.0)
     delay = link["queueing_delay_s"]["mean"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import TYPE_CHECKING
 
 from elephan.errors import InputError, suggest
 from elephan.own_laws import LawSource, check_used, declared
@@ -17,6 +17,9 @@ from elephan.scenario import Scenario
 from elephan.worst.search import Attack, Harm, SearchState, WorstSearch
 from elephan.worst.sizing import RUNS, check_runs, write_cases
 from elephan.worst.unknowns import Unknowns, read_unknowns
+
+if TYPE_CHECKING:
+    from elephan.worst.documents import AttackDocument, AttackedGroup
 
 NETWORK = Template(files("elephan.worst").joinpath("attack.toml").read_text(encoding="utf-8"))
 """The family: one link, two groups of flows. All of them have started well before the warm-up ends."""
@@ -71,12 +74,12 @@ class LawAttack:
     law: str
     unknowns: Unknowns
     attack: Attack
-    groups: tuple[dict[str, Any], ...]
+    groups: tuple[AttackedGroup, ...]
     usual: float
     matters: dict[str, float]
     wall_s: float
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> AttackDocument:
         """Return the document of ``elephan attack --json``."""
         case = self.attack.worst
         return {
@@ -155,7 +158,7 @@ def attack(
     found = search.attack(runs)
     case = found.worst.scenario
     flows = simulate(case, 0).flows
-    groups = tuple(
+    groups: tuple[AttackedGroup, ...] = tuple(
         {
             "name": group.name,
             "flows": group.flows,

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,9 @@ from elephan.scenario import Scenario
 from elephan.stats.extremes import upper_tail
 from elephan.sweeps.lists import Value
 from elephan.worst.unknowns import Unknowns
+
+if TYPE_CHECKING:
+    from elephan.worst.documents import AttackPart, TailDocument
 
 POPULATION = 25
 """Cases of a generation."""
@@ -94,17 +96,15 @@ class FoundCase:
     changes : dict of str to value
     value : float
         Of the harm.
+    hash : str
+        Rolling hash of its run, over every arrival and ACK; empty where it was not asked for.
     """
 
     scenario: Scenario
     point: tuple[float, ...]
     changes: dict[str, Value]
     value: float
-
-    @cached_property
-    def hash(self) -> str:
-        """Rolling hash of its run, over every arrival and ACK."""
-        return f"{simulate(self.scenario, 0, with_hash=True).hash:016x}"
+    hash: str = ""
 
 
 @dataclass(frozen=True)
@@ -116,24 +116,23 @@ class Attack:
     harm : Harm
     random : ndarray
         Values of the random cases.
+    tail : TailDocument or None
+        Estimate of the value that 1 in 10,000 random cases reaches; None for too few cases.
     worst_random, worst : FoundCase
-        The worst random case, and the worst of all.
+        The worst random case, and the worst of all, with its hash.
     runs : int
         Runs in all, random ones included; cases that were tried twice count once.
     """
 
     harm: Harm
     random: NDArray[np.float64]
+    tail: TailDocument | None
     worst_random: FoundCase
     worst: FoundCase
     runs: int
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> AttackPart:
         """Return the numbers of the attack."""
-        sign = 1 if self.harm.low_is_worse else -1
-        tail = upper_tail(-sign * self.random, ONE_IN)
-        # Neither a share nor a time is below 0.
-        ends = None if tail is None else [max(-sign * x, 0.0) for x in (tail.level, tail.low, tail.high)]
         return {
             "harm": self.harm.name,
             "random": {
@@ -143,7 +142,7 @@ class Attack:
                 # With 95 % confidence no larger share of cases is worse than the worst of so many.
                 "worse_share_at_most": 1 - 0.05 ** (1 / len(self.random)),
             },
-            "one_in_10000": None if ends is None else {"value": ends[0], "ci95": sorted(ends[1:])},
+            "one_in_10000": self.tail,
             "worst": self.worst.value,
             "runs": self.runs,
         }
@@ -209,7 +208,18 @@ class WorstSearch:
         tried = self._evolve(pool[order[:POPULATION]], (runs - number) // POPULATION)
         found = self._found(tried, self.values(tried))
         worst = min(first, self._found(pool, known), found, key=lambda case: self.harm.cost(case.value))
-        return Attack(self.harm, values, first, worst, len(self._known))
+        worst = replace(worst, hash=f"{simulate(worst.scenario, 0, with_hash=True).hash:016x}")
+        return Attack(self.harm, values, self._tail(values), first, worst, len(self._known))
+
+    def _tail(self, values: NDArray[np.float64]) -> TailDocument | None:
+        """Estimate the value that 1 in 10,000 random cases reaches."""
+        sign = 1 if self.harm.low_is_worse else -1
+        tail = upper_tail(-sign * values, ONE_IN)
+        if tail is None:
+            return None
+        # Neither a share nor a time is below 0.
+        level, *ends = (max(-sign * x, 0.0) for x in (tail.level, tail.low, tail.high))
+        return {"value": level, "ci95": sorted(ends)}
 
     def points(self, number: int) -> NDArray[np.float64]:
         """Return random points of the cube; the first of them do not depend on how many there are."""

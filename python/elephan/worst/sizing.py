@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
 from elephan.formats import stamped
@@ -23,6 +23,9 @@ from elephan.sizing.targets import Target, parse_targets
 from elephan.units import count
 from elephan.worst.search import FEWEST_RUNS, Attack, FoundCase, Harm, SearchState, WorstSearch
 from elephan.worst.unknowns import Unknowns, read_unknowns, usual_unknowns
+
+if TYPE_CHECKING:
+    from elephan.worst.documents import WorstDocument
 
 RUNS = 400
 """Runs of one attack, random cases included."""
@@ -85,7 +88,7 @@ class WorstSizing:
         found = {"worst-case": self.rounds[0].attack.worst}
         return found | ({"worst-at-answer": self.rounds[-1].attack.worst} if len(self.rounds) > 1 else {})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> WorstDocument:
         """Return the document of ``elephan size --worst-case --json``."""
         link = self.nominal.facts
         return {

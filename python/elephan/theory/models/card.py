@@ -27,6 +27,7 @@ from elephan.units import bits_per_second, count, format_quantity, octets, read_
 
 if TYPE_CHECKING:
     from elephan.display import Figure
+    from elephan.results import ModelDocument
 
 Values = Mapping[str, Any]
 """Parameters by name: arrays of shape (rows,) of floats in base units, or of text."""
@@ -292,7 +293,7 @@ class ModelTable:
         """Names of parameters with several values."""
         return [name for name, column in self.values.items() if len(set(column.tolist())) > 1]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> ModelDocument:
         """Return the document of ``elephan model NAME --json``.
 
         Returns
