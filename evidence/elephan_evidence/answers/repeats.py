@@ -15,7 +15,7 @@ from elephan.scenario import Scenario
 from elephan.stats import estimate
 from elephan_evidence.answers.answer import answers
 from elephan_evidence.answers.record import Record
-from elephan_evidence.answers.simulators import simulator
+from elephan_evidence.answers.simulators import SIMULATORS, simulator
 from elephan_evidence.answers.values import Bounds, Values
 
 if TYPE_CHECKING:
@@ -144,7 +144,8 @@ def scores() -> tuple[dict[Simulator, int], int, int, float]:
         for one in points
     )
     alike = sum(each.agrees_alike for each in flat) - agreeing
-    return {by: len(points) for by, points in repeated_by(flat).items()}, agreeing, alike, null
+    points = {by: sum(each.by == by for each in flat) for by in SIMULATORS.values()}
+    return points, agreeing, alike, null
 
 
 def here(repeat: Repeat, workers: int | None = None) -> Bounds:

@@ -151,11 +151,12 @@ class Meter {
     std::vector<double> m_datagrams;
 };
 
-// A connection, from its handshake on: what its sender is still to write, and what its receiver still lacks.
-struct Connection {
+// A transfer: what its sender is still to write, what its receiver still lacks, and since when it has all.
+struct Transfer {
     double unwritten = 0;
     double missing = 0;
-    std::function<void()> done;
+    std::function<void(Time)> done;
+    Time arrived;
 };
 
 // Connections from one host to another under one law. Handshakes take place ahead, so that no transfer waits for its own.
@@ -182,15 +183,16 @@ class Source {
         }
     }
 
-    // Opens a transfer; it waits if no connection is ready.
-    void Open(double bytes, std::function<void()> done) {
+    // Opens a transfer; it waits if no connection is ready. When its sender knows that all has arrived, `done` gets the time at
+    // which that was so.
+    void Open(double bytes, std::function<void(Time)> done) {
         m_waiting.push_back({bytes, done});
         Assign();
     }
 
     void OpenEndless() {
         Prepare(1);
-        Open(std::numeric_limits<double>::infinity(), [] {});
+        Open(std::numeric_limits<double>::infinity(), [](Time) {});
     }
 
     // Payload that has arrived in the measured time.
@@ -210,26 +212,32 @@ class Source {
             m_ready.pop_front();
             Address own;
             socket->GetSockName(own);
-            auto connection = std::make_shared<Connection>(Connection{bytes, bytes, done});
-            m_by_port[InetSocketAddress::ConvertFrom(own).GetPort()] = connection;
-            m_by_socket[socket] = connection;
+            auto transfer = std::make_shared<Transfer>(Transfer{bytes, bytes, done, Time()});
+            m_by_port[InetSocketAddress::ConvertFrom(own).GetPort()] = transfer;
+            m_by_socket[socket] = transfer;
             Write(socket, socket->GetTxAvailable());
             if (std::isfinite(bytes)) { Prepare(1); }
         }
     }
 
-    void Write(Ptr<Socket> socket, uint32_t) {
+    void Write(Ptr<Socket> socket, uint32_t room) {
         const auto found = m_by_socket.find(socket);
         if (found == m_by_socket.end()) { return; }
-        Connection& connection = *found->second;
-        while (connection.unwritten > 0) {
-            // Whole segments: others would be split and joined again.
-            const auto bytes = static_cast<uint32_t>(std::min<double>(payload, connection.unwritten));
-            if (socket->GetTxAvailable() < bytes || socket->Send(Create<Packet>(bytes)) < 0) { return; }
-            connection.unwritten -= bytes;
+        const auto transfer = found->second;
+        if (transfer->unwritten <= 0) {
+            if (room >= m_room && transfer->missing <= 0) {
+                m_by_socket.erase(found);
+                socket->Close();
+                transfer->done(transfer->arrived);
+            }
+            return;
         }
-        m_by_socket.erase(found);
-        socket->Close();
+        while (transfer->unwritten > 0) {
+            // Whole segments: others would be split and joined again.
+            const auto bytes = static_cast<uint32_t>(std::min<double>(payload, transfer->unwritten));
+            if (socket->GetTxAvailable() < bytes || socket->Send(Create<Packet>(bytes)) < 0) { return; }
+            transfer->unwritten -= bytes;
+        }
     }
 
     void Accept(Ptr<Socket> socket, const Address& from) {
@@ -245,13 +253,12 @@ class Source {
             if (packet->GetSize() == 0) { return; }
             m_received += IsMeasured() ? packet->GetSize() : 0;
             const auto port = m_port_of.find(socket);
-            Connection& connection = *m_by_port.at(port->second);
-            connection.missing -= packet->GetSize();
-            if (connection.missing <= 0) {
-                const auto done = connection.done;
+            Transfer& transfer = *m_by_port.at(port->second);
+            transfer.missing -= packet->GetSize();
+            if (transfer.missing <= 0) {
+                transfer.arrived = Simulator::Now();
                 m_by_port.erase(port->second);
                 m_port_of.erase(port);
-                done();
                 return;
             }
         }
@@ -277,24 +284,25 @@ class Source {
     TypeId m_law;
     Ptr<Socket> m_listener;
     std::deque<Ptr<Socket>> m_ready;
-    std::deque<std::pair<double, std::function<void()>>> m_waiting;
-    std::map<uint16_t, std::shared_ptr<Connection>> m_by_port;
-    std::map<Ptr<Socket>, std::shared_ptr<Connection>> m_by_socket;
+    std::deque<std::pair<double, std::function<void(Time)>>> m_waiting;
+    std::map<uint16_t, std::shared_ptr<Transfer>> m_by_port;
+    std::map<Ptr<Socket>, std::shared_ptr<Transfer>> m_by_socket;
     std::map<Ptr<Socket>, uint16_t> m_port_of;
     double m_received = 0;
+    const uint32_t m_room = uint32_t(Number("window"));
 };
 
 std::vector<double> times; // of the transfers or pages that opened and ended in the measured time [s]
 
-void Finished(Time opened) {
-    if (opened >= warmup) { times.push_back((Simulator::Now() - opened).GetSeconds()); }
+void Finished(Time opened, Time arrived) {
+    if (opened >= warmup) { times.push_back((arrived - opened).GetSeconds()); }
 }
 
 double WholeSegments(double bytes) { return std::ceil(bytes / payload) * payload; }
 
 void OpenTransfer(Source* source) {
     const Time opened = Simulator::Now();
-    source->Open(WholeSegments(Exponential(Number("size"))), [opened] { Finished(opened); });
+    source->Open(WholeSegments(Exponential(Number("size"))), [opened](Time arrived) { Finished(opened, arrived); });
     const double size = Number("size") * Number("packet") / payload;
     Simulator::Schedule(Seconds(Exponential(size * 8 / (Number("transfers") * 1e6))), OpenTransfer, source);
 }
@@ -322,22 +330,23 @@ class User {
         while (m_come > 0 && m_open < 6) {
             m_come -= 1;
             m_open += 1;
-            m_source->Open(WholeSegments(Pareto(12e3, 1.2)), [this] { Arrived(); });
+            m_source->Open(WholeSegments(Pareto(12e3, 1.2)), [this](Time arrived) { Arrived(arrived); });
         }
     }
 
-    void Arrived() {
+    void Arrived(Time arrived) {
+        m_last = std::max(m_last, arrived);
         m_open -= 1;
         m_left -= 1;
         Request();
         if (m_left == 0) {
-            Finished(m_opened);
+            Finished(m_opened, m_last);
             Simulator::Schedule(Seconds(Pareto(Number("think"), 2)), &User::OpenPage, this);
         }
     }
 
     Source* m_source;
-    Time m_opened;
+    Time m_opened, m_last;
     uint32_t m_left = 0;
     uint32_t m_to_come = 0;
     uint32_t m_come = 0;
