@@ -23,6 +23,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <tuple>
 
 using namespace ns3;
 
@@ -38,7 +39,8 @@ std::map<std::string, std::string> options = {
     // Rate of the link and of the one back [Mbit/s], 0 for the same; rate of hosts, in rates of the link.
     {"rate", "100"}, {"back_rate", "0"}, {"access", "10"},
     // Queue: drop-tail, pie, codel, fq-codel (targets and intervals of the RFCs), or step, which marks from `mark` packets on.
-    {"queue", "drop-tail"}, {"mark", "65"}, {"ecn", "0"},
+    // Whether waiting times count the device's place behind the discipline, in which one packet waits.
+    {"queue", "drop-tail"}, {"mark", "65"}, {"ecn", "0"}, {"device", "1"},
     // Buffer of the link and of the one back [packets that wait, without the one in service].
     {"buffer", "833"}, {"back_buffer", "100000"},
     // Rate of a stream of packets of 200 bytes [Mbit/s].
@@ -111,16 +113,16 @@ class Meter {
   public:
     void Dequeued(Ptr<const QueueDiscItem> item) {
         const auto ip = DynamicCast<const Ipv4QueueDiscItem>(item);
-        m_device.push_back({item->GetTimeStamp(), ip && ip->GetHeader().GetProtocol() == 17});
+        m_device.push_back({item->GetTimeStamp(), Simulator::Now(), ip && ip->GetHeader().GetProtocol() == 17});
     }
 
     void DroppedAfterDequeue(Ptr<const QueueDiscItem>, const char*) { m_device.pop_back(); }
 
     void Transmitted(Ptr<const Packet> packet) {
-        const auto [since, is_datagram] = m_device.front();
+        const auto [since, dequeued, is_datagram] = m_device.front();
         m_device.pop_front();
         if (!IsMeasured()) { return; }
-        const double wait = (Simulator::Now() - since).GetSeconds();
+        const double wait = ((m_with_device ? Simulator::Now() : dequeued) - since).GetSeconds();
         m_bytes += packet->GetSize();
         m_packets += 1;
         m_waited += wait;
@@ -142,7 +144,8 @@ class Meter {
     }
 
   private:
-    std::deque<std::pair<Time, bool>> m_device;
+    std::deque<std::tuple<Time, Time, bool>> m_device;
+    const bool m_with_device = Number("device") != 0;
     double m_bytes = 0;
     double m_packets = 0;
     double m_waited = 0;
