@@ -15,7 +15,7 @@ import pytest
 import elephan as package
 from conftest import Command
 from elephan.errors import InputError
-from elephan_evidence.answers import STAYS, Answer, Record, answer, answers, asking, find, record, repeats
+from elephan_evidence.answers import STAYS, Answer, Record, answer, answers, asking, find, record, repeats, simulators
 from elephan_evidence.answers.near import nearest
 from elephan_evidence.answers.shown import filled, is_on_screen, not_on_screen
 from elephan_evidence.answers.values import Claim, Values
@@ -351,7 +351,7 @@ def test_a_changed_number_of_claims_is_a_difference() -> None:
     )
 
 
-def test_a_repeated_value_is_read_from_what_ns2_prints() -> None:
+def test_a_repeated_value_is_read_from_what_a_simulator_prints() -> None:
     lines = [f"utilization 0.9 goodput {each}e6 goodput2 2e6" for each in (2, 4)]
     asked = answer.Repeat("A", "n=1", "goodput/goodput2")
     # Student's t with one degree of freedom: 12.7062 times the standard error, 0.5.
@@ -360,11 +360,43 @@ def test_a_repeated_value_is_read_from_what_ns2_prints() -> None:
         repeats.value(asked, lines[:1])
     with pytest.raises(InputError, match='ns-2 prints no "goodput3"; did you mean "goodput"'):
         repeats.value(replace(asked, quantity="goodput3"), lines)
-    keys = re.search(r"array set o \{(.*?)\}", repeats.SCRIPT.read_text(encoding="utf-8"), re.DOTALL)
-    assert keys is not None
-    runs = [of.run for each in answers() for of in each.repeats]
-    runs += [of.alike.run for each in answers() for of in each.repeats if of.alike]
-    assert {word.split("=")[0] for words in runs for word in words.split()} <= set(keys[1].split()[::2])
+    with pytest.raises(InputError, match='no simulator "ns-4"; did you mean "ns-3"'):
+        simulators.simulator("ns-4")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "key"),
+    [("ns-2", r"array set o \{(.*?)\}", r"(\w+) \S+"), ("ns-3", r"options = \{(.*?)\n\};", r'\{"(\w+)", "')],
+)
+def test_a_simulator_knows_the_arguments_of_its_points(name: str, options: str, key: str) -> None:
+    script = simulators.simulator(name).script.read_text(encoding="utf-8")
+    found = re.search(options, script, re.DOTALL)
+    assert found is not None
+    asked = [of for each in answers() for of in each.repeats if of.by == name]
+    runs = [run for of in asked for run in (of.run, of.alike.run if of.alike else "")]
+    assert runs
+    assert {word.split("=")[0] for words in runs for word in words.split()} <= set(re.findall(key, found[1]))
+
+
+@pytest.mark.parametrize(
+    ("name", "command", "message"),
+    [
+        ("ns-2", "ns", "ns-2 is not installed: no command ns"),
+        ("ns-3", "g++", r"ns-3 needs a compiler: no command g\+\+"),
+        ("ns-3", "", "ns-3 is not installed: no headers or libraries of it"),
+    ],
+)
+def test_a_simulator_that_is_not_installed_is_named(
+    name: str, command: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "g++").write_text("#!/bin/sh\necho ns3/core-module.h: No such file or directory >&2\nexit 1\n")
+    (tmp_path / "g++").chmod(0o755)
+    if command:
+        (tmp_path / "g++").unlink()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(InputError, match=message):
+        simulators.simulator(name).run("n=1", 1)
 
 
 def test_a_value_with_settings_made_alike_is_that_of_the_changed_scenario(tmp_path: Path) -> None:
@@ -376,6 +408,10 @@ def test_a_value_with_settings_made_alike_is_that_of_the_changed_scenario(tmp_pa
     assert repeats.here(asked) == pytest.approx((mean, mean - half, mean + half))
     group = package.run(package.Scenario.from_text(package.EXAMPLE).replace(alike.set), replications=2).groups
     assert repeats.here(replace(asked, quantity="goodput")).mid == pytest.approx(group["goodput_per_flow_bps"][0])
+    goodput = repeats.here(replace(asked, quantity="goodput/goodput"))
+    assert goodput.low <= goodput.mid == 1 <= goodput.high
+    waits = replace(alike, set={**alike.set, "record.delays": True})
+    assert repeats.here(replace(asked, quantity="wait95", alike=waits)).mid > mean
     with pytest.raises(InputError, match='A: cannot be made alike: "idlest" is none of utilization, delay, loss'):
         repeats.here(replace(asked, quantity="idlest"))
 
@@ -396,7 +432,7 @@ def test_a_formula_is_drawn_beside_what_it_is_about() -> None:
         assert all(0 < value < 1 for _, value in each.theory())
 
 
-def test_each_difference_from_ns2_has_a_reason_and_each_value_is_of_a_point() -> None:
+def test_each_difference_from_another_simulator_has_a_reason_and_each_value_is_of_a_point() -> None:
     for each in answers():
         assert {of.point for of in each.repeats} <= set(each.picture.rows if each.picture else ())
         for point in repeats.repeated(each):
@@ -408,6 +444,6 @@ def test_each_difference_from_ns2_has_a_reason_and_each_value_is_of_a_point() ->
         (each.id, of.point) for each in answers() for of in each.repeats if "alike" in found[each.id][of.point]
     } == {(each.id, of.point) for each in answers() for of in each.repeats if of.alike}
     number, agreeing, alike, null = repeats.scores()
-    assert number == sum(map(len, points.values()))
+    assert sum(number.values()) == sum(map(len, points.values()))
     assert agreeing > null
-    assert 0 <= alike <= number - agreeing
+    assert 0 <= alike <= sum(number.values()) - agreeing

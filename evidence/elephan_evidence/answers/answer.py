@@ -43,7 +43,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Alike:
-    """Settings with which both simulators are asked the same, for a point whose published settings ns-2 does not have.
+    """Settings with which both simulators are asked the same, for a point whose published settings the other lacks.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Alike:
     set : dict
         Changes of the scenario, by place.
     run : str
-        Arguments of ``ns2/dumbbell.tcl``; empty if they are those of the point.
+        Arguments of the other simulator's script; empty if they are those of the point.
     replications : int
         Runs here.
     """
@@ -65,16 +65,18 @@ class Alike:
 
 @dataclass(frozen=True)
 class Repeat:
-    """A point of an answer's picture that ns-2 repeats, see `elephan_evidence.answers.repeats`.
+    """A point of an answer's picture that another simulator repeats, see `elephan_evidence.answers.repeats`.
 
     Parameters
     ----------
     point : str
         Name of the point in the picture.
     run : str
-        Arguments of ``ns2/dumbbell.tcl``.
+        Arguments of the simulator's script.
     quantity : str
         A name that the script prints, or the ratio of two: ``"goodput/goodput2"``.
+    by : str
+        The simulator, ``"ns-2"`` or ``"ns-3"``, see `elephan_evidence.answers.simulators`.
     seeds : int
         Number of runs.
     why : str
@@ -86,6 +88,7 @@ class Repeat:
     point: str
     run: str
     quantity: str
+    by: str = "ns-2"
     seeds: int = 5
     why: str = ""
     alike: Alike | None = None
@@ -139,7 +142,7 @@ class Answer:
     picture : Picture or None
         Values to draw.
     repeats : tuple of Repeat
-        Points that ns-2 repeats.
+        Points that another simulator repeats.
     not_repeated : str
         Reason that fewer than two points are repeated; empty if two are.
     """

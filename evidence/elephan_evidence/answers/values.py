@@ -216,7 +216,8 @@ class Values:
         """Return the goodput of a flow of a group at a point of a sweep [bit/s]."""
         return self.group(self.d["points"][point], group)
 
-    def ratio(self, a: Any, b: Any) -> tuple[float, list[float]]:
+    @staticmethod
+    def ratio(a: Any, b: Any) -> tuple[float, list[float]]:
         """Return a ratio, with the interval that follows from both intervals."""
         x, y = Bounds.of(a), Bounds.of(b)
         half = math.hypot((x.high - x.mid) / x.mid, (y.high - y.mid) / y.mid)

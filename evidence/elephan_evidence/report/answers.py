@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.pictures.figure import Axis, Figure, Series
+from elephan.pictures.words import joined
 from elephan.plots.pictures import draw
 from elephan.plots.style import save
 from elephan.runs.files import write_text
@@ -71,10 +72,11 @@ def index(found: list[tuple[Answer, Record | None]]) -> str:
     for each, record in found:
         topics.setdefault(each.topic, []).append((each, record))
     points, agreeing, alike, null = repeats.scores()
+    numbers = joined([f"{by.name} repeats {n}" for by, n in points.items()])
     repeated = (
-        f"{repeats.BY} repeats {points} points of these pictures: the 95 % intervals of {agreeing} overlap, and\n"
-        f"those of {alike} more with the settings of both made alike; {null:.0f} would if points were compared\n"
-        "with the others of their answer. Pages name reasons of differences.\n\n"
+        f"{numbers} points of these pictures: the 95 % intervals of\n"
+        f"{agreeing} overlap, and those of {alike} more with the settings of both made alike; {null:.0f} would if\n"
+        "points were compared with the others of their answer. Pages name reasons of differences.\n\n"
         f"Of {len(found)} answers {_repeated_twice(found)} have two such points at least; the pages of the others say\n"
         "why they have not."
     )
@@ -164,15 +166,15 @@ def picture(each: Answer, record: Record) -> Figure:
 
 
 def _beside(each: Answer, names: tuple[str, ...]) -> tuple[Series, ...]:
-    """Return what a formula gives, and the points that another simulator repeats; empty if there are none."""
+    """Return what a formula gives, and the points that other simulators repeat; empty if there are none."""
     assert each.picture is not None
     series = []
     if theory := each.theory():
         x = np.array([float(names.index(name)) for name, _ in theory])
         y = np.array([value / each.picture.per for _, value in theory])
         series.append(Series("Formula", x, y, colour="green", kind="points"))
-    if found := repeats.repeated(each):
+    for by, found in repeats.repeated_by(repeats.repeated(each)).items():
         x = np.array([float(names.index(of.point)) for of in found])
         mid, low, high = np.array([of.theirs for of in found]).T
-        series.append(Series(repeats.BY, x, mid, low, high, colour="orange", kind="points"))
+        series.append(Series(by.name, x, mid, low, high, colour=by.colour, kind="points"))
     return tuple(series)

@@ -1,33 +1,36 @@
-"""Repeat points of answers in ns-2 2.35, which must be installed (``ns``), and record what it gives.
+"""Repeat points of answers in ns-2 2.35 or ns-3 3.37, which must be installed, and record what they give.
 
-    python evidence/repeat_in_ns2.py --bless            # all answers that have points to repeat
-    python evidence/repeat_in_ns2.py convergence        # one of them, compared with what is recorded
+    python evidence/repeat_elsewhere.py --bless            # all answers that have points to repeat
+    python evidence/repeat_elsewhere.py convergence        # one of them, compared with what is recorded
 
-Exit code 1 if a value differs from the recorded one: equal seeds give equal values on equal versions of ns-2.
+Exit code 1 if a value differs from the recorded one: equal seeds give equal values on equal versions of a simulator.
+Exit code 2 if a simulator, or the compiler that ns-3 needs, is missing.
 """
 
 import argparse
 import json
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
+from elephan.errors import InputError
 from elephan.runs.files import write_text
 from elephan_evidence.answers import answers, find
 from elephan_evidence.answers.answer import Repeat
-from elephan_evidence.answers.repeats import FOUND, command, here, value
+from elephan_evidence.answers.repeats import FOUND, here, value
+from elephan_evidence.answers.simulators import simulator
 from elephan_evidence.answers.values import Bounds
 
 
-def _run(words: list[str]) -> str:
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
-    return next(line for line in done.stderr.splitlines() if line.startswith("utilization"))
-
-
-def _repeat(repeat: Repeat, run: str, workers: int) -> Bounds:
-    runs = [command(run, seed) for seed in range(1, repeat.seeds + 1)]
+@cache
+def _lines(by: str, arguments: str, seeds: int, workers: int) -> list[str]:
+    """Return the results of runs, which points of one run share."""
     with ThreadPoolExecutor(workers) as pool:
-        return value(repeat, list(pool.map(_run, runs)))
+        return list(pool.map(lambda seed: simulator(by).run(arguments, seed), range(1, seeds + 1)))
+
+
+def _repeat(repeat: Repeat, arguments: str, workers: int) -> Bounds:
+    return value(repeat, _lines(repeat.by, arguments, repeat.seeds, workers))
 
 
 def _both(repeat: Repeat, per: float, workers: int) -> dict[str, list[list[float]]]:
@@ -43,8 +46,17 @@ def _both(repeat: Repeat, per: float, workers: int) -> dict[str, list[list[float
 
 def main() -> int:
     """Run what was asked for; return the exit code."""
+    try:
+        return _main()
+    except InputError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+
+
+def _main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("id", nargs="*", help="answers; all by default")
+    parser.add_argument("--point", action="append", help="these points alone")
     parser.add_argument("--bless", action="store_true", help="record the values")
     parser.add_argument("--workers", type=int, default=1, help="runs at a time")
     asked = parser.parse_args()
@@ -53,6 +65,8 @@ def main() -> int:
     found = json.loads(FOUND.read_text(encoding="utf-8")) if FOUND.exists() else {}
     for each in chosen:
         for repeat in each.repeats:
+            if asked.point and repeat.point not in asked.point:
+                continue
             assert each.picture is not None
             now = _both(repeat, each.picture.per, asked.workers)
             changed = found.get(each.id, {}).get(repeat.point) != now
