@@ -30,7 +30,7 @@ using namespace ns3;
 namespace {
 
 std::map<std::string, std::string> options = {
-    // Congestion control of each group: reno, cubic, bbr, htcp, dctcp; whether CUBIC has HyStart,
+    // Congestion control of each group: reno, cubic, bbr; whether CUBIC has HyStart,
     // and the delay at which that leaves slow start [ms], or 0 for that of ns-3, a whole round-trip time (Linux: an eighth).
     {"law", "cubic"}, {"law2", "cubic"}, {"hystart", "1"}, {"hystart_delay", "0"},
     // Flows of each group, their round-trip times [ms] (lowest,highest: evenly spaced), and their times of start [s]
@@ -38,9 +38,9 @@ std::map<std::string, std::string> options = {
     {"n", "2"}, {"n2", "0"}, {"rtt", "90,110"}, {"rtt2", "90,110"}, {"start", "0,5"}, {"start2", "0,5"},
     // Rate of the link and of the one back [Mbit/s], 0 for the same; rate of hosts, in rates of the link.
     {"rate", "100"}, {"back_rate", "0"}, {"access", "10"},
-    // Queue: drop-tail, pie, codel, fq-codel (targets and intervals of the RFCs), or step, which marks from `mark` packets on.
+    // Queue: drop-tail, pie, codel, fq-codel (targets and intervals of the RFCs).
     // Whether waiting times count the device's place behind the discipline, in which one packet waits.
-    {"queue", "drop-tail"}, {"mark", "65"}, {"ecn", "0"}, {"device", "1"},
+    {"queue", "drop-tail"}, {"device", "1"},
     // Buffer of the link and of the one back [packets that wait, without the one in service].
     {"buffer", "833"}, {"back_buffer", "100000"},
     // Rate of a stream of packets of 200 bytes [Mbit/s].
@@ -272,8 +272,6 @@ class Source {
             {"reno", "ns3::TcpLinuxReno"},
             {"cubic", "ns3::TcpCubic"},
             {"bbr", "ns3::TcpBbr"},
-            {"htcp", "ns3::TcpHtcp"},
-            {"dctcp", "ns3::TcpDctcp"},
         };
         const auto found = laws.find(name);
         if (found == laws.end()) { Refuse("law " + name); }
@@ -434,7 +432,6 @@ class Network {
             {"pie", "ns3::PieQueueDisc"},
             {"codel", "ns3::CoDelQueueDisc"},
             {"fq-codel", "ns3::FqCoDelQueueDisc"},
-            {"step", "ns3::RedQueueDisc"},
         };
         const auto found = kinds.find(options.at("queue"));
         if (found == kinds.end()) { Refuse("queue " + options.at("queue")); }
@@ -456,13 +453,6 @@ void SendDatagram(Ptr<Socket> socket, Time gap) {
 
 void SetDefaults() {
     Config::SetDefault("ns3::PieQueueDisc::MaxBurstAllowance", TimeValue(MilliSeconds(150)));
-    // The step: RED without an average, whose thresholds have no whole number between them.
-    Config::SetDefault("ns3::RedQueueDisc::QW", DoubleValue(1));
-    Config::SetDefault("ns3::RedQueueDisc::MinTh", DoubleValue(Number("mark") - 1.5));
-    Config::SetDefault("ns3::RedQueueDisc::MaxTh", DoubleValue(Number("mark") - 1.4));
-    Config::SetDefault("ns3::RedQueueDisc::Gentle", BooleanValue(false));
-    Config::SetDefault("ns3::RedQueueDisc::UseEcn", BooleanValue(true));
-    Config::SetDefault("ns3::RedQueueDisc::UseHardDrop", BooleanValue(false));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(payload));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
     // The receive window never limits: in a recovery ns-3 3.37 sends beyond it, and stops with a fault. The send buffer does.
@@ -477,7 +467,6 @@ void SetDefaults() {
     Config::SetDefault("ns3::TcpSocketBase::ClockGranularity", TimeValue(MilliSeconds(1)));
     // Ends of connections are not kept: the tables of a host are searched from end to end for each packet.
     Config::SetDefault("ns3::TcpSocketBase::MaxSegLifetime", DoubleValue(0.1));
-    Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue(Number("ecn") != 0 ? "On" : "Off"));
     Config::SetDefault("ns3::TcpCubic::HyStart", BooleanValue(Number("hystart") != 0));
     if (Number("hystart_delay") > 0) {
         // The round-trip time is held between these two.
