@@ -17,7 +17,7 @@ class Quantity(TypedDict):
 
 
 class NearDocument(TypedDict):
-    """How far a model was off in the survey's runs nearest to a link."""
+    """Errors of a model in the survey's runs nearest to a link."""
 
     within_points: float | None
     mean_points: float | None
@@ -220,7 +220,7 @@ class MetricDocument(TypedDict):
 
 
 class PartDocument(TypedDict):
-    """What tables show of any result."""
+    """Parts of a result that tables show."""
 
     links: list[PartLink]
     groups: list[PartGroup]
@@ -338,7 +338,7 @@ class CaseDocument(TypedDict):
 
 
 class SweepProvenance(TypedDict):
-    """Where, when and by which version a sweep was run."""
+    """Machine, time and version with which a sweep was run."""
 
     written: str
     engine_version: str

@@ -6,7 +6,7 @@ from elephan.results.documents import NearDocument, PoolFacts, Quantity, Warning
 
 
 class LinkQuantities(TypedDict):
-    """What is measured of the link with one buffer."""
+    """Measured quantities of the link with one buffer."""
 
     utilization: Quantity
     loss_ratio: Quantity
@@ -16,7 +16,7 @@ class LinkQuantities(TypedDict):
 
 
 class GroupQuantities(TypedDict):
-    """What is measured of a group of flows that crosses the link; a quantity that was not measured has null as mean."""
+    """Measured quantities of a group of flows that crosses the link; a quantity that was not measured has null as mean."""
 
     goodput_per_flow_bps: Quantity
     loss_ratio: Quantity
@@ -57,7 +57,7 @@ class ChosenRow(BufferRow, _Roles):
 
 
 class Simulated(TypedDict):
-    """What was simulated."""
+    """Number of simulated runs and packets."""
 
     runs: int
     packets: int
@@ -79,7 +79,7 @@ class SettledRun(SizedRun):
 
 
 class ModelErrors(TypedDict):
-    """How far a model was off, now that the link has been simulated."""
+    """Errors of a model, now that the link has been simulated."""
 
     buffer_ratio: float | None
     utilization_points: float | None
@@ -101,7 +101,7 @@ class PredictionDocument(TypedDict):
 
 
 class AnswerQuantities(TypedDict):
-    """What is measured of the link at the answer; null where no buffer meets the targets."""
+    """Measured quantities of the link at the answer; null where no buffer meets the targets."""
 
     utilization: Quantity | None
     loss_ratio: Quantity | None
@@ -201,7 +201,7 @@ class VariantsDocument(TypedDict):
 
 
 class ValueRow(LinkQuantities):
-    """What is measured with one value of the searched quantity."""
+    """Measured quantities with one value of the searched quantity."""
 
     replications: int
     groups: list[GroupRow]
