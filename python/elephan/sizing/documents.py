@@ -16,7 +16,7 @@ class LinkQuantities(TypedDict):
 
 
 class GroupQuantities(TypedDict):
-    """Measured quantities of a group of flows that crosses the link; a quantity that was not measured has null as mean."""
+    """Measured quantities of a group of flows that crosses the link; one that was not measured has null as mean."""
 
     goodput_per_flow_bps: Quantity
     loss_ratio: Quantity
