@@ -12,6 +12,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from elephan.costs.machine import cache_folder
 from elephan.errors import InputError, suggest
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _ns2(script: Path) -> list[str]:
 def _ns3(script: Path) -> list[str]:
     """Compile the program if that was not done before."""
     digest = hashlib.sha256(script.read_bytes()).hexdigest()[:16]
-    program = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "elephan" / f"ns3-{digest}"
+    program = cache_folder() / f"ns3-{digest}"
     if program.exists():
         return [str(program)]
     if shutil.which("g++") is None:
@@ -104,7 +105,7 @@ SIMULATORS = {
     "ns-2": Simulator("ns-2 2.35", HERE / "ns2" / "dumbbell.tcl", _ns2, "orange"),
     "ns-3": Simulator("ns-3 3.37", HERE / "ns3" / "dumbbell.cc", _ns3, "purple"),
 }
-"""By the name in an answer's file."""
+"""Simulators by their names in the files of answers."""
 
 
 def simulator(name: str) -> Simulator:

@@ -167,7 +167,7 @@ class Values:
         return next(group for group in self.d["points"][point]["groups"] if group["name"] == name)
 
     def idlest(self, point: int) -> Any:
-        """Return the smallest utilization among the links of a point that are busy for a tenth of the time or more."""
+        """Return the smallest utilization among the links of a point that are busy for over a tenth of the time."""
         shares = [link["utilization"] for link in self.d["points"][point]["links"]]
         return min((share for share in shares if mean(share) > 0.1), key=mean)
 

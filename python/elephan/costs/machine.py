@@ -41,7 +41,7 @@ def ns_per_packet() -> float:
     True
     """
     name = f"{_native.version()} {platform.machine()} {platform.node()}"
-    path = _folder() / FILE
+    path = cache_folder() / FILE
     with suppress(OSError, ValueError, KeyError, TypeError):
         kept = json.loads(path.read_text(encoding="utf-8"))
         if kept["name"] == name and 0 <= time.time() - kept["at"] < KEPT_S and 0 < kept["ns_per_packet"] < 1e6:
@@ -73,6 +73,6 @@ def measure_ns_per_packet() -> float:
     return min(costs)
 
 
-def _folder() -> Path:
-    """Folder of the user's caches (XDG Base Directory Specification)."""
+def cache_folder() -> Path:
+    """Return the folder of elephan in the user's caches (XDG Base Directory Specification)."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "elephan"

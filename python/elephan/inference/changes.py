@@ -42,8 +42,8 @@ def what_if(answer: Answer, changes: Iterable[tuple[str, Mapping[str, object]]])
         found = [_measured(scenario) for scenario in scenarios]
         row: dict[str, Any] = {"path": name, **found[0]}
         if before:
-            row["difference"] = {key: _range([new[key] - old[key] for new, old in zip(found, before, strict=True)])
-                                 for key in found[0]}  # fmt: skip
+            pairs = list(zip(found, before, strict=True))
+            row["difference"] = {key: _range([new[key] - old[key] for new, old in pairs]) for key in found[0]}
         before = before or found
         rows.append(row | {"paths": len(texts)})
     return rows

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from elephan import _native
 from elephan.errors import InputError
@@ -152,8 +152,7 @@ def read(folder: Path) -> RunFolder:
     if not isinstance(full, dict) or not parts <= full.keys() or "id" not in full["store"]:
         raise ValueError("is not the document of a run")
     sizes = {name: (folder / name).stat().st_size for name in full["files"]} | {DOCUMENT: len(content)}
-    found: Any = full
-    return RunFolder(found, hashlib.sha256(content).hexdigest(), sizes)
+    return RunFolder(cast("RunFileDocument", full), hashlib.sha256(content).hexdigest(), sizes)
 
 
 def _unstamped(document: dict[str, Any]) -> dict[str, Any]:
