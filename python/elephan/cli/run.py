@@ -179,6 +179,8 @@ def _check_precision(document: Mapping[str, Any]) -> None:
 
 def _metrics(asked: list[str], read: Scenario, also: Sequence[str]) -> tuple[AskedMetric, ...]:
     """Parse ``--metric``; refuse metrics that are not defined for this scenario, and formats that need a record."""
+    if not asked and not also:
+        return ()
     from elephan.runs.elsewhere import check_recorded  # noqa: PLC0415 (--help does without NumPy)
     from elephan.runs.measures import check_metrics, parse_metrics  # noqa: PLC0415 (as above)
 

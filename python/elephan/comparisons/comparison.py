@@ -12,10 +12,10 @@ import numpy as np
 from elephan import testbed
 from elephan.comparisons.sawtooth import sawtooth_statistics
 from elephan.errors import InputError
+from elephan.metrics.values import buffer_packets
 from elephan.network import Network
 from elephan.results import ResultPart, ResultTables
 from elephan.runs import run
-from elephan.runs.arrays import buffer_packets
 from elephan.runs.result import RunResult
 from elephan.runs.saved import SavedRun
 from elephan.scenario import Scenario

@@ -39,6 +39,31 @@ class LinkValues(NamedTuple):
     delay_varies: bool
 
 
+def buffer_packets(link: Mapping[str, Any]) -> float | None:
+    """Buffer of a link in packets of its flows' mean size.
+
+    Parameters
+    ----------
+    link : mapping
+        Facts of the link.
+
+    Returns
+    -------
+    float [packets] or None
+        None for a buffer without limit, or one in bytes on a link without flows.
+
+    Examples
+    --------
+    >>> buffer_packets({"buffer_limit_packets": None, "buffer_limit_bytes": 3000, "packet_bytes": 1500.0})
+    2.0
+    """
+    if link["buffer_limit_packets"] is not None:
+        return int(link["buffer_limit_packets"])
+    if link["buffer_limit_bytes"] is not None and link["packet_bytes"]:
+        return float(link["buffer_limit_bytes"] / link["packet_bytes"])
+    return None
+
+
 class GroupValues:
     """Values of a group of flows.
 

@@ -12,10 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from elephan.metrics.values import buffer_packets
 from elephan.pictures.palette import BLACK, COLOURS, GREY
 from elephan.plots.style import NotebookFigure, legend, sign, title
 from elephan.runs.files import file_names, link_name
-from elephan.runs.result import buffer_packets
 from elephan.runs.saved import ReplicatedRun
 
 FOLDED = 3

@@ -119,12 +119,19 @@ def run(
         outcomes.extend(more)
         return [[metric.measure(outcome) for metric in wanted] for outcome in more]
 
-    relative = [metric.relative for metric in wanted]
-    rows, is_met = sample_until(measure, relative=relative, first=first, step=STEP, most=most)
-    reached = PrecisionReached(wanted, rows, is_met) if wanted else None
+    reached = None
+    if wanted:
+        relative = [metric.relative for metric in wanted]
+        rows, is_met = sample_until(measure, relative=relative, first=first, step=STEP, most=most)
+        reached = PrecisionReached(wanted, rows, is_met)
+    else:
+        measure(range(most))
     if settled.replications != len(outcomes):
         settled = settled.replace({"replications": len(outcomes)})
-    return RunResult(settled, tuple(outcomes), engine, time.perf_counter() - begun, reached, chosen)
+    result = RunResult(settled, tuple(outcomes), engine, time.perf_counter() - begun, reached, chosen)
+    # Computed here and kept: what writes or shows the result computes nothing.
+    result.to_json()
+    return result
 
 
 def run_several(scenarios: Sequence[Scenario], *, series: bool = False) -> list[RunResult | InputError]:

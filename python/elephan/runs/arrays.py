@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elephan.metrics.quantity import FAIRNESS, quantities
+from elephan.metrics.values import buffer_packets
 from elephan.results.parts import FlowName, RunArrays
 from elephan.runs.fairness import fairness_values
 from elephan.runs.files import flow_samples
@@ -93,28 +94,3 @@ def _flow_samples(outcomes: Sequence[ReplicationOutcome]) -> Arrays:
 def _missing(values: NDArray[Any]) -> float:
     """Value of what is unknown: NaN, or 0 of a counter."""
     return math.nan if values.dtype.kind == "f" else 0
-
-
-def buffer_packets(link: dict[str, Any]) -> float | None:
-    """Buffer of a link in packets of its flows' mean size.
-
-    Parameters
-    ----------
-    link : dict
-        Facts of the link.
-
-    Returns
-    -------
-    float [packets] or None
-        None for a buffer without limit, or one in bytes on a link without flows.
-
-    Examples
-    --------
-    >>> buffer_packets({"buffer_limit_packets": None, "buffer_limit_bytes": 3000, "packet_bytes": 1500.0})
-    2.0
-    """
-    if link["buffer_limit_packets"] is not None:
-        return int(link["buffer_limit_packets"])
-    if link["buffer_limit_bytes"] is not None and link["packet_bytes"]:
-        return float(link["buffer_limit_bytes"] / link["packet_bytes"])
-    return None

@@ -15,10 +15,9 @@ from elephan import _native
 from elephan.display import ColumnTable, cell
 from elephan.lint import LintWarning, lint
 from elephan.metrics.quantity import FAIRNESS, GROUPS, LINKS, TRANSFERS, quantities, report
-from elephan.metrics.values import GroupValues, LinkValues, TransferValues, histogram_percentiles
+from elephan.metrics.values import GroupValues, LinkValues, TransferValues, buffer_packets, histogram_percentiles
 from elephan.results import ResultPart, ResultTables
 from elephan.runs import notebook
-from elephan.runs.arrays import buffer_packets as buffer_packets
 from elephan.runs.arrays import run_arrays
 from elephan.runs.fairness import fairness_values
 from elephan.runs.files import run_files
@@ -76,7 +75,8 @@ class RunResult(ResultTables):
     @cached_property
     def warnings(self) -> list[LintWarning]:
         """Lint warnings about the scenario and its results."""
-        return lint(self.scenario, self._document, changes(self.scenario, self.outcomes))
+        halves = changes(self.scenario, self.outcomes)
+        return lint(self.scenario, self._document, halves)
 
     def to_json(self) -> RunDocument:
         """Return the document of ``elephan run --json``.
@@ -103,8 +103,8 @@ class RunResult(ResultTables):
     @cached_property
     def _document(self) -> MeasuredRun:
         """The document, without warnings."""
-        facts = self.scenario.facts
-        over = _Estimates()
+        facts, over = self.scenario.facts, _Estimates()
+        shares = fairness_values(self.scenario, self.outcomes)
         pools: PoolsPart = {}
         if self.scenario.pools:
             pools["pools"] = list(pool_documents(self.scenario, self.outcomes, over))
@@ -125,7 +125,7 @@ class RunResult(ResultTables):
             **pools,
             "links": list(self._links(over)),
             "groups": list(self._groups(over)),
-            "fairness": report(quantities(FAIRNESS), fairness_values(self.scenario, self.outcomes), over),
+            "fairness": report(quantities(FAIRNESS), shares, over),
         }
         over.fill()
         return document
