@@ -334,7 +334,7 @@ def test_the_target_that_is_advised_for_a_slow_link_is_enough(rate: str, target:
     ]
     assert (found.where, found.remedy) == (
         "links[core].queue.target",
-        f'give at least "{target}", as the line for Linux does',
+        f'give at least "{target}", as in the tc line for this link',
     )
     assert "thresholds" not in rules({**slow, **queue(discipline="codel", target=target)})
 

@@ -250,9 +250,9 @@ def test_nothing_to_draw_leaves_no_picture(elephan: Command, tmp_path: Path) -> 
         (["hstcp", "--set", "rtt=120"], "rtt: "),
         (
             ["hstcp", "--set", "p=1e-7..1e-3:1"],
-            'p: "1" is not how many values a range has, 2 to 10000; write for example 1e-7..1e-3:',
+            'p: "1" is not a valid number of values, 2 to 10000; write for example 1e-7..1e-3:',
         ),
-        (["hstcp", "--set", "p=1e-7..1e-3:many"], 'p: "many" is not how many'),
+        (["hstcp", "--set", "p=1e-7..1e-3:many"], 'p: "many" is not a valid number'),
         (["recovery-time", "--set", "law=vegas"], 'law: there is no "vegas"; use '),
         (["rules", "--set", "law=reno+newest"], 'law: there is no "newest"; see `elephan list laws`'),
         (["rules", "--set", "rtt=1 s"], "rtt: 1000 ms does not lie between rtt_min and rtt_max"),

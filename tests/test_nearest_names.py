@@ -85,7 +85,8 @@ WRONG = [
     # What another verb, another form or another name does.
     (
         "compare one two",
-        'elephan compare: unexpected "two"; results side by side: elephan report one two; see elephan compare --help',
+        'elephan compare: unexpected "two"; to show two results side by side, use elephan report one two; '
+        "see elephan compare --help",
     ),
     ("answer 6", 'there is no answer "6"; question 6 is access-call'),
     ("answer 99", 'there is no answer "99"; elephan answer lists all'),

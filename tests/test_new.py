@@ -159,7 +159,7 @@ def test_no_file_is_lost(elephan: Command, tmp_path: Path) -> None:
             'there is no kind "star"; kinds: dumbbell, two-way, parking-lot, two-hops, web, rrul, bufferbloat, ',
         ),
         (["hstcp-1G"], 'there is no kind "hstcp-1G"; did you mean "hstcp-1g"?'),
-        (["hstcp-1g", "--rate", "2 Gbit/s"], "--rate: hstcp-1g is a whole scenario; write it, and change the file"),
+        (["hstcp-1g", "--rate", "2 Gbit/s"], "--rate: does not apply to hstcp-1g, a complete scenario"),
         (["web", "--hops", "3"], "--hops: web has no such choice; it has --rate, --flows, --buffer"),
         (["dumbbell", "--rtt", 'x"y'], "--rtt: must be a number with its unit, such as 80 ms"),
         (

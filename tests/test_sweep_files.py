@@ -138,7 +138,7 @@ def test_places_without_quotes_are_understood_where_toml_allows_them() -> None:
         ({"over": {"seed": 5}}, 's.toml: over."seed": must be a list or a range; write [5]'),
         ({"over": {"seed": []}}, 's.toml: over."seed": the list is empty'),
         ({"over": {"seed": "1..x:3"}}, 's.toml: over."seed": "1..x:3" is not a range'),
-        ({"over": {"seed": "1..5:1"}}, 's.toml: over."seed": "1" is not how many values'),
+        ({"over": {"seed": "1..5:1"}}, 's.toml: over."seed": "1" is not a valid number of values'),
         ({"over": {"seed": "0..5:3log"}}, "its ends must be above 0"),
         ({"over": {"seed": "1 ms..5 MB:3"}}, "units that do not go together"),
         (

@@ -16,6 +16,7 @@ import pytest
 import elephan as package
 from conftest import PATIENCE_S, Command
 from elephan.errors import InputError
+from elephan.pictures.figure import Axis, Figure, Mark
 from elephan.scenario import Scenario
 from elephan.store import Store
 from test_extras import without
@@ -29,6 +30,7 @@ from elephan.web.cards import ALL, cards, fill, presets  # isort: skip
 from elephan.web.comparing import best_of, verdict  # isort: skip
 from elephan.web.export import export_site  # isort: skip
 from elephan.web.jobs import MOST_WAITING, Job  # isort: skip
+from elephan.web.views import figure_views  # isort: skip
 
 LONG = (
     SHORT.replace("4 s", "10000 s").replace("10 Mbit/s", "100 Mbit/s").replace("replications = 2", "replications = 1")
@@ -45,6 +47,16 @@ def refusal(answer: Any) -> str:
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     with page_in(tmp_path_factory.mktemp("web") / "store") as found:
         yield found
+
+
+def test_zero_is_a_value_of_marks_and_axes() -> None:
+    marks = (Mark(0.0, "alike", "y"), Mark(None, "", role="shade", low=0.0, high=float("inf")))
+    (view,) = figure_views((Figure("f", "F", "", Axis("x", low=0.0), Axis("y"), (), marks),))
+    assert (view["x"]["low"], "high" in view["x"]) == (0.0, False)
+    assert view["marks"] == [
+        {"at": 0.0, "label": "alike", "axis": "y", "role": "rule"},
+        {"axis": "x", "role": "shade", "low": 0.0},
+    ]
 
 
 def test_the_page_and_its_files_are_small_and_load_nothing_else(page: Page) -> None:

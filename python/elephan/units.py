@@ -1,6 +1,7 @@
 """Quantities in text form: formatting of numbers in base units, and parsing.
 
-The parser of the scenario file lives in Rust; what is read here (shares, precision) has no unit of its own.
+Times, rates and sizes are parsed in Rust, with the units of scenario files. Shares, ranges, and splits into number and
+unit are parsed here.
 """
 
 import math
@@ -19,6 +20,7 @@ _NUMBER = re.compile(r"\s*(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(
 _COUNT = re.compile(r"\s*(?P<count>\d+)\s*(?P<spacing>log|lin|)\s*", re.ASCII)
 
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
 def seconds(text: str) -> float:
@@ -122,7 +124,7 @@ def share(text: str) -> float:
 
 
 def format_rate(bit_per_s: float) -> str:
-    """Format a rate with three digits.
+    """Format a rate with three significant digits and the prefix that suits the rounded value.
 
     Parameters
     ----------
@@ -130,15 +132,16 @@ def format_rate(bit_per_s: float) -> str:
 
     Examples
     --------
-    >>> format_rate(2.5e9)
-    '2.5 Gbit/s'
+    >>> format_rate(2.5e9), format_rate(999.7e6)
+    ('2.5 Gbit/s', '1 Gbit/s')
     """
-    scale, prefix = next((p for p in _PREFIXES if abs(bit_per_s) >= p[0]), _PREFIXES[-1])
-    return f"{bit_per_s / scale:.3g} {prefix}bit/s" if abs(bit_per_s) < 999.5e12 else f"{bit_per_s:.3g} bit/s"
+    if abs(bit_per_s) >= 999.5e12:
+        return f"{bit_per_s:.3g} bit/s"
+    return _three_digits(bit_per_s, _PREFIXES, "bit/s") or f"{bit_per_s:.3g} bit/s"
 
 
 def format_time(s: float) -> str:
-    """Format a time with three digits.
+    """Format a time with three significant digits; from 1000 s on, in whole seconds.
 
     Parameters
     ----------
@@ -149,10 +152,15 @@ def format_time(s: float) -> str:
     >>> format_time(0.0123), format_time(200)
     ('12.3 ms', '200 s')
     """
-    for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")):
-        if abs(s) >= scale:
-            return f"{s / scale:.3g} {unit}" if abs(s) < 999.5 else f"{s:.0f} s"
-    return "0 s" if s == 0 else f"{s:.2g} s"
+    if abs(s) >= 999.5:
+        return f"{s:.0f} s"
+    return _three_digits(s, _TIMES) or ("0 s" if s == 0 else f"{s:.2g} s")
+
+
+def _three_digits(x: float, scales: Iterable[tuple[float, str]], unit: str = "") -> str:
+    """Format a number with the first scale that its rounded value reaches; empty if it reaches none."""
+    rounded = abs(float(f"{x:.3g}"))
+    return next((f"{x / scale:.3g} {name}{unit}" for scale, name in scales if rounded >= scale), "")
 
 
 def format_long_time(s: float) -> str:
@@ -174,7 +182,7 @@ def format_long_time(s: float) -> str:
 
 
 def format_bytes(n: float) -> str:
-    """Format a size with three digits and decimal prefixes.
+    """Format a size with three significant digits and the decimal prefix that suits the rounded value.
 
     Parameters
     ----------
@@ -182,15 +190,14 @@ def format_bytes(n: float) -> str:
 
     Examples
     --------
-    >>> format_bytes(1_250_000)
-    '1.25 MB'
+    >>> format_bytes(1_250_000), format_bytes(999_700)
+    ('1.25 MB', '1 MB')
     """
-    scale, prefix = next((p for p in _PREFIXES if abs(n) >= p[0]), _PREFIXES[-1])
-    return f"{n / scale:.3g} {prefix}B"
+    return _three_digits(n, _PREFIXES, "B") or f"{n:.3g} B"
 
 
 _SCALES = {
-    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")),
+    "s": _TIMES,
     "bit/s": ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")),
     "B": ((1e9, "GB"), (1e6, "MB"), (1.0, "B")),
 }
@@ -202,7 +209,7 @@ def scaled(unit: str, values: Iterable[float]) -> tuple[float, str]:
     Parameters
     ----------
     unit : str
-        ``s``, ``bit/s``, ``B``, or anything that stays as it is.
+        ``s``, ``bit/s`` or ``B``; any other unit is returned unchanged, with divisor 1.
     values : iterable of float
         Only those that are finite and not zero count.
 
@@ -222,7 +229,7 @@ def scaled(unit: str, values: Iterable[float]) -> tuple[float, str]:
     scales = _SCALES.get(unit)
     if not scales:
         return 1.0, unit
-    # That of the middle between the least and the largest, by ratio; a hair below, for what rounding takes.
+    # The geometric mean of the smallest and the largest. The factor accepts a mean that rounding left below a prefix.
     middle = math.sqrt(min(sizes)) * math.sqrt(max(sizes)) * (1 + 1e-9) if sizes else scales[0][0]
     found = next((i for i, scale in enumerate(scales) if middle >= scale[0]), len(scales) - 1)
     while found and sizes and unit != "B" and max(sizes) > 1e4 * scales[found][0] * (1 + 1e-9):
@@ -231,7 +238,13 @@ def scaled(unit: str, values: Iterable[float]) -> tuple[float, str]:
 
 
 def count(n: float, of: str) -> str:
-    """Format a number of things with their noun in the singular: ``1 flow``, ``1,200 runs``, ``0.5 packets``."""
+    """Format a number and its noun: ``1 flow``, ``1,200 runs``, ``0.5 packets``.
+
+    Parameters
+    ----------
+    of : str
+        The noun in the singular; it gets an s unless `n` is 1.
+    """
     return f"{f'{n:,.0f}' if n == round(n) else f'{n:.4g}'} {of}{'s' * (n != 1)}"
 
 
@@ -241,7 +254,9 @@ def format_packets(n: float) -> str:
 
 
 def format_number(x: float | None, digits: int = 4) -> str:
-    """Format a number with some digits, but with its whole integer part; below a thousandth as a power of ten.
+    """Format a number with some significant digits.
+
+    Below 1e9 the integer part is written in full. From 1e9 on, and below 0.001, a power of ten is used.
 
     Returns
     -------
@@ -252,28 +267,33 @@ def format_number(x: float | None, digits: int = 4) -> str:
     --------
     >>> [format_number(x) for x in (656596.3, 0.123456, 2.16e-10, float("nan"))], format_number(999.97, 3)
     (['656596', '0.1235', '2.16e-10', '-'], '1000')
+    >>> format_number(1.23456789e9)
+    '1.235e9'
     """
     if x is None or math.isnan(x):
         return "-"
-    # A number that is rounded up to one more digit keeps its whole integer part, too.
+    # The rounded value counts: 999.97 with three digits is 1000, not 1e3.
     if 10**digits <= abs(float(f"{x:.{digits}g}")) and abs(x) < 1e9:
         return f"{x:.0f}"
     if abs(x) >= 1e-3 or x == 0:
-        return f"{x:.{digits}g}".replace("e+", "e")
+        mantissa, _, power = f"{x:.{digits}g}".partition("e")
+        return f"{mantissa}e{int(power)}" if power else mantissa
     mantissa, _, power = f"{x:.{digits - 1}e}".partition("e")
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
 
 
-EVERYWHERE = (-math.inf, math.inf)
-"""Limits of a quantity without limits."""
+UNBOUNDED = (-math.inf, math.inf)
+"""Interval of a quantity that has neither a lower nor an upper bound."""
 
 
 _SHARES = ("utilization", "loss_ratio", "synchronization", "_fraction", "jain", "maxmin", "occupancy", "occupancy_max")
-_LEVELS = ("_s", "_bps", "_packets", "_segments", "_bytes")
-_COUNTS = (
+_NONNEGATIVE_ENDINGS = ("_s", "_bps", "_packets", "_segments", "_bytes")
+_NONNEGATIVE_NAMES = (
     *("completed", "open", "opened", "refused", "pages", "timeouts", "loss_events", "marks", "drops", "rtt_ratio"),
     *("slowdown", "slowdown_p50", "slowdown_p95", "slowdown_p99", "total", "goodput_p5", "goodput_p50", "goodput_p95"),
 )
+"""Further quantities that cannot be negative."""
+
 _QUANTILE = re.compile(r"\w+_p\d+(_s)?")
 
 HALF_BIN = 1 / 64
@@ -286,14 +306,15 @@ def limits(name: str, flows: int = 0) -> tuple[float, float]:
     Parameters
     ----------
     name : str
-        Name of a column, with or without a link or group in brackets, or of a document's key; not of a difference.
+        Name of a column, with or without a link or group in brackets, or of a document's key. Differences of
+        quantities are not supported: they may be negative.
     flows : int
-        Number of flows that share, for Jain's index; 0 if unknown.
+        Number of flows over which Jain's index is computed, which cannot be below 1/flows; 0 if unknown.
 
     Returns
     -------
     tuple of float
-        `EVERYWHERE` for a name that is not known.
+        `UNBOUNDED` for a name that is not known.
 
     Examples
     --------
@@ -303,7 +324,7 @@ def limits(name: str, flows: int = 0) -> tuple[float, float]:
     name = name.removeprefix("transfers_").partition("[")[0].removesuffix(" of all flows")
     if name.endswith(_SHARES):
         return 1.0 / flows if flows and name.startswith("jain") else 0.0, 1.0
-    return (0.0, math.inf) if name.endswith(_LEVELS) or name in _COUNTS else EVERYWHERE
+    return (0.0, math.inf) if name.endswith(_NONNEGATIVE_ENDINGS) or name in _NONNEGATIVE_NAMES else UNBOUNDED
 
 
 def resolution(name: str) -> float:
@@ -324,7 +345,7 @@ def resolved(quantity: Mapping[str, Any], of: str) -> dict[str, Any]:
     Parameters
     ----------
     quantity : mapping
-        ``{"mean", "ci95"}``; without an interval it stays without.
+        ``{"mean", "ci95"}``; an interval of None stays None.
     of : str
         Name of the quantity.
 
@@ -344,7 +365,7 @@ def format_interval(
     *,
     joint: str = " ± ",
     thousands: str = "",
-    limits: tuple[float, float] = EVERYWHERE,
+    limits: tuple[float, float] = UNBOUNDED,
 ) -> str:
     """Format a mean and the half-width of its 95 % interval, with digits according to the width.
 
@@ -356,7 +377,8 @@ def format_interval(
     digits : int
         Significant digits of a mean that is written alone.
     joint, thousands : str
-        Between the two, and between thousands, such as a comma.
+        Text between mean and half-width, and separator of thousands, such as a comma. A `joint` without blanks means a
+        table: an interval that is cut at one limit is then written by its other end only.
     limits : tuple of float
         Smallest and largest value that the quantity can have.
 
@@ -378,7 +400,7 @@ def format_interval(
     """
     if mean is None or math.isnan(mean):
         return "-"
-    # Equal runs give no interval: it would claim what their number cannot show. Rounding is below a hundred-thousandth.
+    # Equal runs get no interval: a width of 0 would overstate the precision. Below 1e-5 of the mean it is rounding.
     if half is None or not math.isfinite(half) or half <= 1e-5 * abs(mean):
         return _grouped(mean, digits, thousands)
     # A mean beyond its limits is a defect elsewhere, and is not hidden here.
@@ -386,7 +408,7 @@ def format_interval(
     is_cut = (low > mean - half, high < mean + half)
     if any(is_cut):
         half = (high - low) / 2
-    # One digit, two where the first is a one: rounding it away would change the interval by up to a third.
+    # The half-width gets one digit, or two if the first is 1: without the second it could change by a third.
     power = math.floor(math.log10(half))
     two = half / 10.0**power < 1.95
     places = -power + two
@@ -402,13 +424,13 @@ def format_interval(
         ends = [format_number(x) if cut else write(x) for x, cut in zip((low, high), is_cut, strict=True)]
         if all(is_cut) or joint.startswith(" "):
             return f"{middle} ({' to '.join(ends)})"
-        # In a table the end that is the limit goes without saying.
+        # A table omits the end that is a limit, to save width.
         return f"{middle} ({f'<{ends[1]}' if is_cut[0] else f'>{ends[0]}'})"
     return f"{write(mean)}{joint}{write(half, 1 + two)}"
 
 
 SHARE_PLACES = 4
-"""Decimals of a utilization: hundredths of a per cent."""
+"""Decimals of a utilization; the last one is a hundredth of a per cent."""
 
 QUANTILE_DIGITS = 3
 """Significant digits of a quantile without an interval: its bin allows no more."""
@@ -433,14 +455,13 @@ def format_measured(
     quantity : mapping
         ``{"mean", "ci95"}``.
     scale : float
-        Multiplies both, and the limits.
+        Factor for the mean, the half-width and the limits.
     digits : int
         Significant digits of a mean without interval, but never fewer than its whole part has.
     of : str
-        Name of the quantity, which has the limits of `limits` and the resolution of `resolution`; empty for one that
-        has neither.
+        Name of the quantity, passed to `limits` and `resolution`. If empty, neither is applied.
     flows : int
-        Number of flows that share, for Jain's index.
+        As for `limits`.
     joint, thousands : str
         As in `format_interval`.
 
@@ -451,12 +472,13 @@ def format_measured(
     >>> format_measured({"mean": 0.09771, "ci95": 2e-5}, 100, of="utilization")
     '9.771 ± 0.005'
     """
-    mean, half, ends = quantity["mean"], quantity["ci95"], EVERYWHERE
+    mean, half, ends = quantity["mean"], quantity["ci95"], UNBOUNDED
     if of and mean is not None:
         low, high = limits(of, flows)
         ends = (low * scale, high * scale)
         if of == "utilization":
-            # To a packet more or less at the ends of what is measured; a small interval is not shown as none.
+            # A packet at either end of the measured time changes later digits. A half-width that would be rounded to 0
+            # is written as half of the last digit.
             if half and round(half, SHARE_PLACES) == 0 and round(mean, SHARE_PLACES) < 1:
                 half = 0.5 * 10**-SHARE_PLACES
             else:
@@ -481,12 +503,12 @@ def _grouped(x: float, digits: int, thousands: str) -> str:
 
 
 def format_quantity(x: float, unit: str, digits: int = 6) -> str:
-    """Format a number of a base unit with its unit.
+    """Format a quantity that is given in a base unit, with the prefix that suits it.
 
     Parameters
     ----------
     unit : str
-        As for `scaled`; ``1`` is not written.
+        The base unit, as for `scaled`; ``1`` is not written.
 
     Examples
     --------
@@ -557,7 +579,7 @@ def read_range(text: str) -> ParsedRange | None:
     Raises
     ------
     InputError
-        If it has three dots, or does not say how many values as a range does.
+        If it has three dots, or if COUNT is not a whole number from 2 to 10000.
 
     Examples
     --------
@@ -571,11 +593,11 @@ def read_range(text: str) -> ParsedRange | None:
     if not dots:
         return None
     if "..." in ends:
-        # Two dots and a number that begins with a point would be another range than what was meant.
+        # "1...5" could also be read as 1 to .5, which is not what the user meant.
         raise InputError(f'"{text}" has three dots; a range has two: {low}..{high.lstrip(". ")}{colon}{rest}')
     count = _COUNT.fullmatch(rest)
     if colon and not (count and 2 <= int(count["count"]) <= 10_000):
-        raise InputError(f'"{rest}" is not how many values a range has, 2 to 10000; write for example {ends}:21')
+        raise InputError(f'"{rest}" is not a valid number of values, 2 to 10000; write for example {ends}:21')
     first, last = _NUMBER.fullmatch(low), _NUMBER.fullmatch(high)
     if first and last and not first["unit"].strip():
         low = f"{low}{last['unit'].rstrip()}"

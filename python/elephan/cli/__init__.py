@@ -1,6 +1,7 @@
 """Command line ``elephan VERB …``: commands parse, call the Python API and print; computations are elsewhere.
 
-Exit codes: 0 done, 1 a target or claim not met, 2 wrong input, 70 a defect of elephan, 130 interrupted (143: SIGTERM).
+Exit codes: 0 done, 1 a target or claim not met, 2 wrong input, 70 a defect of elephan, 130 interrupted (143: SIGTERM),
+141 the reader of standard output has closed it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _MODULES = {"list": "catalog", "import": "importing"}
 """Modules of the commands whose name is a Python keyword or built-in."""
 
 IN_EVIDENCE = ("answer", "reproduce", "conform", "judge")
-"""Commands of the distribution `elephan.plugins.EVIDENCE`."""
+"""Commands of the distribution elephan-evidence (`elephan.plugins.EVIDENCE`)."""
 
 VERBS = {
     verb: f"elephan.cli.{_MODULES.get(verb, verb)}"
@@ -47,13 +48,13 @@ VERBS = {
 }
 """Module of each command of elephan; only the module of the command that is called is loaded."""
 
-OUT_OF_MEMORY = "out of memory; `elephan estimate` says what needs how much of it"
+OUT_OF_MEMORY = "out of memory; `elephan estimate` shows how much each part of a run needs"
 
-OF_A_NAME = (errno.ENAMETOOLONG, errno.EACCES, errno.EPERM, errno.EROFS)
-"""errno values of unusable paths, which `pathlib` raises even when it only checks for existence."""
+UNUSABLE_PATH = (errno.ENAMETOOLONG, errno.EACCES, errno.EPERM, errno.EROFS)
+"""errno values of paths that cannot be used. `pathlib` may raise such an error even if it only checks for existence."""
 
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
-"""Base class of the parser's errors; Typer has moved its module, but not the hierarchy."""
+"""`UsageError`, the base class of `BadParameter`. The module that defines it depends on the version of Typer."""
 
 
 def _version(asked: bool) -> None:
@@ -149,7 +150,11 @@ def command() -> TyperGroup:
 
 
 def _command_for(words: Sequence[str]) -> TyperGroup:
-    """Return the part of the command line that a call needs: the named command, or a bare list of all."""
+    """Return the part of the command line that a call needs.
+
+    This is the named command; for help and version, a list of all commands; for an unknown command, the complete
+    command line.
+    """
     made = _new_app()
     if words and words[0] in VERBS:
         _add(made, words[0])
@@ -187,12 +192,12 @@ def _usage(error: Exception, words: Sequence[str]) -> str:
     if type(error).__name__ == "NoArgsIsHelpError":
         return f"{where}: what should it do? See {where} --help"
     message = getattr(error, "format_message", error.__str__)()
-    if (bare := _BARE.fullmatch(message)) is not None:
+    if (missing := _MISSING_VALUE.fullmatch(message)) is not None:
         where, parser = _called(words)
-        return f"{where}: {_needs(bare[1], parser)}; see {where} --help"
-    if (full := _FULL.fullmatch(message)) is not None:
+        return f"{where}: {_needs(missing[1], parser)}; see {where} --help"
+    if (unwanted := _UNWANTED_VALUE.fullmatch(message)) is not None:
         where, _ = _called(words)
-        return f"{where}: {full[1]} takes no value; see {where} --help"
+        return f"{where}: {unwanted[1]} takes no value; see {where} --help"
     if message == "Missing command." and context is not None:
         return f"{where}: say one of {', '.join(context.command.list_commands(context))}; see {where} --help"
     if (extra := _EXTRA.fullmatch(message)) is not None:
@@ -201,7 +206,7 @@ def _usage(error: Exception, words: Sequence[str]) -> str:
 
 
 def _called(words: Sequence[str]) -> tuple[str, Any]:
-    """Return the command that the words call, by its name and as a parser."""
+    """Return the name and the parser of the command that the words call."""
     where = "elephan"
     parser: Any = command()
     for word in words:
@@ -227,7 +232,7 @@ def _unquoted(extra: str, words: Sequence[str]) -> str:
     if before.startswith("--") and "=" in value:
         return f"a value with spaces is put into quotes: {before} '{value} {extra}'"
     if words[:1] == ["compare"] and not before.startswith("-") and not value.startswith("-"):
-        return f"results side by side: elephan report {value} {extra}"
+        return f"to show two results side by side, use elephan report {value} {extra}"
     return "a list has commas and no spaces, as in reno,cubic" if before.startswith("--") else "it takes no more words"
 
 
@@ -251,12 +256,13 @@ def _nearest(error: Exception, message: str) -> str:
 _NUMBER = re.compile(r"Invalid value for '(--[\w-]+)': (?:'.*' is not|Input should be) a valid (int|float|number)\w*.*")
 _RANGE = re.compile(r"Invalid value for '(--[\w-]+)': Input should be (greater|less) than or equal to ([\d.]+?)\.?")
 _EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)\.?")
-_BARE = re.compile(r"Option '(--?[\w-]+)' requires (?:an argument|\d+ arguments)\.?")
-_FULL = re.compile(r"Option '(--?[\w-]+)' does not take a value\.?")
-"""Patterns of the parser's messages of all versions: not a number, out of range, unexpected word, no value, a value."""
+_MISSING_VALUE = re.compile(r"Option '(--?[\w-]+)' requires (?:an argument|\d+ arguments)\.?")
+_UNWANTED_VALUE = re.compile(r"Option '(--?[\w-]+)' does not take a value\.?")
+"""Patterns of the messages of all supported versions of Typer: a value that is not a number, a number out of range, an
+unexpected word, an option without its value, a flag with a value."""
 
 _VALUES = {"DIR": "a folder", "FILE": "a file", "TIME": "a time", "RATE": "a rate", "SIZE": "a size"}
-"""Values that options need, by their placeholders in the help."""
+"""Descriptions of the values of options, by their placeholders in the help."""
 
 
 def _plainer(message: str) -> str:
@@ -269,16 +275,16 @@ def _plainer(message: str) -> str:
 
 
 _FIRST = ("run", "size", "sweep")
-"""Verbs that are named before others that have an option, too."""
+"""Commands that a message names first if several commands have the same option."""
 
 
 def _elsewhere(option: str) -> str:
-    """Name the commands that have an option that this one lacks."""
+    """Name the other commands that have an option which the called command lacks; empty if none has it."""
     known = {name: getattr(verb, "params", []) for name, verb in command().commands.items()}
     having = {name: each for name, params in known.items() for each in params if option in each.opts}
     if not having:
         return ""
-    # Where an option means several things, it is that of the verbs named first.
+    # If commands use the option with different kinds of value, only those with the first one's kind are named.
     kind = next((having[name].metavar for name in (*_FIRST, *having) if name in having), None)
     verbs = sorted((name for name in having if having[name].metavar == kind), key=lambda name: name not in _FIRST)
     more = f" and {count(len(verbs) - 3, 'other verb')}" if len(verbs) > 3 else ""
@@ -345,13 +351,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _end_unforeseen(error: BaseException) -> NoReturn:
     """End a command after an exception that no module has handled."""
     if (code := exit_code()) is not None:
-        # Somebody took the interrupt for an error of his: an import, a query.
+        # A library (an import, a database query) has turned the interrupt into an exception of its own.
         say_error("interrupted; nothing was written")
         leave(code)
     if isinstance(error, ModuleNotFoundError) and (told := of_error(error)) is not None:
         say_error(str(told))
         leave(2)
-    if isinstance(error, OSError) and error.errno in OF_A_NAME and error.filename is not None:
+    if isinstance(error, OSError) and error.errno in UNUSABLE_PATH and error.filename is not None:
         say_error(f"{error.filename}: {os.strerror(error.errno).lower()}; give another path")
         leave(2)
     report_defect(error)

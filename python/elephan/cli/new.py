@@ -17,13 +17,14 @@ EXAMPLE = """Example:  elephan new dumbbell --rate "1 Gbit/s" --rtt "120 ms" --o
 elephan new bufferbloat --rate "20 Mbit/s" --out bloat.toml"""
 
 SCHEMA = "elephan.schema.json"
-"""File that `elephan schema` writes in the guide; a new scenario beside it names it in its first line."""
+"""Name of the schema file in the guide (`elephan schema`). A scenario written beside this file refers to it in its
+first line."""
 
 
 def new(
     kind: Annotated[
         str,
-        argument("KIND", f"One of {', '.join(DEFAULTS)}; or a whole scenario such as hstcp-1g, web-1g or transit-mix"),
+        argument("KIND", f"One of {', '.join(DEFAULTS)}; or a complete scenario such as hstcp-1g or web-1g"),
     ],
     rate: Annotated[str | None, option("--rate", "Rate of the links that are shared.")] = None,
     rtt: Annotated[str | None, option("--rtt", "Base round-trip time of the flows.")] = None,
@@ -36,16 +37,16 @@ def new(
 ) -> None:
     """Write a commented scenario file: dumbbell, two-way, parking-lot, two-hops, web.
 
-    Or a test that has a name: rrul, bufferbloat, sawtooth, rtt-fair. Or a copy of a scenario that comes with elephan,
-    such as hstcp-1g.
+    It also writes well-known tests (rrul, bufferbloat, sawtooth, rtt-fair), and copies of the scenarios that come with
+    elephan, such as hstcp-1g.
     """
     choices = {"rate": rate, "rtt": rtt, "flows": flows, "hops": hops, "buffer": buffer}
     text = template(kind, choices) if kind in DEFAULTS else _whole(kind, choices)
-    # A chosen value may not be a valid quantity.
+    # A value given by an option can be invalid.
     Scenario.from_text(text, kind)
     if out is not None:
         if (out.parent / SCHEMA).exists():
-            # Only then: an editor complains of a schema that it does not find.
+            # An editor reports an error if it does not find the schema.
             text = f"#:schema ./{SCHEMA}\n{text}"
         write_new(out, text, force=force)
         say(f"{out} is written; next: elephan run {out}")
@@ -61,8 +62,8 @@ def _whole(name: str, choices: Mapping[str, str | int | None]) -> str:
     if name not in known:
         if name in ("law", "laws"):
             raise InputError(
-                "new writes scenarios; a law of your own is a class of Python or a library of Rust, "
-                "see docs/guide/law-in-python.md, which size, run and sweep take with --law NAME=FILE.py:CLASS"
+                "new writes scenarios only; a law of your own is a Python class or a Rust library, which size, run "
+                "and sweep take with --law NAME=FILE.py:CLASS (docs/guide/law-in-python.md)"
             )
         names = [*DEFAULTS, *known]
         kinds = f"kinds: {', '.join(names)}"
@@ -70,6 +71,7 @@ def _whole(name: str, choices: Mapping[str, str | int | None]) -> str:
     given = next((option for option, value in choices.items() if value is not None), None)
     if given is not None:
         raise InputError(
-            f"--{given}: {name} is a whole scenario; write it, and change the file or say --set of other verbs"
+            f"--{given}: does not apply to {name}, a complete scenario; write it to a file and edit it, or change it "
+            "with --set of run, size or sweep"
         )
     return example_path(name).read_text(encoding="utf-8")

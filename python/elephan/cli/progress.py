@@ -1,6 +1,6 @@
 """Progress of a long command: a bar with the time left on a terminal, lines in a log, nothing with --quiet.
 
-What is counted are runs or points; in between, the simulated time of the replications that run moves it on.
+The display counts runs or points. Between two of them it advances with the simulated time of the running replications.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FIRST_S = 1.0
 
 
 LOOK_S = 0.5
-"""Interval between looks at the running replications [s]."""
+"""Interval at which the progress of the running replications is read [s]."""
 
 
 class ProgressLine:
@@ -39,7 +39,7 @@ class ProgressLine:
     Parameters
     ----------
     what : str
-        Named in front.
+        Text at the start of the line.
     quiet : bool
         Show nothing.
     of : str
@@ -54,9 +54,9 @@ class ProgressLine:
     def __init__(self, what: str, *, quiet: bool = False, of: str = "runs") -> None:
         self.what, self.quiet, self.of = what, quiet, of
         self.interrupted: Callable[[], str] | None = None
-        """Makes the message after Ctrl-C within the block; without it the interrupt goes on as it is."""
+        """Returns the message after Ctrl-C in the ``with`` block; if None, KeyboardInterrupt is raised unchanged."""
         self.kept: Callable[[], str] | None = None
-        """Describes what an error within the block leaves; its message ends so."""
+        """Describes the results kept so far; its text ends the message of an InputError in the ``with`` block."""
         self.bar: Bar | None = None
         self.begun = time.monotonic()
         self.last_line_s = self.begun - EVERY_S + FIRST_S
@@ -124,7 +124,7 @@ class ProgressLine:
         Parameters
         ----------
         what : str
-            Named in front from here on.
+            New text at the start of the line.
         """
         self.what, self.begun = what, time.monotonic()
 
@@ -133,10 +133,12 @@ class ProgressLine:
 
         Parameters
         ----------
+        done, total : int
+            Number of finished items, and of all items.
         note : str
             Additional information.
         left_s : float [s], optional
-            Until all is done, where that does not follow from how many are.
+            Estimated time left, for items that take different times; by default it follows from `done` and `total`.
         """
         text = f"{self.what}: {note}" if note else self.what
         self._shown = _Shown(done, total, text, left_s, time.monotonic())
@@ -146,7 +148,7 @@ class ProgressLine:
         """Update the display with the progress of the running replications."""
         while not self._ended.wait(LOOK_S):
             shown, threads = self._shown, sys.modules.get("elephan.runs.threads")
-            # Until something has been begun on threads there is nothing to look at.
+            # The module is imported when the first replication starts.
             shares = [] if threads is None else threads.running_shares()
             if shown is not None and shares:
                 self._show(shown, shares)
@@ -184,7 +186,7 @@ class _Shown(NamedTuple):
 
 
 class ProgressDisplay:
-    """Passes the progress of sweeps to the display, and keeps the last one for messages after an interrupt."""
+    """Passes the progress of a sweep to a `ProgressLine`, and keeps the last progress for the message after Ctrl-C."""
 
     def __init__(self, line: ProgressLine, workers: int | None = None) -> None:
         self.line, self.workers = line, workers

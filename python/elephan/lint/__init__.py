@@ -72,11 +72,11 @@ def lint(
     >>> [warned.rule for warned in lint(Scenario.from_text(EXAMPLE))]
     ['short-warmup', 'short-run', 'phase-locked']
     """
-    study = LintSubject(scenario.network, document, changes or {})
+    subject = LintSubject(scenario.network, document, changes or {})
     return [
         LintWarning(rule.name, "warning", found.where, found.message, found.remedy)
         for rule in RULES
-        for found in rule.check(study)
+        for found in rule.check(subject)
     ]
 
 

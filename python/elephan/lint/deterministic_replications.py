@@ -15,8 +15,8 @@ ROUNDING = 1e-9
 """Half-width relative to the mean up to which a difference is only rounding."""
 
 
-def _check(study: LintSubject) -> LintFindings:
-    document = study.document
+def _check(subject: LintSubject) -> LintFindings:
+    document = subject.document
     if document is not None and all_the_same(document):
         yield LintFinding(
             "replications",

@@ -17,13 +17,13 @@ MARGIN = 4.0
 """Safety factor on the estimated duration of a transfer, which assumes equal shares and no losses."""
 
 
-def _check(study: LintSubject) -> LintFindings:
-    network = study.network
+def _check(subject: LintSubject) -> LintFindings:
+    network = subject.network
     if network.warmup_s <= 0:
         return
     forms = network.tables().resolved["flows"]
     for group, form in zip(network.groups, forms, strict=True):
-        delivered = study.measured(group, "goodput_bps")
+        delivered = subject.measured(group, "goodput_bps")
         if group.stop_s is not None and group.stop_s <= network.warmup_s:
             message = f"all stop by {format_time(group.stop_s)}"
         elif (end := _done_s(group, form["traffic"])) is None:

@@ -12,8 +12,8 @@ DEFAULT = 3
 """Duplicates of RFC 5681, where the file gives no `dup_thresh`."""
 
 
-def _check(study: LintSubject) -> LintFindings:
-    network = study.network
+def _check(subject: LintSubject) -> LintFindings:
+    network = subject.network
     for group in network.groups:
         if not group.is_tcp or group.recovery == "rack":
             continue

@@ -12,11 +12,11 @@ BUSY = 0.2
 """Utilization below which a link is not checked."""
 
 
-def _check(study: LintSubject) -> LintFindings:
-    document = study.document
+def _check(subject: LintSubject) -> LintFindings:
+    document = subject.document
     if document is None:
         return
-    network = study.network
+    network = subject.network
     acks = {link for group in network.groups for link in group.return_path}
     for link in network.links:
         crossing = network.crossing(link.index)

@@ -8,16 +8,16 @@ from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.network import Network
 
 
-def _check(study: LintSubject) -> LintFindings:
+def _check(subject: LintSubject) -> LintFindings:
     # A run that has finished had enough memory.
-    if study.document is not None:
+    if subject.document is not None:
         return
     # One replication at a time is the least that a run can do with.
-    needed, parts = memory_of(study.network, workers=1)
+    needed, parts = memory_of(subject.network, workers=1)
     reason = too_much(needed, available_memory(), parts)
     if reason:
         most = max(parts, key=lambda name: parts[name])
-        yield LintFinding(_place(study.network, most), f"a run {reason}", "make it smaller, or give it more memory")
+        yield LintFinding(_place(subject.network, most), f"a run {reason}", "make it smaller, or give it more memory")
 
 
 def _place(network: Network, most: str) -> str:

@@ -10,13 +10,13 @@ from elephan.network import FlowGroup
 from elephan.units import format_rate
 
 
-def _check(study: LintSubject) -> LintFindings:
-    for group in study.network.bulk:
+def _check(subject: LintSubject) -> LintFindings:
+    for group in subject.network.bulk:
         rate, link = group.access_rate_bps, group.narrowest
         is_bounded = group.access_buffer is not None or group.receive_window is not None
         if rate is None or is_bounded or rate > link.rate_bps or link.members > 1:
             continue
-        beside = [other for other in study.network.bulk if link.index in other.path and other is not group]
+        beside = [other for other in subject.network.bulk if link.index in other.path and other is not group]
         if _never_full(group, beside):
             message = f"all access links together carry less than {link.name}, so nothing is ever lost there"
         elif _holds_all(group, beside):

@@ -102,8 +102,8 @@ def _tables(name: str) -> dict[str, tuple[str, tuple[Need, ...]]]:
     return {key: (inner(part), tuple(part.get("needs", ()))) for key, part in properties}
 
 
-def _check(study: LintSubject) -> LintFindings:
-    tables = study.network.tables()
+def _check(subject: LintSubject) -> LintFindings:
+    tables = subject.network.tables()
     written, resolved, met = tables.written, tables.resolved, tables.met
     top = _Place("", written, resolved)
     pools = [()] * len(resolved.get("pools", []))

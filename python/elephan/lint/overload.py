@@ -11,9 +11,9 @@ ABOVE = 1 + 1e-9
 """Factor above the capacity of a link from which it is overloaded; it allows for rounding in sums of rates."""
 
 
-def _check(study: LintSubject) -> LintFindings:
-    network = study.network
-    # Flows that stop before the end overload the link only for a while, which may be the subject of the study.
+def _check(subject: LintSubject) -> LintFindings:
+    network = subject.network
+    # Flows that stop before the end overload the link only for a while, which may be what a study is about.
     stops = [form["stop_ps"] for form in network.tables().resolved["flows"]]
     staying = [group for group, stop in zip(network.groups, stops, strict=True) if stop is None]
     for group in staying:

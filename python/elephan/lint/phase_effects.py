@@ -19,10 +19,10 @@ LOSS_BASED = {"reno", "dctcp", *ASKED}
 """Laws whose shares depend on which packets are dropped or marked."""
 
 
-def _check(study: LintSubject) -> LintFindings:
+def _check(subject: LintSubject) -> LintFindings:
     first: dict[int, FlowGroup] = {}
     found: set[int] = set()
-    for group in study.network.bulk:
+    for group in subject.network.bulk:
         link = group.narrowest.index
         if link in found or not _is_clocked(group):
             continue

@@ -10,9 +10,9 @@ REGULAR = {"bulk", "finite", "cbr"}
 """Deterministic traffic, which keeps the pattern; random traffic breaks it."""
 
 
-def _check(study: LintSubject) -> LintFindings:
+def _check(subject: LintSubject) -> LintFindings:
     seen: dict[tuple[int, int, float], str] = {}
-    for group in study.network.bulk:
+    for group in subject.network.bulk:
         in_step = group.tcp["send_jitter_ps"] == 0 and not group.rtts_are_drawn and not group.is_held_by_access
         if not in_step or group.narrowest.discipline != DROP_TAIL or group.narrowest.traffic - REGULAR:
             continue

@@ -10,12 +10,12 @@ FULL = 0.95
 """Mean window, as a share of the receive window, from which a flow is limited by its receiver most of the time."""
 
 
-def _check(study: LintSubject) -> LintFindings:
-    for group in study.network.bulk:
+def _check(subject: LintSubject) -> LintFindings:
+    for group in subject.network.bulk:
         limit = group.receive_window
         if limit is None:
             continue
-        mean = study.measured(group, "cwnd_segments")
+        mean = subject.measured(group, "cwnd_segments")
         window = group.window
         wanted = group.bdp if window is None else window
         tuned = group.tcp["receive_window"] if isinstance(group.tcp["receive_window"], dict) else None

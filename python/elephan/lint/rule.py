@@ -19,7 +19,7 @@ _TEXTS = tomllib.loads(files("elephan.lint").joinpath("rules.toml").read_text(en
 
 
 GRAVE = frozenset({"short-run", "short-warmup", "unsettled", "ends-in-warm-up"})
-"""Rules about runs that are too short to mean anything."""
+"""Rules whose warnings mean that measured numbers are not reliable, because too little time was measured."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class LintWarning:
     ----------
     rule : str
     severity : str
-        ``"warning"``: the run means something, but hardly what was meant.
+        Always ``"warning"``: the scenario can be run, but its numbers probably do not answer the author's question.
     where, message, remedy : str
         As in `LintFinding`.
 
@@ -73,7 +73,7 @@ class LintWarning:
 
     @property
     def is_grave(self) -> bool:
-        """Whether the result is in doubt, not only what it is of."""
+        """Whether the numbers themselves are unreliable. Otherwise they may describe another thing than intended."""
         return self.rule in GRAVE
 
     def to_json(self) -> WarningDocument:
@@ -103,8 +103,8 @@ class LintSubject:
     document : mapping or None
         The document of its run, if there is one.
     changes : mapping of int to (float, float or None)
-        By index of a group, the relative change of what it gets from the first half of the measured time to the second,
-        and the half-width of its 95 % interval; empty if the samples were not kept.
+        Relative change of the goodput between the two halves of the measured time, and the half-width of its 95 %
+        interval, by the index of the group; empty if the samples were not kept.
     """
 
     network: Network
@@ -122,7 +122,7 @@ class LintSubject:
         Returns
         -------
         float or None
-            None if nothing was run.
+            None if there is no document.
         """
         if self.document is None:
             return None
@@ -143,7 +143,7 @@ class LintRule:
     why : str
         Reason for the rule.
     check : callable
-        Yields findings. With a document it judges by what was measured where it can.
+        Yields findings. If the subject has a document, the check uses measured values where possible.
     """
 
     name: str
@@ -154,7 +154,7 @@ class LintRule:
 
     @classmethod
     def named(cls, name: str, check: Callable[[LintSubject], LintFindings]) -> LintRule:
-        """Make a rule of its texts, which are in ``rules.toml``, and of its check."""
+        """Create a rule from its texts in ``rules.toml`` and its check."""
         return cls(name, **_TEXTS[name], check=check)
 
     def card(self) -> Card:

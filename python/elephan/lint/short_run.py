@@ -10,15 +10,15 @@ SAWTEETH = 5
 """Minimum number of sawteeth in a run: with fewer, the mean depends on the phase at its end."""
 
 
-def _check(study: LintSubject) -> LintFindings:
-    network = study.network
+def _check(subject: LintSubject) -> LintFindings:
+    network = subject.network
     for group in network.bulk:
         period = period_s(group)
         if period is None:
             continue
         begin = max(network.warmup_s, group.start_s[1])
         measured_s = max(0.0, min(network.duration_s, group.stop_s or float("inf")) - begin)
-        events = study.measured(group, "loss_events")
+        events = subject.measured(group, "loss_events")
         if events is not None and events < SAWTEETH * group.flows:
             # Without a time in which all of its flows have started there is none to state.
             time = f" in {format_time(measured_s)}" if measured_s > 0 else ""

@@ -7,11 +7,11 @@ from elephan.lint.sawtooth import slowest
 from elephan.units import format_time
 
 
-def _check(study: LintSubject) -> LintFindings:
-    warmup_s = study.network.warmup_s
-    found = slowest(study.network.bulk)
+def _check(subject: LintSubject) -> LintFindings:
+    warmup_s = subject.network.warmup_s
+    found = slowest(subject.network.bulk)
     # A rule that measured the run itself is better than a bound.
-    if found is None or not study.network.warmup_is_stated or warmup_s >= found[1]:
+    if found is None or not subject.network.warmup_is_stated or warmup_s >= found[1]:
         return
     group, period = found
     yield LintFinding(

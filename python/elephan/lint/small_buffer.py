@@ -6,8 +6,8 @@ from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.units import format_packets
 
 
-def _check(study: LintSubject) -> LintFindings:
-    bulk = study.network.bulk
+def _check(subject: LintSubject) -> LintFindings:
+    bulk = subject.network.bulk
     for link in {group.narrowest.index: group.narrowest for group in bulk}.values():
         if link.buffer_packets is None:
             continue

@@ -16,8 +16,8 @@ CODELS = frozenset({"codel", "fq-codel"})
 """Disciplines with CoDel's target."""
 
 
-def _check(study: LintSubject) -> LintFindings:
-    for link in study.network.links:
+def _check(subject: LintSubject) -> LintFindings:
+    for link in subject.network.links:
         limit: float | None = link.buffer_limit_packets
         size = link.packet_bytes
         if limit is None:
@@ -28,14 +28,14 @@ def _check(study: LintSubject) -> LintFindings:
         if link.discipline in CODELS and seconds(link.queue["target"]) < packet_s:
             yield LintFinding(
                 f"links[{link.name}].queue.target",
-                f"{link.queue['target']} is less than the {format_time(packet_s)} that a packet takes on this link, so "
-                "one packet ahead is a queue too long",
-                # Up, so that what is given is enough.
-                f'give at least "{math.ceil(round(1e5 * packet_s, 6)) / 100:g} ms", as the line for Linux does',
+                f"{link.queue['target']} is less than the transmission time of a packet on this link, "
+                f"{format_time(packet_s)}, so a single waiting packet is above the target",
+                # Rounded up, so that the suggested target is large enough.
+                f'give at least "{math.ceil(round(1e5 * packet_s, 6)) / 100:g} ms", as in the tc line for this link',
             )
         if limit is None:
             continue
-        # Beside a low-latency queue that is never empty, the classic one has only its share of the rate (RFC 9332).
+        # While the low-latency queue is busy, the classic queue gets only its share of the rate (RFC 9332).
         drain_s = 8 * limit * size / link.rate_bps / link.queue.get("classic_share", 1.0)
         for name, wanted, most in _compared(link.queue, limit, drain_s, size):
             yield LintFinding(
@@ -46,7 +46,7 @@ def _check(study: LintSubject) -> LintFindings:
 
 
 def _compared(queue: Mapping[str, Any], limit: float, drain_s: float, size: float) -> Iterator[tuple[str, str, str]]:
-    """Yield the name, value and limit of each threshold above the buffer."""
+    """Yield the name, value and limit of thresholds above the buffer; nothing after the first one in packets."""
     for name in COMPARED:
         value = queue.get(name)
         if value is None:
@@ -56,12 +56,12 @@ def _compared(queue: Mapping[str, Any], limit: float, drain_s: float, size: floa
             yield name, value, format_time(drain_s)
         elif packets is not None and packets > limit:
             yield name, value, format_packets(limit)
-            # A lower threshold that is out of reach says it all.
+            # The next ones are higher.
             return
 
 
 def _packets(text: str, size: float) -> float | None:
-    """Parse an amount in packets; None if it is a time."""
+    """Convert an amount in packets or bytes to packets; None if it is a time."""
     number, _, unit = text.partition(" ")
     return {"packets": 1.0, "B": 1 / size}[unit] * float(number) if unit in ("packets", "B") else None
 

@@ -6,11 +6,11 @@ from elephan.lint.rule import LintFinding, LintFindings, LintRule, LintSubject
 from elephan.units import format_time
 
 
-def _check(study: LintSubject) -> LintFindings:
-    if study.document is None:
+def _check(subject: LintSubject) -> LintFindings:
+    if subject.document is None:
         return
-    for group in study.network.groups:
-        transfers = study.document["groups"][group.index].get("transfers")
+    for group in subject.network.groups:
+        transfers = subject.document["groups"][group.index].get("transfers")
         if group.traffic != "finite" or not transfers:
             continue
         opened, completed = transfers["opened"]["mean"], transfers["completed"]["mean"]
@@ -20,7 +20,7 @@ def _check(study: LintSubject) -> LintFindings:
             yield LintFinding(
                 "duration",
                 f"{left:.3g} of {opened:.6g} transfers of {group.name} had not ended; times are those of the others",
-                f"give more than {format_time(study.network.duration_s)}, so that all can end",
+                f"give more than {format_time(subject.network.duration_s)}, so that all can end",
             )
 
 

@@ -19,8 +19,8 @@ LONG = 10.0
 """Waiting time in a queue without limit that is reported [round trips]: ten times that of a buffer of one BDP."""
 
 
-def _check(study: LintSubject) -> LintFindings:
-    network = study.network
+def _check(subject: LintSubject) -> LintFindings:
+    network = subject.network
     resolved = network.tables().resolved["links"]
     lossy = {i for i, form in enumerate(resolved) if form["loss"] is not None}
     for link in network.links:
@@ -28,8 +28,8 @@ def _check(study: LintSubject) -> LintFindings:
         if link.buffer_packets is not None or resolved[link.index].get("pool") is not None:
             continue
         waited_s = None
-        if study.document is not None:
-            waited_s = study.document["links"][link.index].get("queueing_delay_s", {}).get("mean")
+        if subject.document is not None:
+            waited_s = subject.document["links"][link.index].get("queueing_delay_s", {}).get("mean")
         if waited_s is not None and _is_long(waited_s, network.crossing(link.index)):
             yield _finding(link, f"without limit, and packets waited {format_time(waited_s)} on average")
             continue

@@ -26,9 +26,9 @@ FAST_ACCESS = 0.1
 """Rate of an access link over the link's above which a block stays a block: at 0.2 pacing still gained 30 points."""
 
 
-def _check(study: LintSubject) -> LintFindings:
+def _check(subject: LintSubject) -> LintFindings:
     seen: set[int] = set()
-    for group in study.network.bulk:
+    for group in subject.network.bulk:
         link, window = group.narrowest, group.window
         if link.index in seen or not _sends_blocks(group) or window is None or link.buffer_packets is None:
             continue

@@ -12,8 +12,8 @@ SURE = 2.0
 """Half-widths of the 95 % interval that a change exceeds: with five replications one in 200 does so by chance."""
 
 
-def _check(study: LintSubject) -> LintFindings:
-    network = study.network
+def _check(subject: LintSubject) -> LintFindings:
+    network = subject.network
     steady = all(
         group.start_s[1] <= network.warmup_s and (group.stop_s is None or group.stop_s >= network.duration_s)
         for group in network.groups
@@ -24,7 +24,7 @@ def _check(study: LintSubject) -> LintFindings:
     found = [
         (change, half, group)
         for group in network.bulk
-        if (measured := study.changes.get(group.index)) is not None
+        if (measured := subject.changes.get(group.index)) is not None
         for change, half in (measured,)
         if half is not None and abs(change) >= LEAST and abs(change) > SURE * half
     ]

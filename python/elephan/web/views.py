@@ -1,4 +1,4 @@
-"""Pictures and pages of the report as plain JSON, which the page's script draws."""
+"""Figures and pages of the report as plain JSON, which the page's script draws."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from elephan.pictures.thin import thin
 from elephan.reports.page import ReportPage
 
 MOST_POINTS, FEWEST_POINTS = 6000, 60
-"""Points of all lines of a picture, and of each line at least: a screen shows no more, and a stream carries them again
-and again."""
+"""Target number of points of all lines of a figure, and minimum number per line, which takes precedence. A screen
+cannot show more, and a live page transmits all points at each update."""
 
 
 def page_view(page: ReportPage) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def page_view(page: ReportPage) -> dict[str, Any]:
 
 
 def figure_views(figures: Sequence[Figure]) -> list[dict[str, Any]]:
-    """Return pictures as JSON, their lines thinned to what a screen shows."""
+    """Return figures as JSON. Lines have as many points as a screen can show."""
     return [_figure(figure) for figure in figures]
 
 
@@ -96,7 +96,7 @@ def _maybe(values: NDArray[np.float64] | None) -> list[float | None] | None:
 
 
 def numbers(values: Any) -> list[float | None]:
-    """Return numbers with six significant digits; null where there is none.
+    """Return numbers with six significant digits; NaN and infinite values become None, which is null in JSON.
 
     Examples
     --------
@@ -107,9 +107,11 @@ def numbers(values: Any) -> list[float | None]:
 
 
 def _present(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what is empty or false, which the script takes as the default; infinite ends of bands are left open."""
-    return {
-        key: value
-        for key, value in values.items()
-        if value not in ("", None, False, []) and not (isinstance(value, float) and not math.isfinite(value))
-    }
+    """Omit None, False, empty and non-finite values, for which the script has defaults. Zero is a value."""
+    return {key: value for key, value in values.items() if not _is_absent(value)}
+
+
+def _is_absent(value: Any) -> bool:
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    return value is None or value is False or value in ("", [])

@@ -163,7 +163,7 @@
     for (const mark of figure.marks || []) {
       const upright = isUpright(mark), own = upright ? x : y;
       if (mark.low !== undefined || mark.role === "shade") {
-        const from = mark.low ?? x.low, to = mark.high ?? own.high;
+        const from = mark.low ?? own.low, to = mark.high ?? own.high;
         const rect = upright
           ? { x: px(from), width: Math.max(1, px(to) - px(from)), y: top, height: bottom - top }
           : { x: left, width: right - left, y: py(to), height: Math.max(1, py(from) - py(to)) };
