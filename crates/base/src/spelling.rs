@@ -5,7 +5,7 @@
 /// The known word that is one or a few typing errors away from `word`, if there is one.
 #[must_use]
 pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // A word longer than any known one is not a typing error, and computing the distance takes quadratic time.
+    // Known words are short. The limit bounds the time, which is quadratic in the length.
     if word.len() > 64 {
         return None;
     }
@@ -28,8 +28,8 @@ fn distance(a: &str, b: &str) -> usize {
     for i in 1..=a.len() {
         let mut row = vec![i];
         for j in 1..=b.len() {
-            let same = usize::from(a[i - 1] != b[j - 1]);
-            let mut best = (rows[i - 1][j] + 1).min(row[j - 1] + 1).min(rows[i - 1][j - 1] + same);
+            let substitution = usize::from(a[i - 1] != b[j - 1]);
+            let mut best = (rows[i - 1][j] + 1).min(row[j - 1] + 1).min(rows[i - 1][j - 1] + substitution);
             if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
                 best = best.min(rows[i - 2][j - 2] + 1);
             }

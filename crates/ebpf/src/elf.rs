@@ -1,7 +1,7 @@
 //! ELF files of eBPF: sections, symbols, relocations. Every value of a file is checked before it is used.
 //!
-//! Source: Tool Interface Standard, ELF specification 1.2, in its 64-bit form (ELF-64 object file format 1.5); RFC 9669
-//! names the machine and the kernel's documentation (`bpf/llvm_reloc.rst`) the relocations.
+//! Source: Tool Interface Standard, ELF specification 1.2, in its 64-bit form (ELF-64 object file format 1.5). The machine is
+//! `EM_BPF` of Linux's `elf-em.h`; the relocations are those of the kernel's documentation (`bpf/llvm_reloc.rst`).
 
 use crate::error::Problem;
 use std::collections::BTreeMap;
@@ -13,22 +13,22 @@ const MOST_SECTIONS: usize = 4096;
 /// Machine number of eBPF in ELF files.
 const BPF: u16 = 247;
 
-/// Kinds of sections.
+/// Kinds of sections: `SHT_SYMTAB`, `SHT_NOBITS` and `SHT_REL`.
 const SYMBOLS: u32 = 2;
 const NO_BITS: u32 = 8;
 const RELOCATIONS: u32 = 9;
 
-/// Kinds of symbols.
+/// Kinds of symbols: `STT_FUNC` and `STT_SECTION`.
 pub(crate) const FUNCTION: u8 = 2;
 pub(crate) const SECTION: u8 = 3;
 /// Weak binding: the symbol may be missing.
 pub(crate) const WEAK: u8 = 2;
 
-/// Address in an instruction of 16 bytes.
+/// Address in an instruction of 16 bytes (`R_BPF_64_64`).
 pub(crate) const ADDRESS: u32 = 1;
-/// Address in a word of data.
+/// Address in a word of data (`R_BPF_64_ABS64`).
 pub(crate) const POINTER: u32 = 2;
-/// Target of a call.
+/// Target of a call (`R_BPF_64_32`).
 pub(crate) const CALL: u32 = 10;
 
 #[derive(Clone, Debug)]
@@ -177,7 +177,7 @@ impl<'a> Elf<'a> {
         Ok(())
     }
 
-    /// The symbol with this name in a section; 0 means no symbol.
+    /// The symbol with this name in a section. Section 0 has the symbols that are defined elsewhere.
     pub fn symbol(&self, section: usize, name: &str) -> Option<&Symbol<'a>> {
         self.symbols.get(*self.named.get(&(section, name))?)
     }
@@ -196,7 +196,7 @@ impl<'a> Elf<'a> {
                 let (offset, info) = read().ok_or_else(cut_off)?;
                 let symbol = (info >> 32) as usize;
                 if symbol >= self.symbols.len() {
-                    return Err(Problem::Relocation("a relocation names a symbol that there is not".into()));
+                    return Err(Problem::Relocation("a relocation refers to a symbol that does not exist".into()));
                 }
                 list.push(Relocation { offset, symbol, kind: info as u32 });
             }

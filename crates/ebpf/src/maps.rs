@@ -59,6 +59,7 @@ impl Definition {
                 _ => {}
             }
         }
+        // BPF_MAP_TYPE_HASH 1, PERCPU_HASH 5, LRU_HASH 9, LRU_PERCPU_HASH 10, ARRAY 2, PERCPU_ARRAY 6, SK_STORAGE 24.
         found.sort = match kind {
             1 | 5 | 9 | 10 => Sort::Hash,
             2 | 6 => Sort::Array,
@@ -79,12 +80,12 @@ impl Definition {
     }
 }
 
-/// Flags of an update.
+/// Flags of an update: BPF_ANY, BPF_NOEXIST (only a new entry) and BPF_EXIST (only an existing one).
 const ANY: u64 = 0;
 const NEW: u64 = 1;
 const OLD: u64 = 2;
 
-/// The kernel's error numbers.
+/// The kernel's error numbers: EEXIST, ENOENT, E2BIG and EINVAL.
 const EXISTS: u64 = 17_u64.wrapping_neg();
 const ABSENT: u64 = 2_u64.wrapping_neg();
 const TOO_MANY: u64 = 7_u64.wrapping_neg();
@@ -94,7 +95,7 @@ const INVALID: u64 = 22_u64.wrapping_neg();
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Maps {
     tables: Vec<Table>,
-    /// Total size of all entries, in bytes.
+    /// Memory allocated for entries, in bytes, including deleted ones and overhead.
     used: usize,
 }
 
@@ -185,7 +186,8 @@ impl Maps {
         0
     }
 
-    /// The address of the socket's storage. If there is none, creates it if `create`, otherwise returns 0.
+    /// The address of the socket's storage. If there is none and `create` is set, creates it with the initial value `first`;
+    /// without `create`, returns 0.
     pub fn storage(
         &mut self,
         map: usize,

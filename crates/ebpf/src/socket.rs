@@ -18,6 +18,8 @@ pub struct Loaded {
     pub(crate) object: String,
     pub(crate) name: String,
     pub(crate) flags: u32,
+    /// Whether `cong_control` takes the socket, the ACK, flags and the sample, as since Linux 6.10, and not only the socket
+    /// and the sample.
     pub(crate) long_form: bool,
     /// Index of the program for each [`Callback`].
     pub(crate) entries: [Option<usize>; Callback::ALL.len()],
@@ -126,11 +128,11 @@ pub struct AckSample {
 /// A sample of the delivery rate: the kernel's `rate_sample`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSample {
-    /// Time at which the newest of the acknowledged segments was sent (us).
+    /// `delivered_mstamp` when the newest acknowledged segment was sent (us).
     pub prior_mstamp: u64,
-    /// `delivered` at that time (segments).
+    /// `delivered` when that segment was sent (segments).
     pub prior_delivered: u32,
-    /// `delivered_ce` at that time (segments).
+    /// `delivered_ce` when that segment was sent (segments).
     pub prior_delivered_ce: u32,
     /// Segments delivered in the interval, -1 without a sample.
     pub delivered: i32,
@@ -207,7 +209,7 @@ fields! {
     prr_out, set_prr_out: u32 = TCP_SOCK "prr_out";
     /// Segments sent and not acknowledged yet.
     packets_out, set_packets_out: u32 = TCP_SOCK "packets_out";
-    /// Largest number of these in the last window.
+    /// Largest `packets_out` in the last window (segments).
     max_packets_out, set_max_packets_out: u32 = TCP_SOCK "max_packets_out";
     /// Retransmissions in flight.
     retrans_out, set_retrans_out: u32 = TCP_SOCK "retrans_out";
@@ -221,7 +223,7 @@ fields! {
     delivered, set_delivered: u32 = TCP_SOCK "delivered";
     /// Segments delivered with a mark since the connection began.
     delivered_ce, set_delivered_ce: u32 = TCP_SOCK "delivered_ce";
-    /// `delivered` up to which samples are limited by the application, 0 if none is.
+    /// Samples are limited by the application until `delivered` exceeds this value; 0 if they are not limited.
     app_limited, set_app_limited: u32 = TCP_SOCK "app_limited";
     /// Degree of reordering known of the network (segments).
     reordering, set_reordering: u32 = TCP_SOCK "reordering";
@@ -247,7 +249,7 @@ fields! {
     snd_una, set_snd_una: u32 = TCP_SOCK "snd_una";
     /// The receiver's window (bytes).
     snd_wnd, set_snd_wnd: u32 = TCP_SOCK "snd_wnd";
-    /// Sequence number of the last byte that the application has written.
+    /// Sequence number after the last byte that the application has written.
     write_seq, set_write_seq: u32 = TCP_SOCK "write_seq";
     /// `snd_nxt` when recovery began.
     high_seq, set_high_seq: u32 = TCP_SOCK "high_seq";
@@ -275,7 +277,8 @@ fields! {
     rate_delivered, set_rate_delivered: u32 = TCP_SOCK "rate_delivered";
     /// Interval of the highest rate sample (us).
     rate_interval_us, set_rate_interval_us: u32 = TCP_SOCK "rate_interval_us";
-    /// ECN flags: 1, ECN is used; 4, a reduction must be signalled.
+    /// ECN flags: 1 ECN is used (`TCP_ECN_OK`), 2 a reduction must be signalled (`TCP_ECN_QUEUE_CWR`), 4 a mark is echoed
+    /// until the peer signals its reduction (`TCP_ECN_DEMAND_CWR`).
     ecn_flags, set_ecn_flags: u8 = TCP_SOCK "ecn_flags";
     /// The pacing rate (bytes / s); all bits set if there is none.
     pacing_rate, set_pacing_rate: u64 = SOCK "sk_pacing_rate";
@@ -355,7 +358,7 @@ impl Socket {
         self.set_bits(const { TCP_SOCK.bit("is_cwnd_limited") }, 1, is.into());
     }
 
-    /// The recovery state: 0 open, 1 disorder, 2 reduction, 3 recovery, 4 loss.
+    /// The recovery state, `TCP_CA_Open` to `TCP_CA_Loss`: 0 open, 1 disorder, 2 reduction (CWR), 3 recovery, 4 loss.
     #[must_use]
     pub fn ca_state(&self) -> u8 {
         self.memory.own[const { SOCK_AT + INET_CONNECTION_SOCK.at("icsk_ca_state") }] & 31
@@ -408,8 +411,8 @@ impl Socket {
     }
 }
 
-/// The kernel's calls. Each does nothing if the control has no program for it, and returns the fault if the program has
-/// one.
+/// The kernel's calls. If the control has no program for a call, the call does nothing, and a number that it returns is 0. If
+/// the program has a fault, the call returns it.
 #[expect(clippy::missing_errors_doc, reason = "said once, above")]
 impl Socket {
     /// Starts the connection, or the use of this control.
@@ -439,13 +442,15 @@ impl Socket {
         Ok(())
     }
 
-    /// Reports an event that concerns the window: 0 sending after all data was acknowledged, 1 the window restarts, 2 a
-    /// reduction is complete, 3 a timeout, 4 a segment without a mark arrived, 5 a segment with a mark arrived.
+    /// Reports an event of the kernel's `tcp_ca_event`: 0 sending begins with nothing in flight (`CA_EVENT_TX_START`), 1 the
+    /// window restarts, 2 a reduction (CWR) is complete, 3 a timeout, 4 a segment without a mark arrived, 5 a segment with a
+    /// mark arrived.
     pub fn cwnd_event(&mut self, event: u32) -> Result<(), Fault> {
         self.call(Callback::CwndEvent, &[event.into()]).map(drop)
     }
 
-    /// Reports an ACK with flags: 1 it takes the slow path, 2 it changes the receiver's window, 4 it echoes a mark.
+    /// Reports an ACK with flags: 1 it takes the slow path (`CA_ACK_SLOWPATH`), 2 it changes the receiver's window
+    /// (`CA_ACK_WIN_UPDATE`), 4 it echoes a mark (`CA_ACK_ECE`).
     pub fn in_ack_event(&mut self, flags: u32) -> Result<(), Fault> {
         self.call(Callback::InAckEvent, &[flags.into()]).map(drop)
     }

@@ -33,20 +33,20 @@ fn startup_doubles_the_rate_every_round_and_ends_three_rounds_after_the_pipe_is_
     let mut net = network(10_000.0, Span::millis(100), f64::INFINITY);
     net.run_until(5.0, |net| net.gauge("state") == Some(f64::from(DRAIN)));
     let bandwidth = |ms| net.seen.iter().rfind(|seen| seen.now <= Time::ZERO + Span::millis(ms)).unwrap().max_bw;
-    // From 50 segments per round on, when the first bursts are forgotten, to half the path's rate. Rounds take 101 ms,
-    // not 100, and the estimate lags by up to a round: between 1.9 and 2.1 times as much.
+    // The growth after the first bursts, while the rate is below half of the path's. A round takes slightly more than 100 ms,
+    // and the estimate lags by up to a round, so 100 ms give a factor of 1.9 to 2.1.
     for ms in [600, 700, 800] {
         let growth = bandwidth(ms + 100) / bandwidth(ms);
         assert!((1.9..=2.1).contains(&growth), "{growth} at {ms}");
     }
     // A.1: within 2 % of the path's rate.
     assert!((bandwidth(5000) / 10_000.0 - 1.0).abs() < 0.02);
-    // The last round with a quarter more begins when the rate was above 1/1.25 of the path's; the three rounds after it
-    // are as long as queue and path, twice the base at most.
+    // In the last round with a growth of 25 % the estimate reaches at least 0.8 of the path's rate. Three rounds without such
+    // growth follow. With the queue, each lasts at most two base RTTs.
     let full = net.seen.iter().find(|seen| seen.max_bw >= 8000.0).unwrap().now;
     let rounds = (net.now - full).as_secs() / 0.1;
     assert!((3.0..=8.0).contains(&rounds), "{rounds}");
-    // 2 bdp: the queue is at most as much as the pipe, apart from what ACKs came early.
+    // cwnd is 2 BDP, so the queue is at most one BDP, and the segments of aggregated ACKs.
     let queue = net.seen.iter().fold(0.0f64, |most, seen| most.max(seen.queue));
     assert!(queue < 1.1 * net.bdp(), "{queue}");
 }
@@ -57,7 +57,7 @@ fn drain_empties_the_queue_within_a_round_or_two() {
     net.run(2.0);
     let states = net.states();
     assert_eq!(states.iter().map(|x| x.0).take(3).collect::<Vec<_>>(), [STARTUP, DRAIN, CRUISE]);
-    // A queue of one bdp at half the pace: a round trip with the queue, two without.
+    // Drain paces at half of the bandwidth, so a queue of one BDP needs two base RTTs.
     assert!(states[1].2 - states[1].1 < 0.21, "{states:?}");
     // A.3: one bdp in flight, 101 segments.
     let end = net.seen.iter().find(|seen| seen.state == CRUISE).unwrap();
@@ -102,8 +102,9 @@ fn the_cycle_is_refill_up_down_cruise_every_two_to_three_seconds() {
             }
             UP if next == DOWN => {
                 probes += 1;
-                // A.5: three rounds without a quarter more, each 1.2375 times as long as the one before because of the
-                // queue: 101, 125 and 155 ms, and some ACKs' worth of milliseconds.
+                // A.5: UP ends after three rounds without a growth of 25 %. It paces at 1.25 x 0.99 = 1.2375 of the bandwidth,
+                // so the queue makes each round 1.2375 times as long as the one before: 101, 125 and 155 ms. The tolerance is
+                // four ACKs of 1 ms.
                 assert!((to - from - 0.381).abs() < 0.004, "{pair:?}");
             }
             _ => {}
@@ -115,12 +116,12 @@ fn the_cycle_is_refill_up_down_cruise_every_two_to_three_seconds() {
     }
     // One per ProbeRTT interval of 5.3 s or more, since each wait begins anew after it.
     assert!(probes >= 60 / 6, "{probes}");
-    // 1.2375 of the path's rate for 0.38 s is 90 segments; the bound of UP would be 2.25 bdp + 3.
+    // UP exceeds the path's rate by 0.2375 for 0.38 s, which queues 90 segments; the bound of UP would be 2.25 bdp + 3.
     let queue = net.seen.iter().filter(|s| s.now > at(2.0)).fold(0.0f64, |most, seen| most.max(seen.queue));
     assert!((85.0..=95.0).contains(&queue), "{queue}");
     let mean = net.seen.iter().map(|seen| seen.queue).sum::<f64>() / net.seen.len() as f64;
     assert!(mean < 0.2 * net.bdp(), "{mean}");
-    // 0.98 for ProbeRTT and 0.99 for the margin, less 0.4 s of start and the round after each ProbeRTT, half empty.
+    // ProbeRTT costs 2 % and the pacing margin 1 %. Startup costs 0.4 s, and half of the round after each ProbeRTT is unused.
     assert!(net.delivered as f64 > 0.95 * 60.0 * 1000.0, "{}", net.delivered);
 }
 
@@ -131,7 +132,7 @@ fn probes_the_round_trip_time_every_five_seconds_with_half_a_bdp_for_200_ms() {
     let probes: Vec<_> = net.states().into_iter().filter(|state| state.0 == PROBE_RTT).collect();
     assert_eq!(probes.len(), 4, "{probes:?}");
     for probe in &probes {
-        // Down to half a bdp takes up to a round trip with a queue; then 200 ms and at least one round.
+        // Reducing inflight to half a BDP takes up to a round trip with a queue; 200 ms and at least one round follow.
         assert!((0.2..0.5).contains(&(probe.2 - probe.1)), "{probe:?}");
         let low = net.seen.iter().filter(|s| s.state == PROBE_RTT && s.now > at(probe.2 - 0.1) && s.now <= at(probe.2));
         assert!(low.clone().count() > 0 && low.clone().all(|s| s.in_flight <= 51.0 && s.queue <= 1.0), "{probe:?}");
@@ -151,8 +152,8 @@ fn a_shallow_buffer_bounds_the_next_probes() {
         let (before, lost) = (net.delivered, net.lost);
         net.run(40.0);
         let bound = net.gauge("inflight_longterm").expect("losses were seen");
-        // The losses of a probe reach 2 % once pipe and buffer are full, and 2 % beyond; the estimate is that of the
-        // segment that crossed the threshold.
+        // The loss rate of a probe reaches 2 % when inflight exceeds path and buffer by 2 %. The bound is the inflight of the
+        // segment whose loss crossed this threshold.
         assert!((0.9..=1.1).contains(&(bound / (101.0 + buffer))), "{bound} with {buffer}");
         let (delivered, lost) = (net.delivered - before, net.lost - lost);
         assert!(delivered as f64 > 0.92 * 40_000.0, "{delivered} with {buffer}");
@@ -162,11 +163,11 @@ fn a_shallow_buffer_bounds_the_next_probes() {
 }
 
 #[test]
-fn after_a_probe_with_losses_the_next_one_only_looks_and_then_stays() {
+fn after_a_lossy_probe_the_next_up_ends_at_the_bound_and_another_follows() {
     let mut net = plain(25.0);
     net.run(20.0);
     let states: Vec<u8> = net.states().iter().map(|state| state.0).collect();
-    // A brief UP that turns round at the bound, one round of DOWN, and at once the real one, which loses again.
+    // A brief UP ends at inflight_longterm. DOWN lasts one round. REFILL and an UP that loses again follow at once.
     let careful = [REFILL, UP, DOWN, REFILL, UP, DOWN, CRUISE];
     assert!(states.windows(careful.len()).any(|part| part == careful), "{states:?}");
 }
@@ -196,7 +197,8 @@ fn idling_counts_as_a_probe_of_the_round_trip_time() {
     let mut net = plain(f64::INFINITY);
     net.pause = Some((at(3.0), at(9.5)));
     net.run(14.0);
-    // A.11: none although the last sample is 6 s old. The first after it is due 5 s after the restart.
+    // A.11: no ProbeRTT, although the last sample of min_rtt is 6 s old, because the pause counts as one. The next is due 5 s
+    // after the restart.
     let probe = net.states().into_iter().find(|state| state.0 == PROBE_RTT);
     assert!(probe.is_none(), "{probe:?}");
     assert!((net.seen.last().unwrap().max_bw / 1000.0 - 1.0).abs() < 0.02);
@@ -212,8 +214,8 @@ fn a_path_that_holds_less_than_a_segment_keeps_four() {
     let pace = net.control.pacing_rate().unwrap();
     // Between 0.9 and 1.25 of the path's rate, less 1 %.
     assert!((8.91 - 1e-6..12.38).contains(&pace), "{pace}");
-    // Never idle after the first ACK. The four segments wait for each other, so the smallest round-trip time seen is
-    // theirs, and the window is twice that.
+    // Never idle after the first ACK. The four segments wait for each other, so min_rtt includes this wait, and the window is
+    // twice the BDP computed from it.
     assert!(net.delivered >= 599 && net.queue() < 10.0, "{} {}", net.delivered, net.queue());
 }
 
@@ -223,7 +225,8 @@ fn ten_times_the_bandwidth_is_found_by_the_next_probes() {
     net.run(6.0);
     net.rate = 10_000.0;
     net.run_until(10.0, |net| net.gauge("max_bw").unwrap() > 9800.0);
-    // A.15: at most 3 s until the next probe; then 1.25 a round, ten rounds for tenfold, and the ends of UP.
+    // A.15: at most 3 s until the next probe. Then the bandwidth grows by 1.25 per round, so a factor of ten takes ten rounds;
+    // the phases between two UPs are added.
     assert!(net.now < at(12.0), "{:?}", net.now);
 }
 
@@ -233,7 +236,7 @@ fn a_tenth_of_the_bandwidth_is_believed_after_two_cycles() {
     net.run(4.0);
     net.rate = 1000.0;
     net.run(20.0);
-    // A.16. Rounds take half a second while the buffer is full, so two cycles are some ten seconds.
+    // A.16. Rounds take half a second while the buffer is full, so two cycles take about ten seconds.
     let last = net.seen.last().unwrap();
     assert!((last.max_bw / 1000.0 - 1.0).abs() < 0.02 && last.queue < 60.0, "{last:?}");
     let learnt = net.seen.iter().find(|seen| seen.now > at(4.0) && seen.max_bw < 1100.0).unwrap();
@@ -246,6 +249,7 @@ fn a_tenth_of_the_bandwidth_is_believed_after_two_cycles() {
 fn after_an_outage_it_starts_from_one_segment_and_finds_its_rate_again() {
     let mut net = plain(f64::INFINITY);
     net.run(3.0);
+    // A negative buffer drops every segment.
     net.buffer = -2.0;
     net.run_until(10.0, |net| net.timeouts == 2);
     assert_eq!(net.control.cwnd(), 1.0);
@@ -265,7 +269,7 @@ fn two_flows_probe_the_round_trip_time_together_and_share_the_path() {
     let mut counts = Vec::new();
     for end in [80.0, 120.0] {
         while flows[0].now < at(end) {
-            // Whose turn it is; the bottleneck is the same.
+            // The flow with the earlier event is next; both use the same bottleneck.
             let first = usize::from(flows[1].due().0.min(flows[1].due().1) < flows[0].due().0.min(flows[0].due().1));
             flows[first].free_at = flows[0].free_at.max(flows[1].free_at);
             flows[first].step();
@@ -274,7 +278,7 @@ fn two_flows_probe_the_round_trip_time_together_and_share_the_path() {
     }
     let share = |i: usize| (counts[1][i] - counts[0][i]) as f64 / 40_000.0;
     assert!(share(0) + share(1) > 0.96, "{} {}", share(0), share(1));
-    // Convergence is slow: probes every three seconds, each moving some percent. 0.55 and 0.42 after 80 s.
+    // Convergence is slow: a probe every three seconds changes the shares by a few percent. They are 0.55 and 0.42 after 80 s.
     assert!(share(1) > 0.4, "{} {}", share(0), share(1));
     for flow in &flows {
         assert!((flow.gauge("min_rtt").unwrap() - 0.101).abs() < 0.001);

@@ -45,7 +45,7 @@ pub(crate) fn learn<'a>(
         let place = format!("{list}[{i}].name");
         if !limits::NAME.contains(&(name.len() as u64)) || name.chars().any(|c| breaks_line(c) || c == '[' || c == ']')
         {
-            return Err(ScenarioError::wrong(place, "must be 1 to 64 letters, without brackets"));
+            return Err(ScenarioError::wrong(place, "must have 1 to 64 bytes, without brackets and line breaks"));
         }
         if !seen.insert(name) {
             return Err(ScenarioError::wrong(place, format!("{name:?} is taken by another")));

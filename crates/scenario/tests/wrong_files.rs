@@ -57,8 +57,8 @@ fn message(from: &str, to: &str) -> String {
     }
 }
 
-/// Cases, one after the other: `-` what stands in the right file (until the next `-`), `+` what to write instead, `!`
-/// the message that must come. In the first two `\n` is a line break, `\\n` a backslash and an n.
+/// Cases, one after the other. `-`: text of the valid file; it applies until the next `-`. `+`: its replacement. `!`: the
+/// expected message. In the first two `\n` is a line break, `\\n` a backslash and an n.
 fn all_refused(cases: &str) {
     let unescaped = |text: &str| text.replace("\\n", "\n").replace("\\\n", "\\n");
     let (mut from, mut to, mut wrong) = (String::new(), String::new(), Vec::new());
@@ -168,7 +168,7 @@ fn links() {
 ! links[1].name: "bottleneck" is taken by another
 - name = "bottleneck"
 + name = "bottle[0]"
-! links[0].name: must be 1 to 64 letters, without brackets
+! links[0].name: must have 1 to 64 bytes, without brackets and line breaks
 - rate = "1 Gbit/s"\n
 +
 ! links[0].rate: missing; write for example rate = "1 Gbit/s"

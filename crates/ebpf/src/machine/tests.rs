@@ -51,19 +51,19 @@ fn straight_code_may_be_longer_than_a_chain_of_handlers() {
 }
 
 #[test]
-fn a_loop_ends_with_the_last_of_its_steps() {
-    // Two instructions a turn, so that as many turns as half of the steps are allowed.
+fn a_loop_may_use_all_steps() {
+    // Each jump back costs two steps. The last turn does not jump back, so STEPS / 2 + 1 turns are allowed.
     let turns = |limit| {
         let add = op(Does::Add, 0, N, 0, 1);
         run(&[add, op(Does::Less, 0, N, 0, limit), EXITS])
     };
-    assert_eq!(turns(STEPS / 2), Ok(STEPS / 2), "the last turn does not jump back");
+    assert_eq!(turns(STEPS / 2), Ok(STEPS / 2));
     assert_eq!(turns(STEPS / 2 + 1), Ok(STEPS / 2 + 1));
     assert_eq!(turns(STEPS / 2 + 2), Err((1, Reason::Steps(STEPS))));
 }
 
 #[test]
-fn code_without_an_exit_is_a_fault_behind_its_last_instruction() {
+fn code_without_an_exit_is_a_fault_after_its_last_instruction() {
     let missing = Reason::Missing("runs off its end".into());
     assert_eq!(run(&[op(Does::Move, 0, N, 0, 1)]), Err((1, missing)));
 }
@@ -79,7 +79,7 @@ fn a_called_program_has_registers_and_a_stack_of_its_own() {
         op(Does::Add, 0, 1, 0, 0),
         EXITS,
     ];
-    // Its stack is empty; what it changes is not its caller's.
+    // The called program has a stack of zeros. It does not change registers and stack of its caller.
     let second = [
         op(Does::Load64, 0, 10, -8, 0),
         op(Does::Add, 0, 2, 0, 0),
@@ -156,11 +156,11 @@ fn an_atomic_operation_returns_what_was_there_if_it_fetches() {
         let ops = [op(Does::Atomic64, 1, 2, 8, imm), op(Does::Load64, 0, 1, 8, 0), op(Does::Sub, 0, 2, 0, 0), EXITS];
         run(&ops)
     };
-    // Without, r2 is still 3; with it, r2 is what was there.
+    // Without FETCH r2 stays 3; with FETCH r2 gets the old value.
     assert_eq!(after(atomic::ADD), Ok(bytes));
     assert_eq!(after(atomic::ADD | atomic::FETCH), Ok(3));
     assert_eq!(after(atomic::EXCHANGE), Ok(3_u64.wrapping_sub(bytes)));
-    // r0 is 0, which is not there: nothing is written.
+    // r0 is 0 and differs from the stored value, so COMPARE writes nothing.
     assert_eq!(after(atomic::COMPARE), Ok(bytes - 3));
 }
 

@@ -1,4 +1,5 @@
-//! Links whose rate changes: both engines agree, one rate said as a schedule is that rate, and what passes is what the schedule lets.
+//! Links whose rate changes: both engines agree, a schedule with a single rate equals a fixed rate, and a link passes as much as
+//! its schedule permits.
 
 use crate::equality::{dumbbell, equal};
 use queue::QUEUES;
@@ -27,10 +28,10 @@ fn every_discipline_on_rates_of_every_kind() {
     for (i, queue) in QUEUES.iter().map(|entry| entry.card.name).enumerate() {
         let law = if queue == "xcp" { "control = { law = \"xcp\" }" } else { "tcp = { ecn = true }" };
         let text = dumbbell(5, "40 packets", &format!("queue = {{ discipline = \"{queue}\" }}"), law);
-        // Each discipline with two of four.
+        // Each discipline with two of the four kinds of rate.
         for rate in [[STEPS, SINE], [MARKOV, TRACE]].map(|two| two[i % 2]) {
             let outcome = equal(&format!("{queue} {rate}"), &with_rate(&text, rate).replace("\"8 s\"", "\"5 s\""));
-            // A packet at either end of 3 s at 10 Mbit/s is not a thousandth.
+            // Packets that cross the ends of the measured 3 s add less than 0.1 % at 10 Mbit/s.
             assert!(
                 (0.05..1.001).contains(&outcome.links[0].utilization),
                 "{queue} {rate}: {}",
@@ -68,7 +69,7 @@ fn one_rate_in_steps_is_a_link_of_one_rate() {
             r#"{ steps = [["0 s", "10 Mbit/s"]] }"#,
             r#"{ steps = [["0 s", "10 Mbit/s"], ["1 s", "10 Mbit/s"]], period = "3 s" }"#,
             r#"{ markov = { rates = ["10 Mbit/s", "10 Mbit/s"], times = ["1 s", "1 s"] } }"#,
-            // A schedule in earnest, though its second rate comes after the end: served packet by packet.
+            // A real schedule, whose second rate begins after the end of the run. The link serves packet by packet.
             r#"{ steps = [["0 s", "10 Mbit/s"], ["8 s", "20 Mbit/s"]] }"#,
         ] {
             let mut said = equal(&format!("{queue} {rate}"), &with_rate(&text, rate));
@@ -78,7 +79,7 @@ fn one_rate_in_steps_is_a_link_of_one_rate() {
     }
 }
 
-/// A stream of datagrams of 1500 bytes, faster than the link.
+/// Scenario with a link of this rate and 80 Mbit/s of datagrams of `packet` bytes.
 fn flooded(rate: &str, packet: u32) -> String {
     format!(
         "duration = \"12 s\"\nwarmup = \"2 s\"\n[[links]]\nname = \"l\"\nrate = {rate}\nbuffer = \"50 packets\"\n\
@@ -92,19 +93,20 @@ fn a_square_wave_passes_its_mean() {
     let square = r#"{ steps = [["0 s", "40 Mbit/s"], ["1 s", "10 Mbit/s"]], period = "2 s" }"#;
     let link = &run(&flooded(square, 1500), "").links[0];
     assert_eq!(link.capacity_bps, 25e6);
-    // Ten seconds are five periods, of which all is used but for a packet at either end.
+    // Ten seconds are five periods. All of their capacity is used, except for a packet at either end.
     assert!((link.utilization - 1.0).abs() < 2.0 * 12_000.0 / 250e6, "{}", link.utilization);
-    // What a flooded link does is also right over a part of a period: 2 to 3.5 s are 1 s at 40 and half a second at 10 Mbit/s.
+    // The results are also right if the measured time is not a whole number of periods: 2 to 3.5 s are 1 s at 40 Mbit/s and
+    // 0.5 s at 10.
     let part = flooded(square, 1500).replace("\"12 s\"", "\"3.5 s\"");
     let link = &run(&part, "").links[0];
     assert!((link.capacity_bps - 45e6 / 1.5).abs() < 1e-3 && (link.utilization - 1.0).abs() < 2.0 * 12_000.0 / 45e6);
-    // A null: against the rate at the top the same run would be at 5/8.
+    // Control: relative to the highest rate, 40 Mbit/s, the utilization would be 30/40.
     assert!((link.utilization * link.capacity_bps / 40e6 - 0.75).abs() < 0.01);
 }
 
 #[test]
 fn a_trace_is_replayed_packet_by_packet_at_exactly_its_opportunities() {
-    // In whole milliseconds, with pauses, bursts and a last that is the first of the next.
+    // Random times in whole milliseconds, with pauses and bursts. The last time of a cycle is time 0 of the next one.
     let mut list = vec![0u64];
     let mut random = base::Stream::new(3, 0, ("test", 0), "trace");
     while list.len() < 1500 {
@@ -116,7 +118,7 @@ fn a_trace_is_replayed_packet_by_packet_at_exactly_its_opportunities() {
     let rate = format!("{{ opportunities = \"{}\" }}", words.join(" "));
     let text = flooded(&rate, 1500);
     let outcome = run(&text, "record = { packets = [{ link = \"l\", from = \"0 s\", to = \"12 s\" }] }");
-    // When service of each began: the first as it arrived, the others when the one before left.
+    // When service of each packet began: of the first when it arrived, of the others when the one before left.
     let began: Vec<u64> = outcome.packets[0]
         .rows
         .iter()
@@ -124,13 +126,13 @@ fn a_trace_is_replayed_packet_by_packet_at_exactly_its_opportunities() {
         .map(|row| row.left.0)
         .collect();
     let all = (0..).flat_map(|cycle: u64| list.iter().map(move |ms| cycle * period + ms));
-    // One packet of 1500 bytes at each from the first arrival on; those at its instant or before go by.
+    // Each opportunity after the first arrival passes one packet. Opportunities at or before it are unused.
     let first = began[0];
     let expected: Vec<u64> = all.filter(|ms| ms * 1_000_000_000 > first).take(began.len() - 1).collect();
     let left: Vec<u64> = began[1..].iter().map(|ps| ps / 1_000_000_000).collect();
     assert_eq!(left, expected);
     assert!(left.len() > 3000, "{}", left.len());
-    // At the instant, each after the first of it a picosecond later.
+    // Packets of the same millisecond leave one picosecond apart.
     let (mut ms, mut since) = (0, 0);
     for ps in &began[1..] {
         since = if ps / 1_000_000_000 == ms { since + 1 } else { 0 };
@@ -140,13 +142,13 @@ fn a_trace_is_replayed_packet_by_packet_at_exactly_its_opportunities() {
 }
 
 #[test]
-fn small_packets_share_an_opportunity_and_what_is_left_is_lost() {
+fn small_packets_share_an_opportunity_and_the_rest_is_unused() {
     // 1504 bytes each millisecond: two of 748 with 4 each, or one of 1000 and half of the next.
     let rate = "{ opportunities = \"1\" }";
     let passed = |packet: u32| run(&flooded(rate, packet), "").links[0].begun as f64 / 10_000.0;
     assert_eq!((passed(748).round(), passed(1500).round()), (2.0, 1.0));
     assert!((passed(1000) - 1504.0 / 1004.0).abs() < 1e-3, "{}", passed(1000));
-    // A sender that offers less than the link lets pass loses what it does not take: at 1500 bytes each 2 ms, half.
+    // Opportunities that a slow sender does not use are not saved: at 1500 bytes per 2 ms half of the capacity is unused.
     let text = flooded(rate, 1500).replace("80 Mbit/s", "6 Mbit/s");
     let link = &run(&text, "").links[0];
     assert!((link.utilization - 0.5 * 1500.0 / 1504.0).abs() < 1e-3 && link.dropped == [0; 5]);
@@ -171,7 +173,7 @@ fn policers_shapers_and_batches_are_the_same_in_both_engines() {
             let outcome =
                 equal(&format!("{queue} {more} {rate}"), &with_rate(&text, rate).replace("\"8 s\"", "\"5 s\""));
             let policed = more.contains("policer") && more.lines().count() == 1;
-            // Cause 2: what a policer drops is forced out.
+            // `dropped[2]` counts forced drops, which include those of a policer.
             assert!(!policed || outcome.links[0].dropped[2] > 0, "{queue} {more} {rate}");
         }
     }
@@ -190,10 +192,10 @@ fn a_shaper_lets_a_burst_through_at_the_rate_of_the_link_and_then_its_own_rate()
     let text = flooded("\"100 Mbit/s\"", 1500)
         .replace("buffer =", "shaper = { rate = \"10 Mbit/s\", burst = \"30 kB\" }\nbuffer =");
     let outcome = run(&text, PACKETS);
-    // In service while it waits for its tokens: ends of services are the next ones' beginnings.
+    // A packet that waits for tokens counts as in service. Service of a packet ends when service of the next one begins.
     let ends = &served(&outcome)[1..];
-    // Offered at 80 Mbit/s, 150 us a packet; it takes 120 us at 100 Mbit/s. Tokens for 20 packets, and those that come meanwhile: 10
-    // of 80 Mbit/s are for each eighth packet, so the 23rd is the first that waits (23 - 0.125 x 22 > 20).
+    // Packets arrive at 80 Mbit/s, every 150 us, and take 120 us at 100 Mbit/s. The bucket has tokens for 20 packets and fills at 10
+    // Mbit/s, by an eighth of a packet per arrival. The 23rd packet is the first that waits (23 - 0.125 x 22 > 20).
     let gaps: Vec<u64> = ends.windows(2).map(|pair| (pair[1] - pair[0]) / 1_000_000).collect();
     assert!(gaps[..20].iter().all(|&us| us == 150), "{:?}", &gaps[..20]);
     // Then 1.2 ms each: 12,000 bits at 10 Mbit/s.
@@ -208,7 +210,7 @@ fn a_policer_passes_its_rate_and_queues_nothing() {
     let text = flooded("\"100 Mbit/s\"", 1500)
         .replace("buffer =", "policer = { rate = \"10 Mbit/s\", burst = \"30 kB\" }\nbuffer =");
     let link = &run(&text, "").links[0];
-    // Ten seconds, and the measured period begins with an empty bucket.
+    // The measured ten seconds begin with an empty bucket.
     let passed = link.begun as f64 * 12_000.0;
     assert!((passed / 100e6 - 1.0).abs() < 2.0 * 12_000.0 / 100e6, "{passed}");
     assert_eq!((link.backlog_max, link.dropped[2]), (0, link.arrived - link.begun));
@@ -224,7 +226,7 @@ fn what_is_served_is_handed_over_at_multiples_of_the_batch() {
     let outcome = run(text, &record);
     let arrived: Vec<u64> = outcome.packets[0].rows.iter().map(|row| row.time.0).collect();
     assert!(arrived.iter().all(|at| (at - 1_000_000_000) % 7_000_000_000 == 0));
-    // 7 of a millisecond each.
+    // A batch has 7 packets, each of which takes 1 ms.
     let each = arrived.chunk_by(|a, b| a == b).map(<[u64]>::len).collect::<Vec<_>>();
     assert!(each[1..each.len() - 1].iter().all(|&n| n == 7), "{each:?}");
 }

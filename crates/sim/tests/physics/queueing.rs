@@ -1,5 +1,5 @@
-//! Streams of datagrams against queueing theory: M/D/1, M/M/1 and M/G/1, with little room and with much, superposition,
-//! bursts into a fluid queue, and what constant bit rates do exactly.
+//! Streams of datagrams against queueing theory: M/D/1, M/M/1 and M/G/1 with finite and infinite buffers, superposed streams,
+//! on-off bursts against a fluid model, and the exact delays of constant bit rates.
 
 use sim::{Engine, LinkOutcome, Options, Outcome, simulate};
 use std::fmt::Write;
@@ -7,10 +7,11 @@ use std::fmt::Write;
 /// Time of a packet of 1000 B on the link of 10 Mbit/s, in seconds.
 const SERVICE: f64 = 8e-4;
 
-/// Number of flows, packet size in bytes, kind with parameters, and the share of the link that they offer together.
+/// Number of flows, packet size in bytes, kind with parameters, and the rate of all flows together relative to the link's;
+/// of on-off flows, while they are on.
 struct Group<'a>(u32, u32, &'a str, f64);
 
-/// Replications of these on a link with this buffer.
+/// Simulates `groups` on a link with `buffer`, once per replication.
 fn mixed(groups: &[Group], buffer: &str, measured_s: u32, replications: u32) -> Vec<Outcome> {
     let mut text = format!(
         "duration = \"{} s\"\nwarmup = \"20 s\"\nrecord = {{ every = \"none\" }}\n\
@@ -44,8 +45,8 @@ fn losses(outcomes: &[Outcome]) -> Vec<f64> {
     outcomes.iter().map(loss).collect()
 }
 
-/// Mean over 20 replications and four of its standard errors: what one test in a thousand would miss by chance, had the
-/// seed not been fixed.
+/// Mean of `values`, and four standard errors of it. With random seeds and 20 values, one test in a thousand would exceed
+/// this bound by chance.
 fn within(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -60,12 +61,12 @@ fn waits_are_those_of_pollaczek_and_khinchine() {
         let (mean, four) = within(&waits(&runs("poisson", 1, load, "unlimited", 20)));
         let expected = load / (2.0 * (1.0 - load));
         assert!((mean - expected).abs() < four, "load {load}: {mean} +- {four} for {expected}");
-        // And the test could tell M/D/1 from M/M/1, which waits twice as long, many times over.
+        // The bound is small enough to tell M/D/1 from M/M/1, in which packets wait twice as long.
         assert!(four < 0.06 * expected, "load {load}: {four} of {expected}");
     }
 }
 
-/// Share lost by M/D/1 with room for `n` packets, the one in service included.
+/// Share lost by M/D/1 with at most `n` packets in the system, the one in service included.
 ///
 /// Source: O. Brun, J.-M. Garcia, Analytical solution of finite capacity M/D/1 queues, J. Appl. Prob. 37 (2000):
 /// 1 - b / (1 + rho b) with b = sum over k < n of (-rho (n - 1 - k))^k / k! e^(rho (n - 1 - k)).
@@ -81,9 +82,9 @@ fn md1k_loss(rho: f64, n: u32) -> f64 {
 
 #[test]
 fn losses_are_those_of_a_finite_md1() {
-    // No room to wait: Erlang's formula with one server.
+    // No buffer: Erlang's formula with one server.
     assert!((md1k_loss(0.5, 1) - 1.0 / 3.0).abs() < 1e-12);
-    // Room for one: 1 - 1 / (rho + e^-rho), from the chain embedded at departures.
+    // A buffer of one packet: 1 - 1 / (rho + e^-rho), from the chain embedded at departures.
     assert!((md1k_loss(0.8, 2) - (1.0 - 1.0 / (0.8 + libm::exp(-0.8)))).abs() < 1e-12);
     for (load, buffer) in [(0.5, 0), (0.8, 1), (0.9, 5), (0.9, 10), (1.0, 10), (1.3, 3)] {
         let outcomes = runs("poisson", 1, load, &format!("{buffer} packets"), 20);
@@ -96,12 +97,13 @@ fn losses_are_those_of_a_finite_md1() {
 
 const EXPONENTIAL: &str = "kind = \"poisson\", size = \"exponential\"";
 
-/// Each of `outcomes`' one link.
+/// Applies `what` to the only link of each outcome.
 fn each(outcomes: &[Outcome], what: impl Fn(&LinkOutcome) -> f64) -> Vec<f64> {
     outcomes.iter().map(|outcome| what(&outcome.links[0])).collect()
 }
 
-/// Asserts that the mean of `values` is `expected`, and that its precision is at least `precision`.
+/// Asserts that the mean of `values` is within four standard errors of `expected`, and that four standard errors are less
+/// than the share `precision` of `expected`.
 fn agree(values: &[f64], expected: f64, precision: f64, what: &str) {
     let (mean, four) = within(values);
     assert!((mean - expected).abs() < four, "{what}: {mean} +- {four} for {expected}");
@@ -116,10 +118,10 @@ fn exponential_sizes_wait_as_in_mm1() {
         let outcomes = mixed(&[Group(1, 1000, EXPONENTIAL, load)], "unlimited", 200, 20);
         agree(&waits(&outcomes), load / (1.0 - load), 0.1, &format!("wait at {load}"));
         agree(&each(&outcomes, |link| link.utilization), load, 0.01, &format!("busy at {load}"));
-        // None waits: none is there, or one in service.
+        // No packet waits if the system is empty or has one packet, which is in service.
         agree(&each(&outcomes, |link| link.empty_fraction), 1.0 - load * load, 0.05, &format!("none waits at {load}"));
         let goodput: Vec<f64> = outcomes.iter().map(|outcome| outcome.flows[0].goodput_bps).collect();
-        agree(&goodput, load * 1e7, 0.01, &format!("bytes counted one by one at {load}"));
+        agree(&goodput, load * 1e7, 0.01, &format!("goodput at {load}"));
     }
 }
 
@@ -127,7 +129,7 @@ fn exponential_sizes_wait_as_in_mm1() {
 fn exponential_sizes_wait_and_are_lost_as_in_mm1k() {
     for (load, buffer) in [(0.5, 0), (0.5, 3), (0.8, 1), (0.8, 10), (0.95, 20), (1.3, 3), (2.0, 5)] {
         let outcomes = mixed(&[Group(1, 1000, EXPONENTIAL, load)], &format!("{buffer} packets"), 80, 20);
-        // Room for `buffer` and the one in service: P(n) is proportional to load^n.
+        // At most `buffer` packets wait and one is in service: P(n) is proportional to load^n.
         let weights: Vec<f64> = (0..=buffer + 1).map(|n| libm::pow(load, f64::from(n))).collect();
         let p: Vec<f64> = weights.iter().map(|w| w / weights.iter().sum::<f64>()).collect();
         let lost = p[buffer as usize + 1];
@@ -163,9 +165,9 @@ fn mixed_sizes_wait_as_pollaczek_and_khinchine_say() {
     }
 }
 
-/// A fluid that comes at `peak` times the rate of a link in exponential bursts, with exponential silences between, in
-/// means of `on` and `off`; what waits has room for `room`. Shares of time with nothing waiting and of fluid lost, and mean
-/// backlog; times and contents in seconds of the link.
+/// Fluid model of one on-off source: it sends at `peak` times the rate of the link in exponential bursts of mean `on`, with
+/// exponential silences of mean `off`; the buffer holds `room`. Returns the share of time with an empty buffer, the share of
+/// fluid lost, and the mean backlog. Times and backlogs are in seconds at the rate of the link.
 ///
 /// Source: Anick, Mitra and Sondhi 1982 with one source: the contents have density A e^(-z x) while on and (peak - 1) times
 /// that while off, z = 1 / (on (peak - 1)) - 1 / off, and masses where the rates in and out of the ends are equal.
@@ -182,16 +184,17 @@ fn fluid(peak: f64, on: f64, off: f64, room: f64) -> (f64, f64, f64) {
 
 #[test]
 fn bursts_fill_a_link_as_a_fluid() {
-    // Unlimited: something waits for as long as the link is busy.
+    // With an unlimited buffer, fluid waits for as long as the link is busy.
     assert!((fluid(3.0, 0.05, 0.15, f64::INFINITY).0 - 0.25).abs() < 1e-12);
     let (peak, on, off) = (3.0, 0.05, 0.15);
     let bursts = "kind = \"on-off\", on = \"50 ms\", off = \"150 ms\"";
     for (buffer, room) in [("unlimited", f64::INFINITY), ("200 packets", 200.0), ("1000 packets", 1000.0)] {
-        // 1000 s are 5000 cycles of 62 packets each.
+        // 1000 s are 5000 cycles of 187.5 packets each on average.
         let outcomes = mixed(&[Group(1, 1000, bursts, peak)], buffer, 1000, 20);
         let (empty, lost, backlog) = fluid(peak, on, off, room * SERVICE);
-        // What comes in packets differs from a fluid by one of them: half of what is made but not complete, half in service,
-        // in hundreds waiting; and by one service in each busy period for the time with none waiting.
+        // The fluid's backlog includes the arrived part of an incomplete packet and the rest of the packet in service, on
+        // average half a packet each; the queue counts neither. The time in which none waits differs by up to two service
+        // times per cycle.
         let close = |values: Vec<f64>, expected: f64, packet: f64, what: &str| {
             let (mean, four) = within(&values);
             assert!((mean - expected).abs() < four + packet, "{buffer}, {what}: {mean} +- {four} for {expected}");
@@ -238,7 +241,7 @@ fn above_the_rate_of_the_link_the_rest_of_a_constant_rate_is_lost() {
         let link = &outcome.links[0];
         let lost = link.dropped[0] as f64 - link.arrived as f64 * (1.0 - 1.0 / load);
         if buffer == "0 packets" {
-            // Without a buffer every other packet goes: two gaps of 0.8 services make one of 1.6.
+            // Without a buffer every second packet is dropped: it arrives after 0.8 service times, the one after it after 1.6.
             assert!((link.dropped[0] as f64 / link.arrived as f64 - 0.5).abs() < 1e-5);
             continue;
         }
@@ -250,7 +253,7 @@ fn above_the_rate_of_the_link_the_rest_of_a_constant_rate_is_lost() {
 
 #[test]
 fn constant_rates_that_start_together_stay_in_step() {
-    // Five at once every gap: the k-th waits for k - 1 others, two in the mean; a buffer of three always refuses the last.
+    // Five packets arrive at once. The k-th waits for k - 1 others, two on average. A buffer of three always drops the last.
     let outcome = &runs("cbr", 5, 0.5, "unlimited", 1)[0];
     assert!((outcome.links[0].queueing_delay_s / SERVICE - 2.0).abs() < 1e-9);
     let outcome = &runs("cbr", 5, 0.5, "3 packets", 1)[0];
