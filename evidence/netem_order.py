@@ -505,11 +505,13 @@ def tables(kept: dict[str, Any], streams: dict[str, Row], of_tcp: dict[str, Flow
     )
     runs = max(len(each["runs"]) for each in kept["flows"].values())
     of_flows = (
-        f"A CUBIC flow of {about['seconds']:g} s behind {QUEUE_BPS / 1e6:g} Mbit/s and {QUEUE_PACKETS} packets, with "
-        "30 ms on the way back. Goodput is the kernel's, ours and the null's, without the first fifth; counts are "
-        f"those of the kernel's {runs} runs, then ours and the null's (mean and deviation of {SEEDS} seeds):"
+        f"A CUBIC flow of {about['seconds']:g} s through {QUEUE_BPS / 1e6:g} Mbit/s and a buffer of {QUEUE_PACKETS} "
+        "packets, with 30 ms on the way back. Goodput is that of the kernel, of elephan and of the wrong model, "
+        f"without the first {about['seconds'] / 5:g} s. Counts are those of the kernel's {runs} runs, then of elephan "
+        f"and of the wrong model (mean and deviation of {SEEDS} seeds). `tcpi_reordering` is the kernel's largest:"
     )
-    streams_head = ("delay [ms]", "reordered [%]", "extent", "3-reordered [%]", "displacement", "gap", "nearest null")
+    streams_head = ("delay [ms]", "reordered [%]", "extent", "3-reordered [%]", "displacement", "distance")
+    streams_head += ("nearest wrong line",)
     flows_head = ("goodput [Mbit/s]", "sent again", "DSACKs", "`tcpi_reordering`")
     return [
         datagrams,

@@ -85,15 +85,15 @@ KERNEL_WAY = "bursts"
 EXPERIMENTS: dict[str, list[System]] = {
     "pace": [
         System("noq's CUBIC", "noq/cubic"),
-        System("noq's CUBIC without its pace", "noq/cubic", options=("--unpaced",)),
+        System("noq's CUBIC without pacing", "noq/cubic", options=("--unpaced",)),
         System("noq's NewReno", "noq/reno"),
-        System("noq's NewReno without its pace", "noq/reno", options=("--unpaced",)),
-        System("elephan's Reno, QUIC's pace", "elephan", own({"law": "reno"}, QUIC)),
-        System("elephan's Reno without a pace", "elephan", own({"law": "reno"}, QUIC | {"pacing": "none"})),
+        System("noq's NewReno without pacing", "noq/reno", options=("--unpaced",)),
+        System("elephan's Reno, QUIC's pacing", "elephan", own({"law": "reno"}, QUIC)),
+        System("elephan's Reno without pacing", "elephan", own({"law": "reno"}, QUIC | {"pacing": "none"})),
         System("quinn's CUBIC", "quinn/cubic"),
         System("quinn's CUBIC, one datagram at a time", "quinn/cubic", options=("--offload", "1")),
-        System("elephan's CUBIC, QUIC's pace", "elephan", own(CUBIC, QUIC)),
-        System("elephan's CUBIC without a pace", "elephan", own(CUBIC, QUIC | {"pacing": "none"})),
+        System("elephan's CUBIC, QUIC's pacing", "elephan", own(CUBIC, QUIC)),
+        System("elephan's CUBIC without pacing", "elephan", own(CUBIC, QUIC | {"pacing": "none"})),
     ],
     "acks": [
         System("quinn's CUBIC, an ACK for every packet", "quinn/cubic", options=("--ack-every", "1")),
@@ -103,7 +103,7 @@ EXPERIMENTS: dict[str, list[System]] = {
         System("noq's NewReno, for every second", "noq/reno"),
         System("elephan's Reno, for every packet", "elephan", own({"law": "reno"}, QUIC | {"delayed_ack": 1})),
         System(
-            "elephan's Reno, for every packet, without a pace",
+            "elephan's Reno, for every packet, without pacing",
             "elephan",
             own({"law": "reno"}, QUIC | {"delayed_ack": 1, "pacing": "none"}),
         ),
@@ -256,7 +256,7 @@ HEAD = "used [%] | loss | queue | Jain | period |"
 
 
 def ranking(found: dict[str, Any], law: str, flows: int) -> list[str]:
-    """Make a table for each law and number of flows: for each buffer the systems, by utilization, then by delay."""
+    """Make a table for each law and number of flows: for each buffer the systems, by printed utilization, then loss."""
     lines = [f"| buffer | sender | {HEAD}", "|--:|---|--:|--:|--:|--:|--:|"]
     kernel = json.loads(KERNEL.read_text(encoding="utf-8"))
     for buffer in BUFFERS:
@@ -264,7 +264,7 @@ def ranking(found: dict[str, Any], law: str, flows: int) -> list[str]:
         measured = kernel.get(f"{law}, {KERNEL_WAY}, {flows}, {buffer}")
         rows.append((f"Linux {measured['kernel']}" if measured else "", measured))
         known = [(name, row) for name, row in rows if row]
-        known.sort(key=lambda each: (-round(each[1]["utilization"], 3), each[1]["loss_ratio"]))
+        known.sort(key=lambda each: (-float(f"{100 * each[1]['utilization']:.1f}"), each[1]["loss_ratio"]))
         for i, (name, row) in enumerate(known):
             lines.append(f"| {buffer if i == 0 else ''} | {name} | " + " | ".join(numbers(row, flows)) + " |")
     return lines

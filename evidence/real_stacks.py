@@ -174,7 +174,8 @@ def table(cells: list[Cell]) -> str:
     """Return the whole table, and the cells that are missing."""
     found = {cell: row(cell) for cell in cells}
     lines = [
-        "| law | senders | flows | buffer | utilization [points] | null | period | null | loss | null |",
+        "| law | senders | flows | buffer | utilization [points] | wrong sender | period | wrong sender | loss "
+        "| wrong sender |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
         *(line for line in found.values() if line is not None),
     ]

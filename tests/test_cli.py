@@ -65,7 +65,7 @@ def test_version_and_bare_call(elephan: Command) -> None:
         (["size", "{small}", "--target", "loss=1%", "--laws", "reno,renoo"], "{small}: flows[0].control.law: "),
         (["size", "{small}", "--target", "loss=1%", "--laws", ","], "--laws: none given"),
         (["list", "birds"], 'list: there is no "birds"; use laws, slow-starts, recoveries, queues, traffic, profiles'),
-        (["bench", "--workloads", "W11"], '--workloads: there is no "W11"; use all, or of W1,W2,W3,W4,W5,W6'),
+        (["bench", "--workloads", "W11"], '--workloads: there is no "W11"; use all, or some of W1,W2,W3,W4,W5,W6'),
     ],
 )
 @pytest.mark.parametrize("as_json", [False, True])

@@ -298,8 +298,8 @@ def test_flows_of_different_laws_share_one_loss_rate() -> None:
         ("fluid", queued("codel"), "its queue is one of drop-tail, red, ared, gared, pie; here codel"),
         ("fluid", queued("pie", SHORT), "with round trips of 10 ms it follows too short a time for pie to settle"),
         ("gaussian", Scenario.from_text(EXAMPLE), "it assumes the sum of many windows; here 2"),
-        ("staggered", LONG.replace({"flows[0].count": 101}), "it follows at most 100 flows; here 101"),
-        ("staggered", LONG.replace({"flows[0].control": {"law": "yeah"}}), "how yeah grows between two losses is not"),
+        ("staggered", LONG.replace({"flows[0].count": 101}), "it has at most 100 flows; here 101"),
+        ("staggered", LONG.replace({"flows[0].control": {"law": "yeah"}}), "growth of yeah between two losses does"),
         ("fluid", LONG.replace({"flows[0].control": {"law": "cubic"}}), "the growth of cubic is not a function"),
         ("fluid", LONG.replace({"flows[0].control": {"law": "reno"}}), "a sawtooth takes 750 round trips"),
         (
@@ -319,7 +319,7 @@ def test_what_a_model_cannot_speak_of_is_said(name: str, scenario: Scenario, rea
     ("name", "scenario", "line"),
     [
         ("staggered", queued("red"), "assumes that the buffer fills before anything is lost; here red"),
-        ("staggered", LONG.replace({"flows[0].rtt": "120 ms"}), "those with equal RTTs tend to lose together"),
+        ("staggered", LONG.replace({"flows[0].rtt": "120 ms"}), "flows with equal RTTs tend to lose together"),
         ("droptail-fixed-point", LONG, "takes arrivals of many independent flows; here 10"),
         ("droptail-fixed-point", LONG, "assumes packets arrive one by one; here a flow can send bursts"),
         ("red-fixed-point", queued("red"), "drops by the instantaneous queue, where RED takes an average"),
@@ -384,7 +384,7 @@ def test_a_model_has_few_doubts_where_its_assumptions_hold(name: str) -> None:
     ("name", "given", "message"),
     [
         ("staggered", {"flows": "2.5"}, "flows: 2.5 is no number of flows; give a whole number from 1 to 100000"),
-        ("staggered", {"flows": "200"}, "flows: 200 are too many to follow; give at most 100"),
+        ("staggered", {"flows": "200"}, "flows: 200 are too many for this model; give at most 100"),
         ("staggered", {"rtt_min": "200 ms"}, "rtt_min, rtt_max: 0.2 s to 0.1245 s is no range of times above 0"),
         ("droptail-fixed-point", {"buffer": "0"}, "buffer: 0 packets is too small; give at least 1"),
         ("droptail-fixed-point", {"delay": "all"}, 'delay: there is no "all"; use accepted, occupancy, none'),

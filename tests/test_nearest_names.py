@@ -197,7 +197,7 @@ WRONG = [
     ("bench --queues rde", '--queues: there is no "rde"; did you mean "red"?'),
     (
         "bench --workloads W99",
-        '--workloads: there is no "W99"; use all, or of W1,W2,W3,W4,W5,W6,W6-paced,W6-fq-codel,W7,W8,W8b,W9,W10',
+        '--workloads: there is no "W99"; use all, or some of W1,W2,W3,W4,W5,W6,W6-paced,W6-fq-codel,W7,W8,W8b,W9,W10',
     ),
 ]
 

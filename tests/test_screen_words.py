@@ -157,12 +157,12 @@ def test_every_queue_has_a_line_for_linux_or_a_reason(name: str) -> None:
 def test_why_there_is_no_line_names_what_the_link_does() -> None:
     scenario = Scenario.from_text(EXAMPLE)
     for changes, said in (
-        ({"links[0].policer": {"rate": "2 Mbit/s", "burst": "20 kB"}}, "a policer of the link decides"),
-        ({"links[0].loss": {"random": 0.01}}, "random loss of the link decides"),
+        ({"links[0].policer": {"rate": "2 Mbit/s", "burst": "20 kB"}}, "a policer of the link also affects"),
+        ({"links[0].loss": {"random": 0.01}}, "random loss of the link also affects"),
         ({"links[0].buffer": "unlimited"}, "the buffer has no limit"),
         ({"links[0].queue": "sfq", "links[0].buffer": "1000 packets"}, "sfq of Linux holds at most 127 packets"),
         ({"links[0].queue": "codel", "links[0].buffer": "100 kB"}, "codel of Linux counts packets"),
-        ({"links[0].queue": {"discipline": "sfq", "perturb": "1500 ms"}}, "does not hold one of these numbers: "),
+        ({"links[0].queue": {"discipline": "sfq", "perturb": "1500 ms"}}, "does not accept one of these numbers: "),
     ):
         changed = scenario.replace(changes)
         assert changed.links[0]["tc"] is None

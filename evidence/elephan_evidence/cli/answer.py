@@ -49,20 +49,26 @@ def answer(
         typer.Argument(metavar="ID", help="Answers.", show_default="a list of them", autocompletion=_ids),
     ] = None,
     ask: Annotated[
-        bool, typer.Option("--ask", help="Run the command now; without ID those of all answers (hours; resumable).")
+        bool,
+        typer.Option("--ask", help="Run the command now; without ID, the commands of all answers (hours; resumable)."),
     ] = False,
     repeat: Annotated[
-        bool, typer.Option("--repeat", help="Run it four times as long, and with another seed: does the answer stay?")
+        bool,
+        typer.Option(
+            "--repeat", help="Run it four times as long, and with another seed, to see whether the answer stays."
+        ),
     ] = False,
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="Run everything in short, to see whether an answer may have changed; shows no numbers."
+            "--quick", help="Run short versions, to see whether an answer may have changed; shows no numbers."
         ),
     ] = False,
     replications: Annotated[
         int | None,
-        typer.Option("--replications", min=1, help="Of --ask: fewer, to see an answer with its numbers soon."),
+        typer.Option(
+            "--replications", min=1, help="Fewer replications for --ask, to see an answer and its numbers sooner."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -74,7 +80,7 @@ def answer(
     ] = None,
     store: Annotated[
         Path,
-        typer.Option("--store", metavar="DIR", help="Where results are kept; what is there is not run again."),
+        typer.Option("--store", metavar="DIR", help="Store of the results; a run that it already has is not repeated."),
     ] = Path(".elephan/answers"),
     details: options.Details = False,
     quiet: options.Quiet = False,

@@ -48,14 +48,14 @@ def conform(
     suite: Annotated[
         str,
         typer.Argument(
-            metavar="SUITE", help="Whose test cases: bbr, or tcp for packetdrill scripts.", autocompletion=_suites
+            metavar="SUITE", help="Suite of test cases: bbr, or tcp for packetdrill scripts.", autocompletion=_suites
         ),
     ],
     cases: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="CASE",
-            help="Names (drain-time) or numbers of cases; of tcp scripts, or folders.",
+            help="Names (drain-time) or numbers of cases; for tcp, scripts or folders.",
             show_default="all",
             autocompletion=_cases,
         ),
@@ -65,7 +65,7 @@ def conform(
         typer.Option(
             "--law",
             metavar="NAME|NAME=FILE",
-            help="The law of the sender of tcp scripts: cubic, mine=mine.py:Mine, mine=libmine.so, quinn/cubic.",
+            help="Law of the sender in tcp scripts: cubic, mine=mine.py:Mine, mine=libmine.so, quinn/cubic.",
         ),
     ] = None,
     set_: Annotated[
@@ -73,7 +73,7 @@ def conform(
         typer.Option(
             "--set",
             metavar="PLACE=VALUE",
-            help='Change the sender of tcp scripts, as in flows[0].recovery="prr"; repeatable.',
+            help='Change the sender in tcp scripts, as in flows[0].recovery="prr"; repeatable.',
         ),
     ] = None,
     live: Annotated[
@@ -86,11 +86,11 @@ def conform(
             metavar="N",
             min=1,
             max=999,
-            help="Instead of tcp scripts: record N connections of the running kernel; Linux, root.",
+            help="Record N connections of the running kernel instead of running scripts; Linux, root.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of --random.")] = 1,
-    list_: Annotated[bool, typer.Option("--list", help="Only say which cases there are.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="Only list the cases.")] = False,
     details: options.Details = False,
     workers: options.Workers = None,
     out: options.Out = None,

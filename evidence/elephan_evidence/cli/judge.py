@@ -40,10 +40,10 @@ def judge(
     sets: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="SET", help="Data sets, or folders of that form.", show_default="all", autocompletion=_sets
+            metavar="SET", help="Data sets, or folders with the files of one.", show_default="all", autocompletion=_sets
         ),
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Only say which data sets there are.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="Only list the data sets.")] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="Few cells in shorter runs, to see whether a verdict changes; a minute.")
     ] = False,
@@ -60,9 +60,7 @@ def judge(
         ),
     ] = None,
     details: options.Details = False,
-    bless: Annotated[
-        bool, typer.Option("--bless", help="Take these tables as those that later runs are held against.")
-    ] = False,
+    bless: Annotated[bool, typer.Option("--bless", help="Make these tables the reference of later runs.")] = False,
     workers: options.Workers = None,
     pages: Annotated[
         Path | None,

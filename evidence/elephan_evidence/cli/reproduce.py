@@ -37,15 +37,13 @@ def reproduce(
             show_default="all",
         ),
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Only say which claims there are.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="Only list the claims.")] = False,
     quick: Annotated[
         bool,
         typer.Option("--quick", help="Shorter runs and fewer seeds, to see that every measure works; some minutes."),
     ] = False,
     claims: Annotated[bool, typer.Option("--claims", help="Show each claim that is not met, however many.")] = False,
-    bless: Annotated[
-        bool, typer.Option("--bless", help="Take these verdicts as those that later runs are held against.")
-    ] = False,
+    bless: Annotated[bool, typer.Option("--bless", help="Make these verdicts the reference of later runs.")] = False,
     store: options.Store = None,
     workers: options.Workers = None,
     out: options.Out = None,

@@ -71,7 +71,7 @@ def select_variants(kind: str, names: str) -> list[str]:
     wanted = [card["name"] for card in cards] if names == "all" else [n.strip() for n in names.split(",")]
     unknown = [name for name in wanted if name not in known]
     if unknown:
-        every = f"use all, or of {', '.join(dict.fromkeys(known.values()))}"
+        every = f"use all, or some of {', '.join(dict.fromkeys(known.values()))}"
         raise InputError(f'--{kind}: there is no "{unknown[0]}"; {suggest(unknown[0], [*known, "all"], every)}')
     return list(dict.fromkeys([KINDS[kind].yardstick, *(known[name] for name in wanted)]))
 

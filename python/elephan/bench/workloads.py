@@ -1,7 +1,7 @@
-"""The speed workloads W1 to W10: scenarios, the durations of the slow comparisons, and the CPU time of the native call.
+"""The speed workloads W1 to W10: their scenarios, their durations, and the CPU time of the native call.
 
-Source: the project's own limits; W1 is the long link of Barman2004. W1 to W5 are the papers' senders, the others those
-of today: Linux's TCP with CUBIC and BBR.
+Source: the project's own limits; W1 is the long link of Barman2004. W1 to W5 have the senders of papers, the others
+have Linux's TCP with CUBIC and BBR.
 """
 
 from __future__ import annotations
@@ -27,19 +27,18 @@ class Workload:
     reference_s : float [s]
         Simulated time under the reference engine, which is slow.
     quick_s : float [s]
-        Simulated time of everything in a quick bench.
+        Simulated time under all engines in a quick bench.
     must, extreme : float or None [1]
-        CPU time per delivered packet over that of the memory floor: the required ratio, and the desired one. None if
-        the ratio must only not grow.
+        CPU time per delivered packet over that of the memory floor: the required and the desired ratio. None if no
+        ratio is required.
     ns2 : str
         ``windowOption_`` and ``max_ssthresh_`` of the same flows in ns-2; empty if ns-2 is not run.
     base : str
-        Workload whose scenario it changes; its own by default.
+        Workload whose scenario is used, with `changes`; by default the workload has a scenario of its own.
     changes : mapping
         Changed values, by their place in the scenario.
     is_asked : bool
-        Whether it is measured only if it is named, because it needs minutes or gigabytes, or differs little from
-        another.
+        Whether it is measured only on request, because it needs minutes or gigabytes, or differs little from another.
     """
 
     name: str
@@ -89,7 +88,7 @@ def select(names: str | None) -> list[Workload]:
     Parameters
     ----------
     names : str or None
-        ``"W1,W3"``, or ``"all"``; None for those that need not be named.
+        ``"W1,W3"``, or ``"all"``; None for all but those measured only on request.
 
     Returns
     -------
@@ -113,7 +112,7 @@ def select(names: str | None) -> list[Workload]:
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     unknown = [name for name in wanted if name.lower() not in known]
     if unknown or not wanted:
-        raise InputError(f'--workloads: there is no "{", ".join(unknown)}"; use all, or of {",".join(WORKLOADS)}')
+        raise InputError(f'--workloads: there is no "{", ".join(unknown)}"; use all, or some of {",".join(WORKLOADS)}')
     return list({known[name.lower()].name: known[name.lower()] for name in wanted}.values())
 
 

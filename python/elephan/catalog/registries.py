@@ -13,10 +13,10 @@ from elephan.catalog import KEYS, catalog
 from elephan.catalog.entry import ParameterizedEntry, Registry, RegistryEntry
 
 ALSO: dict[str, Mapping[str, str]] = {
-    "laws": {"slow_start": "Slow start before it: a name, or an entry of `elephan.slow_starts`; classic by default."},
+    "laws": {"slow_start": "Slow start of the law: a name, or an entry of `elephan.slow_starts`; classic by default."},
     "queues": {
         "limit": "Buffer, if the link itself states none.",
-        "profile": 'Whose parameters those are that are not given: "linux" for Linux\'s.',
+        "profile": 'Defaults of the parameters that are not given: "linux" for those of Linux.',
     },
 }
 """Keys that a table accepts in addition to the parameters of the card."""

@@ -1,8 +1,9 @@
-"""Why was a link idle? Every microsecond of its idle time is charged to its cause, by counterfactual replay.
+"""Causes of a link's idle time: each part of it is charged to one cause, by counterfactual replay.
 
 Drops and marks at the link that follow each other closely are a loss event. The engine forks the run just before each
 event; in the fork the link drops and marks nothing. The idle time that the fork does not have is charged to the event.
-What is left without any drops is charged to what limits the senders: slow start, an application, a receive window.
+The idle time that is left without any drops is charged to the limits of the senders: slow start, an application, a
+receive window.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from elephan.scenario import Scenario
 __all__ = ["FORKS", "LIMITS", "Charge", "IdleCauses", "Period", "why"]
 
 FORKS = 8
-"""Maximum number of events that the idle time between two events is charged to."""
+"""Maximum number of events to which the idle time between two events is charged."""
 
 
 def why(
@@ -43,8 +44,8 @@ def why(
     replication : int
         Number of the replication, from 1.
     forks : int
-        Maximum number of events that the idle time between two events is charged to: the latest ones. The rest is
-        charged to what limits the senders, see `IdleCauses.cut_ps`.
+        Maximum number of events to which the idle time between two events is charged: the latest ones. The rest is
+        charged to the limits of the senders, see `IdleCauses.cut_ps`.
     store : path, optional
         Folder of the store, if `run` is an id.
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 LONG = 24
-"""Number of characters from which a label that is a table keeps only the keys that distinguish points."""
+"""Number of characters from which a label of a table omits keys that are not needed to distinguish the points."""
 
 
 def brief(texts: Sequence[str]) -> list[str]:
@@ -43,7 +43,7 @@ def brief(texts: Sequence[str]) -> list[str]:
         ]
 
     best = write(differ)
-    # The keys that follow tell no more points apart.
+    # Keep only as many keys as are needed to distinguish the points.
     for number in range(len(differ)):
         fewer = write(differ[:number])
         if max(map(len, best)) > LONG and len(set(fewer)) == len(set(texts)) and "" not in fewer:

@@ -19,7 +19,7 @@ NAME, TARGET = "hstcp-1g", "utilization=0.95"
 
 def demo(
     out: Annotated[Path, option("--out DIR", "Write the answer and its picture into this folder.")] = Path("demo"),
-    details: Annotated[bool, option("--details", "Everything there is to show.")] = False,
+    details: Annotated[bool, option("--details", "Show all details.")] = False,
 ) -> None:
     """Size the buffer of a 1 Gbit/s, 120 ms path under HighSpeed TCP, in some ten seconds.
 

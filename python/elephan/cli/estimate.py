@@ -36,12 +36,12 @@ def estimate(
     law: options.Law = None,
     replications: options.Replications = None,
     workers: options.Workers = None,
-    series: Annotated[bool, option("--series", "The sampled cwnd, srtt and backlog are kept, as --out does.")] = False,
+    series: Annotated[bool, option("--series", "Keep the sampled cwnd, srtt and backlog, as with --out.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Say what a run will cost: packets, seconds of processor, memory at the peak, bytes written. Nothing of it runs.
+    """Estimate the cost of a run: packets, processor seconds, peak memory, bytes written. Nothing is run.
 
-    Exit code 2 if it needs more memory than there is.
+    Exit code 2 if the run needs more memory than is available.
     """
     from elephan.costs import estimate as look  # noqa: PLC0415 (--help does without NumPy)
     from elephan.costs import estimate_points  # noqa: PLC0415 (as above)

@@ -23,7 +23,7 @@ elephan import 5g.csv --columns Timestamp,DL_bitrate --rate kbit/s --out 5g.toml
 elephan import tc queues.txt --out path.toml"""
 
 WORD = "tc"
-"""First word where the file has lines of tc."""
+"""First argument if the file has lines of tc."""
 
 
 LIKELY = {"rates": (100e3, 2e12), "delays": (1e-6, 5.0)}
@@ -35,36 +35,46 @@ def import_(
         Path,
         argument(
             "TRACE",
-            "Times in milliseconds, one a line (mahimahi), or a table: columns parted by commas, semicolons, tabs "
-            "or blanks. Packed by gzip, too. Or the word tc.",
+            "Times in milliseconds, one a line (mahimahi), or a table: columns separated by commas, semicolons, "
+            "tabs or blanks. May be compressed with gzip. Or the word tc.",
         ),
     ],
     file: Annotated[
-        Path | None, argument("[FILE]", "After tc: lines of tc qdisc show, tc class show or tc ... add.")
+        Path | None,
+        argument("[FILE]", "After the word tc: file with lines of tc qdisc show, tc class show or tc ... add."),
     ] = None,
     columns: Annotated[
-        str | None, option("--columns TIME,VALUE", "The two to read, by name or number; needless if there are two.")
+        str | None,
+        option("--columns TIME,VALUE", "The two columns to read, by name or number; needed if there are more."),
     ] = None,
-    rate: Annotated[str | None, option("--rate UNIT", "The second is a rate in this: Mbit/s, kbit/s, B/s.")] = None,
-    delay: Annotated[str | None, option("--delay UNIT", "The second is a delay, one way, in this, such as ms.")] = None,
-    time: Annotated[str | None, option("--time UNIT", "The first is in this.", show_default="s")] = None,
+    rate: Annotated[
+        str | None, option("--rate UNIT", "The second column is a rate in this unit: Mbit/s, kbit/s, B/s.")
+    ] = None,
+    delay: Annotated[
+        str | None, option("--delay UNIT", "The second column is a one-way delay in this unit, such as ms.")
+    ] = None,
+    time: Annotated[str | None, option("--time UNIT", "Unit of the first column.", show_default="s")] = None,
     time_format: Annotated[
         str | None,
         option(
             "--time-format FORMAT",
-            'How the first writes calendar times: "%d/%m/%Y %H:%M:%S". ISO 8601 and 2022.01.01_12.00.00 are known.',
+            'Format of calendar times in the first column, such as "%d/%m/%Y %H:%M:%S". '
+            "ISO 8601 and 2022.01.01_12.00.00 are recognized.",
         ),
     ] = None,
     dev: options.Device = None,
     rtt: options.DeviceRtt = None,
     link_rate: options.DeviceRate = None,
-    out: Annotated[Path | None, option("--out FILE", "Write a scenario whose link follows it.")] = None,
+    out: Annotated[
+        Path | None, option("--out FILE", "Write a scenario whose link follows the trace or the queues.")
+    ] = None,
     force: options.ReplaceFiles = False,
     json: options.Json = False,
 ) -> None:
     """Read a measured trace of a link's rate or delay, or queues as tc has them, and write a scenario with that link.
 
-    Tables with the columns time_s and rate_bps or delay_s say all; of others say what the second column is in.
+    Tables with the columns time_s and rate_bps or delay_s need no options; for others, give the unit of the second
+    column.
     """
     form = TableForm(columns=columns, rate=rate, delay=delay, time=time, time_format=time_format)
     of_tc = {"--dev": dev, "--rtt": rtt, "--link-rate": link_rate}
@@ -117,7 +127,7 @@ def _write(found: ImportedTrace, trace: Path, out: Path, *, force: bool) -> list
 
 
 def _check_words(file: Path | None, of_tc: Mapping[str, str | None]) -> None:
-    """Refuse what belongs to lines of tc."""
+    """Refuse arguments and options that apply only to lines of tc."""
     if file is not None:
         raise InputError(f'import: unexpected "{file}"; one file is read, or tc and a file')
     if (option := next((name for name, value in of_tc.items() if value is not None), None)) is not None:
@@ -127,7 +137,7 @@ def _check_words(file: Path | None, of_tc: Mapping[str, str | None]) -> None:
 def path_of(
     text: str, origin: Path, options: tuple[str | None, str | None, str | None]
 ) -> tuple[traffic_control.EmulatedPath, traffic_control.Around]:
-    """Return the path of lines of tc, and what ``--dev``, ``--rtt`` and ``--link-rate`` say of what is around it."""
+    """Return the path that lines of tc describe, and the rate and base RTT around it, by the options or by default."""
     dev, rtt, link_rate = options
     known = traffic_control.Around()
     around = traffic_control.Around(
@@ -158,7 +168,7 @@ def _queues(
         raise InputError("import tc: --columns, --rate, --delay, --time and --time-format belong to traces")
     made, around = path_of(read_text(file, "file of tc's lines"), file, options)
     text = traffic_control.scenario(made, around, file.name)
-    # What a scenario refuses is refused here.
+    # An invalid scenario is refused here.
     scenario = Scenario.from_text(text, f"{file}, as a scenario")
     if out is not None:
         write_new(out, text, force=force)
@@ -185,9 +195,9 @@ def _held(scenario: Scenario) -> str:
 
 
 def _doubts(found: ImportedTrace) -> str:
-    """Say so if a trace is so slow or so fast, or a delay so long, that its unit is probably another; empty if not."""
+    """Return a doubt about the unit if the largest value is outside of the likely range; empty if it is inside."""
     low, high = LIKELY.get(found.kind, (0.0, math.inf))
     if low <= found.most <= high:
         return ""
     form, option = (format_time, "--delay") if found.kind == "delays" else (format_rate, "--rate")
-    return f"the largest value is {form(found.most)}; if that is not so, say its unit with {option}"
+    return f"the largest value is {form(found.most)}; if this is wrong, give the unit with {option}"

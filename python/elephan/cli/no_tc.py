@@ -25,7 +25,7 @@ LINUX: dict[str, dict[str, object]] = {
     "fq-codel": {},
     "dualpi2": {"scheduler": "weighted", "decide": "random", "ramp": "0 s"},
 }
-"""Disciplines that Linux has, each with the settings that `tc` cannot change and the values that Linux has there."""
+"""Disciplines that Linux has, each with the parameters that `tc` cannot set and Linux's values of them."""
 
 SFQ_PACKETS = 127
 """Largest buffer of sfq on Linux, unless its depth is changed."""
@@ -33,10 +33,10 @@ SFQ_PACKETS = 127
 _OF_LINKS = {
     "loss": "random loss",
     "policer": "a policer",
-    "batch_ps": "handing over in batches",
+    "batch_ps": "delivery in batches",
     "pool": "a shared memory",
 }
-"""Keys of a link that decide what passes beside its queue, in words."""
+"""Keys of a link, apart from its queue, that affect which packets pass and when, with their names in messages."""
 
 
 def why_no_tc(scenario: Scenario, link: int) -> str:
@@ -60,7 +60,7 @@ def why_no_tc(scenario: Scenario, link: int) -> str:
     if fact["rate_changes"]:
         beside.append("a changing rate")
     if beside:
-        return f"{' and '.join(beside)} of the link {'decide' if len(beside) > 1 else 'decides'}, too, what passes"
+        return f"{' and '.join(beside)} of the link also {'affect' if len(beside) > 1 else 'affects'} what passes"
     name, queue = fact["discipline"], fact["queue"]
     if name not in LINUX:
         return f"Linux has no discipline that does what {name} does here"
@@ -79,7 +79,7 @@ def why_no_tc(scenario: Scenario, link: int) -> str:
     if name == "sfq" and limit is not None and limit > SFQ_PACKETS:
         return f"sfq of Linux holds at most {SFQ_PACKETS} packets"
     chosen = ", ".join(f"{key} {as_text(value)}" for key, value in sorted(queue.items()))
-    return f"Linux's {name} does not hold one of these numbers: {chosen}"
+    return f"Linux's {name} does not accept one of these numbers: {chosen}"
 
 
 def _unlike(ours: Any, theirs: object) -> bool:

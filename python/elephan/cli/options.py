@@ -43,13 +43,16 @@ Set = Annotated[
 Law = Annotated[
     list[str] | None,
     option(
-        "--law NAME=FILE", "Your own law, for the scenario to name: mine=mine.py:Mine, mine=libmine.so; repeatable."
+        "--law NAME=FILE",
+        "Name a law of your own for use in the scenario: mine=mine.py:Mine, mine=libmine.so; repeatable.",
     ),
 ]
 Seed = Annotated[int | None, option("--seed", "Seed, instead of the file's.", min=0)]
 Attempts = Annotated[
     int | None,
-    option("--attempts N", "Retries per replication until the testbed run is valid.", min=1, max=10, show_default="3"),
+    option(
+        "--attempts N", "Most attempts per replication until the testbed run is valid.", min=1, max=10, show_default="3"
+    ),
 ]
 Replications = Annotated[int | None, option("--replications", "Independent runs, instead of the file's.", min=1)]
 Metric = Annotated[
@@ -66,7 +69,8 @@ Workers = Annotated[
 Range = Annotated[
     list[str] | None,
     option(
-        "--range PLACE=LOW..HIGH", "What is unknown: flows.0.rtt='20..200 ms', flows.0.control=reno,cubic; repeatable."
+        "--range PLACE=LOW..HIGH",
+        "Range of an unknown value: flows.0.rtt='20..200 ms', flows.0.control=reno,cubic; repeatable.",
     ),
 ]
 Runs = Annotated[
@@ -77,18 +81,22 @@ PARQUET = "parquet"
 
 Tables = Annotated[str, option("--tables FORMAT", "Format of the tables in --out: parquet, csv or json.")]
 Out = Annotated[Path | None, option("--out DIR", "Write files into this folder.")]
-Store = Annotated[Path | None, option("--store DIR", "Where runs are kept.", show_default="$ELEPHAN_STORE or .elephan")]
+Store = Annotated[Path | None, option("--store DIR", "Store of the runs.", show_default="$ELEPHAN_STORE or .elephan")]
 Keep = Annotated[
-    Path | None, option("--store DIR", "Keep the run in this store; what is there already is not run again.")
+    Path | None, option("--store DIR", "Keep the run in this store; a run that it already has is not repeated.")
 ]
-Json = Annotated[bool, option("--json", "One JSON document on stdout, nothing else there.")]
-Quiet = Annotated[bool, option("--quiet -q", "No progress; of warnings only that a run is too short.")]
-Details = Annotated[bool, option("--details", "Everything there is to show, not only the answer.")]
-Force = Annotated[bool, option("--force", "Run it even if it needs more memory than there is: `elephan estimate`.")]
-Strict = Annotated[bool, option("--strict", "What `elephan lint` warns about is an error: exit code 2.")]
-File = Annotated[Path | None, option("--out FILE", "Write this file, not to stdout.")]
+Json = Annotated[bool, option("--json", "Print one JSON document on stdout, and nothing else.")]
+Quiet = Annotated[bool, option("--quiet -q", "Show no progress, and only the warnings about runs that are too short.")]
+Details = Annotated[bool, option("--details", "Show all details, not only the answer.")]
+Force = Annotated[bool, option("--force", "Run even if the memory may not suffice (see `elephan estimate`).")]
+Strict = Annotated[bool, option("--strict", "Treat warnings of `elephan lint` as errors: exit code 2.")]
+File = Annotated[Path | None, option("--out FILE", "Write this file instead of stdout.")]
 ReplaceFile = Annotated[bool, option("--force", "Replace FILE if it exists.")]
 ReplaceFiles = Annotated[bool, option("--force", "Replace files that exist.")]
-Device = Annotated[str | None, option("--dev NAME", "Of tc: the device that the data leaves by.")]
-DeviceRtt = Annotated[str | None, option("--rtt TIME", "Of tc: base RTT besides netem's delay.", show_default="0.5 ms")]
-DeviceRate = Annotated[str | None, option("--link-rate RATE", "Of tc: rate of the device.", show_default="1 Gbit/s")]
+Device = Annotated[str | None, option("--dev NAME", "For lines of tc: the device through which the data leave.")]
+DeviceRtt = Annotated[
+    str | None, option("--rtt TIME", "For lines of tc: base RTT without netem's delay.", show_default="0.5 ms")
+]
+DeviceRate = Annotated[
+    str | None, option("--link-rate RATE", "For lines of tc: rate of the device.", show_default="1 Gbit/s")
+]

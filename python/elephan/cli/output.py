@@ -18,7 +18,7 @@ class OutputError(Exception):
 
     def __init__(self, reason: OSError) -> None:
         super().__init__(f"standard output: {(reason.strerror or str(reason)).lower()}; what follows was not printed")
-        # The shell's for a process that wrote to a pipe without a reader.
+        # The shell's exit code for a process that is ended by SIGPIPE (128 + 13).
         self.code = 141 if isinstance(reason, BrokenPipeError) else 2
 
 
@@ -64,17 +64,17 @@ def _tried(do: Callable[..., Any], *given: Any) -> Any:
 def prepare_streams() -> None:
     """Prepare standard input, output and error for the rest of the command line.
 
-    One that is closed becomes the null device, so that no file of results gets its number and what others print. A
-    letter that the encoding lacks is printed as its escape.
+    A closed stream becomes the null device. Otherwise a file of results could get its number, and printed text would be
+    written to this file. A character that the encoding lacks is printed as an escape sequence.
     """
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
             os.fstat(number)
         except OSError:
-            # The lowest free number is given: this one.
+            # `open` returns the lowest free number, which is this one.
             os.open(os.devnull, os.O_RDWR)
         if getattr(sys, name) is None:
-            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 (as long as the process)
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 (open until the process ends)
     if not isinstance(sys.stdout, StandardOutput):
         _escape_what_is_lacking(sys.stdout)
         sys.stdout = StandardOutput(sys.stdout)

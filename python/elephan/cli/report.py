@@ -15,7 +15,7 @@ EXAMPLE = """Example:  elephan report sized/ --out answer.html --open
           elephan report small/ large/ --out both.html"""
 
 SEVERAL = "runs.html"
-"""Name of the page of several runs, unless --out has one."""
+"""Default name of a page of several runs."""
 
 
 def report(
@@ -23,14 +23,14 @@ def report(
         list[Path],
         argument(
             "DIR...",
-            "What --out of run, size, model, sweep, compare or reproduce wrote, or a store; several folders with "
-            "runs are laid over each other.",
+            "Folder that --out of run, size, model, sweep, compare or reproduce has written, or a store; the runs of "
+            "several folders share their figures.",
         ),
     ],
     out: Annotated[
-        Path | None, option("--out FILE", "The page.", show_default=f"DIR/report.html; {SEVERAL} of several")
+        Path | None, option("--out FILE", "Page to write.", show_default=f"DIR/report.html; {SEVERAL} for several")
     ] = None,
-    open_: Annotated[bool, option("--open", "Show it in the browser.")] = False,
+    open_: Annotated[bool, option("--open", "Show the page in the browser.")] = False,
     json: options.Json = False,
 ) -> None:
     """Write one self-contained HTML page about a result: it needs no network and can be mailed."""

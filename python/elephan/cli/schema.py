@@ -15,7 +15,7 @@ elephan schema sweep --out sweep.schema.json"""
 
 
 def schema(
-    kind: Annotated[str, argument("KIND", "scenario or sweep.")] = "scenario",
+    kind: Annotated[str, argument("KIND", "Kind of file: scenario or sweep.")] = "scenario",
     out: options.File = None,
     force: options.ReplaceFile = False,
     json: options.Json = False,  # noqa: ARG001 (it is JSON in any case)

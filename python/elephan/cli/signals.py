@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: both end a command in the same way, with the shell's exit code, and are never lost."""
+"""Ctrl-C and SIGTERM: both end a command in the same way, with the shell's exit code. No signal is lost."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def _dropped(lost: sys.UnraisableHookArgs) -> None:
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
     if not _received:
-        # Python drops what is raised in some of its own callbacks, those of imports and of garbage among them.
+        # Python drops exceptions that are raised in some of its own callbacks, such as those of imports and of garbage
+        # collection.
         signal.signal(signal.SIGALRM, _interrupt_again)
         signal.setitimer(signal.ITIMER_REAL, AGAIN_S, AGAIN_S)
     _received.append(number)
@@ -49,7 +50,7 @@ def _interrupt_again(_number: int, _frame: FrameType | None) -> None:
 
 
 def exit_code() -> int | None:
-    """Return the shell exit code of the first signal; None without any. Interrupts are not repeated after this.
+    """Return the shell's exit code for the first signal; None if there was no signal. Stop repeating the interrupt.
 
     Returns
     -------

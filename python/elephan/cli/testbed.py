@@ -18,7 +18,7 @@ from elephan.units import count, format_time
 
 app = typer.Typer(
     name="testbed",
-    help="A scenario on real stacks: the kernel's TCP, the simulator's queue in front of it. Needs root.",
+    help="Run a scenario with the kernel's TCP through the simulator's queue. Needs root.",
     epilog="Example:  elephan testbed run scenarios/testbed.toml",
 )
 
@@ -36,13 +36,13 @@ def run(
     seed: options.Seed = None,
     out: options.Out = None,
     attempts: options.Attempts = None,
-    dry_run: Annotated[bool, option("--dry-run", "Only print every command.")] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Print the commands, and run nothing.")] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run a scenario in real time between two hosts of this machine; the same document as a simulation.
+    """Run a scenario in real time between two hosts of this machine; the document is that of a simulation.
 
-    Exit code 0 if the run is valid, 1 if it is invalid: then its numbers mean nothing.
+    Exit code 0 if the run is valid, 1 if it is invalid: then its numbers must not be used.
     """
     from elephan import testbed  # noqa: PLC0415 (NumPy; --help does without)
     from elephan.runs.files import whole_folder  # noqa: PLC0415 (as above)

@@ -15,7 +15,7 @@ EXAMPLE = """Example:  elephan transfer 4MB --rtt 200ms --rate 50Mbit/s --after 
 elephan transfer 300kB --rtt 600ms --rate 20Mbit/s --law bbr1 --loss 0.01%"""
 
 FEWEST = 5
-"""Number of transfers whose mean is the answer, if each is like the other."""
+"""Number of transfers whose mean is the answer, if one connection carries several."""
 
 MOST_PACKETS = 1e8
 """Largest number of packets of a run."""
@@ -36,28 +36,29 @@ _OPTIONS = {
 """Options by the keys of the scenario that they set."""
 
 HOLDS = 0.5
-"""Share of the time above which the receive window decides it; the rest is slow start, which a block also needs."""
+"""Share of the completion time from which the receive window counts as the limit. The rest is slow start."""
 
 REPLICATIONS = 20
-"""Number of replications where packets are lost at random; without, all would be equal."""
+"""Number of replications if packets are lost at random. Without random losses all would be equal, and one is run."""
 
 
 def transfer(
-    size: Annotated[str, argument("SIZE", 'Payload, as "4 MB".', show_default=False)],
+    size: Annotated[str, argument("SIZE", 'Payload, such as "4 MB".', show_default=False)],
     rtt: Annotated[str, option("--rtt TIME", "Round-trip time of the empty path.")],
     rate: Annotated[str, option("--rate RATE", "Rate of the narrowest link.")],
     after: Annotated[
-        str | None, option("--after TIME", "Silence before it, on an open connection; else a new one.")
+        str | None,
+        option("--after TIME", "Silence before the block, on an open connection; without it, the connection is new."),
     ] = None,
     buffer: Annotated[str, option("--buffer SIZE", "Buffer of the link.")] = "1 bdp",
     law: Annotated[str, option("--law LAW", "Congestion control (elephan list laws).")] = "cubic",
-    paced: Annotated[bool, option("--paced", "Pace, as with the queue fq.")] = False,
-    loss: Annotated[str | None, option("--loss SHARE", "Share of packets lost at random, as 0.01%.")] = None,
+    paced: Annotated[bool, option("--paced", "Pace packets, as Linux does with the queue fq.")] = False,
+    loss: Annotated[str | None, option("--loss SHARE", "Share of packets lost at random, such as 0.01%.")] = None,
     receive_window: Annotated[
         str | None,
         option(
             "--receive-window SIZE",
-            "Largest receive window, half of the third number of tcp_rmem; or none.",
+            'Largest receive window (half of the third value of tcp_rmem), or "none".',
             show_default="3 MiB",
         ),
     ] = None,
@@ -92,7 +93,7 @@ def transfer(
 
 
 def _lines(found: dict[str, dict[str, Any]], size: str, after: str | None) -> Iterator[str]:
-    """Return the answer, and what else the connection could be."""
+    """Return the answer, and the times for other states of the connection."""
     asked, *others = found.items()
     name, values = asked
     when = f"after {after} of silence" if after else "on a new connection"
@@ -107,24 +108,24 @@ def _lines(found: dict[str, dict[str, Any]], size: str, after: str | None) -> It
 
 
 def _limit(found: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """Say so if the receive window allows less than the link, and that decides the time that is asked for."""
+    """Return a note if the receive window is narrower than the link and determines the completion time."""
     asked = next(iter(found.values()))
     window, limited_s = asked["receive_window_bytes"], asked["receive_window_s"]
     if window is not None and limited_s > max(asked["alone_s"], HOLDS * asked["mean"]):
         rate = format_rate(float(f"{asked['payload_bytes'] * 8 / limited_s:.3g}"))
         yield (
-            f"The receive window is the limit: {_binary(window)} per round trip are {rate}. Give that of your "
-            "hosts, or none (--receive-window)."
+            f"The receive window is the limit: {_binary(window)} per round trip are {rate}. Give the window "
+            "of your hosts, or none (--receive-window)."
         )
 
 
 def _binary(size_b: float) -> str:
-    """Format a size as people set receive buffers."""
+    """Format a size with binary prefixes, as is usual for receive buffers."""
     return f"{size_b / 2**20:.3g} MiB" if size_b >= 2**20 else f"{size_b / 2**10:.3g} KiB"
 
 
 def _window(text: str) -> str | dict[str, Any]:
-    """Return the receive window of a scenario: a limit of the receive buffer, of which half is window."""
+    """Return the key `receive_window` of a scenario: the limit of the receive buffer, half of which is the window."""
     from elephan import _native  # noqa: PLC0415 (--help does without)
 
     if text == "none":
@@ -157,7 +158,7 @@ def _share(text: str) -> float:
 
 
 def _of_option(message: str) -> str:
-    """Return the message about the scenario with the option in place of the key, which the user never wrote."""
+    """Return a message about the scenario with the option instead of the key: the user has not written the scenario."""
     from elephan.scenario import OF_YOUR_OWN  # noqa: PLC0415 (--help does without)
 
     place, _, rest = message.removeprefix("scenario: ").partition(": ")

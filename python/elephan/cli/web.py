@@ -21,26 +21,28 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 """Names of this machine, which only its own programs reach."""
 
 ANY = ("", "0.0.0.0", "::")
-"""Addresses that stand for all of a machine: a request under any name would have to be believed."""
+"""Addresses that mean all interfaces. The server could not check the host name of a request, so it refuses them."""
 
 OTHERS = "--others-may-connect"
 
 
 def web(
-    port: Annotated[int | None, option("--port", "Port.", min=1, max=65535, show_default="8460, or a free one")] = None,
-    no_browser: Annotated[bool, option("--no-browser", "Print the address, and open nothing.")] = False,
+    port: Annotated[
+        int | None, option("--port", "Port of the server.", min=1, max=65535, show_default="8460, or a free one")
+    ] = None,
+    no_browser: Annotated[bool, option("--no-browser", "Print the address, and do not open a browser.")] = False,
     store: Annotated[
         Path | None, option("--store DIR", "Store of the results.", show_default="$ELEPHAN_STORE or .elephan")
     ] = None,
     host: Annotated[
-        str, option("--host", f"Name or address of this machine; other than its own needs {OTHERS}.")
+        str, option("--host", f"Name or address of this machine; all but the local ones need {OTHERS}.")
     ] = "127.0.0.1",
     others_may_connect: Annotated[
         bool,
         option(OTHERS, "Let other machines connect over --host: whoever has the address can run simulations here."),
     ] = False,
     export: Annotated[
-        Path | None, option("--export DIR", "Serve nothing: write a static edition with measured points, in minutes.")
+        Path | None, option("--export DIR", "Write a static edition with measured points (minutes), and serve nothing.")
     ] = None,
 ) -> None:
     """Answer questions about TCP and buffers on a page, with sliders and live simulations.

@@ -28,7 +28,7 @@ def why(
     link: Annotated[str | None, option("--link NAME", "Link to explain.")] = None,
     replication: Annotated[int, option("--replication", "Number of the replication.", min=1)] = 1,
     forks: Annotated[
-        int, option("--forks", "Loss events that the time up to the next may be charged to.", min=1, max=100)
+        int, option("--forks", "Most loss events to which the idle time before the next is charged.", min=1, max=100)
     ] = 8,
     store: options.Store = None,
     out: options.Out = None,
@@ -36,7 +36,7 @@ def why(
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
-    """Say why a link was idle: drops, timeouts, slow start, an application, a receive window.
+    """Show why a link was idle: drops, timeouts, slow start, an application, a receive window.
 
     The run is simulated again. Before each loss event it is forked into a run in which the link drops nothing; the idle
     time that this avoids is charged to the event. The charges add up to the idle time.

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from elephan.catalog.registries import plain
 from elephan.errors import InputError, UnitError
 from elephan.input_files import parse_toml
-from elephan.units import ParsedRange, bits_per_second, number_and_unit, octets, read_range, seconds
+from elephan.ranges import ParsedRange, read_range
+from elephan.units import bits_per_second, number_and_unit, octets, seconds
 
 Value = object
 """A value of a scenario file."""

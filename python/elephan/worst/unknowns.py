@@ -1,4 +1,4 @@
-"""Unknowns of a scenario: ranges of values at places of its file, and how a point of a cube becomes a case."""
+"""Unknowns of a scenario: ranges of values at places of its file. A point of the unit cube gives a case."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from elephan.scenario import Scenario
 from elephan.sweeps.lists import DIGITS, RangeEnds, Value, read_ends, read_words, write_number
 
 MOST_EACH = 16
-"""Largest group whose flows each have a value of their own; that of larger ones is two ends."""
+"""Largest group in which each flow has an unknown value of its own. In larger groups the two ends of a range are
+unknown."""
 
 FACTOR = 1.25
 """Round-trip times are known within this factor, if no range is given."""
@@ -29,19 +30,19 @@ _GROUP = re.compile(r"flows\[([^\]]+)\]\.(rtt|start)")
 
 @dataclass(frozen=True)
 class Unknown:
-    """A place, and the values that it may have.
+    """A place of the scenario, and the values that it may have.
 
     Parameters
     ----------
     place : str
     written : str
-        The range as it was given.
+        The range or list as the user wrote it.
     ends : RangeEnds or None
-        None of a list.
+        None for a list.
     choices : tuple of values
-        A list; empty of a range.
+        Values of a list; empty for a range.
     each : int
-        Number of flows with a value each; 0 if the place has one value, -1 for the two ends ``{ from, to }``.
+        Number of flows that have a value of their own; 0 if the place has one value, -1 for two ends ``{ from, to }``.
     """
 
     place: str
@@ -72,7 +73,7 @@ class Unknown:
         else:
             number = first + (last - first) * share
         if whole:
-            # Every whole number has the same share, the ends too.
+            # Each whole number has an equal share of the range, and so have the ends.
             number = min(int(first + (last - first + 1) * share), last) if written.spacing != "log" else number
         return write_number(number, unit, DIGITS, whole=whole)
 
@@ -83,7 +84,7 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Unknowns:
-    """All that is unknown; its cases are the points of a cube.
+    """All unknowns of a scenario; each point of the unit cube is a case.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ class Unknowns:
         return sum(unknown.size for unknown in self.all)
 
     def changes(self, point: Sequence[float], without: str | None = None) -> dict[str, Value]:
-        """Return the changes of the scenario at a point of the cube, but for one place."""
+        """Return the changes of the scenario at a point of the cube; omit the place `without`."""
         found, first = {}, 0
         for unknown in self.all:
             if unknown.place != without:
@@ -120,19 +121,19 @@ class Unknowns:
 def read_unknowns(
     scenario: Scenario, given: Iterable[str] | Mapping[str, str], fixed: Iterable[Unknown] = ()
 ) -> Unknowns:
-    """Read ranges, written as those of a sweep.
+    """Read ranges and lists, which are written as in a sweep.
 
     Parameters
     ----------
     given : iterable of str, or mapping of str to str
         ``"flows[0].rtt=20..200 ms"``, ``"flows[0].count=1..10"``, ``"flows[0].control=reno,cubic"``.
     fixed : iterable of Unknown
-        What is unknown at other places.
+        Unknowns of other places. One is ignored if `given` has a range for its place.
 
     Raises
     ------
     InputError
-        If there is no range, or no such place.
+        If a text is not a range or list, or if the scenario has no such place.
     """
     texts = [f"{place}={values}" for place, values in given.items()] if isinstance(given, Mapping) else given
     found: dict[str, str] = {}
@@ -169,7 +170,7 @@ def _read(scenario: Scenario, place: str, values: str, counts: set[str]) -> Unkn
 
 
 def _each(scenario: Scenario, place: str, counts: set[str]) -> int:
-    """Return how many flows have a value each at a place; see `Unknown`."""
+    """Return the number of flows that have a value of their own at a place, as `Unknown.each` does."""
     match = _GROUP.fullmatch(place)
     if match is None:
         return 0
@@ -180,12 +181,12 @@ def _each(scenario: Scenario, place: str, counts: set[str]) -> int:
 
 
 def usual_unknowns(scenario: Scenario, link: int) -> Unknowns:
-    """Return what is taken as unknown if nothing is said: round-trip times, starts, the seed.
+    """Return the default unknowns: round-trip times, start times and the seed.
 
     Parameters
     ----------
     link : int
-        Only groups of TCP flows that cross it.
+        Index of the link. Only the groups of TCP flows that cross it have unknowns.
     """
     given = []
     warmup = scenario.network.warmup_s
@@ -201,7 +202,7 @@ def usual_unknowns(scenario: Scenario, link: int) -> Unknowns:
 
 
 def _rtts(scenario: Scenario, group: FlowGroup) -> tuple[float, float]:
-    """Return the shortest and longest round-trip time of a group [s], not below what its links propagate."""
+    """Return the shortest and longest round-trip time of a group [s], not below the propagation delay of its links."""
     links = scenario.network.links
     least = sum(links[i].delay_s for i in (*group.path, *group.return_path))
     return max(min(group.rtts_s) / FACTOR, least), max(max(group.rtts_s) * FACTOR, least)

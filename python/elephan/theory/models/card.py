@@ -20,10 +20,11 @@ from elephan.citations import cite, short
 from elephan.display import ColumnTable, figure, joined, note, table
 from elephan.errors import InputError, UnitError, suggest, unknown
 from elephan.network import Network
+from elephan.ranges import read_range
 from elephan.theory.controls import kind
 from elephan.theory.models.bottleneck import Bottleneck
 from elephan.theory.response import Floats
-from elephan.units import bits_per_second, count, format_quantity, octets, read_range, seconds, share
+from elephan.units import bits_per_second, count, format_quantity, octets, seconds, share
 
 if TYPE_CHECKING:
     from elephan.display import Figure

@@ -40,7 +40,9 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 def _unsuited(link: Bottleneck) -> str:
     if reason := no_capacity_left(link) or mixed_laws(link):
         return reason
-    return "" if link.law_name in LAWS else f"how {link.law} grows between two losses is not a matter of losses alone"
+    return (
+        "" if link.law_name in LAWS else f"the growth of {link.law} between two losses does not depend on losses alone"
+    )
 
 
 def _doubts(link: Bottleneck) -> list[str]:

@@ -1,4 +1,4 @@
-"""Model `staggered`: windows as a fluid of which only the largest is cut whenever the buffer overflows."""
+"""Model `staggered`: a fluid model in which only the largest window is reduced when the buffer overflows."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from elephan.theory.response import Floats
 from elephan.theory.sawtooth import Sawtooth, partial
 
 SLOW = "compound"
-"""Law that takes too long to follow: it oscillates around its own target backlog, in steps of half a round trip."""
+"""Law whose computation takes too long: it oscillates around its own target backlog, in steps of half a round trip."""
 
 MOST = 100
-"""Maximum number of flows: the computing time grows with it, and beyond it the link is full at any buffer."""
+"""Maximum number of flows. The computing time grows with the number, and above it any buffer keeps the link full."""
 
 
 def _followed(law: str, rate: float, buffers: Floats, rtts: Floats) -> Sawtooth:
-    # Means of the first turn and of the thirtieth differ by 1.2e-3 at most (10 HighSpeed flows, 38 to 142 ms). Laws
-    # that remember their last loss take many small steps.
+    # In a turn each flow has one loss. The means over the first and over the thirtieth turn differ by at most 1.2e-3
+    # (10 HighSpeed flows, 38 to 142 ms). Laws that remember their last loss take many small steps: they get one turn.
     own = law_responses(law)
     return partial(own, rate, buffers, rtts, 1, turns=2 if rtts.size <= 20 and not own.remembers else 1)
 
@@ -41,7 +41,7 @@ def _followed(law: str, rate: float, buffers: Floats, rtts: Floats) -> Sawtooth:
 def _table(v: Values) -> Columns:
     rtts = spread(v)
     if rtts.size > MOST:
-        raise InputError(f"flows: {rtts.size} are too many to follow; give at most {MOST}")
+        raise InputError(f"flows: {rtts.size} are too many for this model; give at most {MOST}")
     found = _followed(str(v["law"][0]), packet_rate(v), v["buffer"], rtts)
     return {
         "utilization": found.utilisation,
@@ -61,11 +61,11 @@ def _unsuited(link: Bottleneck) -> str:
     if reason := no_capacity_left(link) or mixed_laws(link):
         return reason
     if link.law_name not in LAWS:
-        return f"how {link.law} grows between two losses is not a matter of losses alone"
+        return f"the growth of {link.law} between two losses does not depend on losses alone"
     if link.law_name == SLOW and link.flows > 1:
-        return f"to follow {SLOW} takes too long for an answer at once; its table takes the time"
+        return f"several {SLOW} flows take too long for an immediate answer; the table of this model computes them"
     if link.flows > MOST:
-        return f"it follows at most {MOST} flows; here {link.flows}. With so many, staggered cuts leave any link full"
+        return f"it has at most {MOST} flows; here {link.flows}. With more, staggered reductions leave any link full"
     return ""
 
 
@@ -74,7 +74,7 @@ def _doubts(link: Bottleneck) -> list[str]:
     if link.discipline != "drop-tail":
         lines.append(f"assumes that the buffer fills before anything is lost; here {link.discipline}")
     if link.flows > 1 and max(link.rtts_s) == min(link.rtts_s):
-        lines.append("assumes that flows lose one at a time; those with equal RTTs tend to lose together")
+        lines.append("assumes that flows lose one at a time; flows with equal RTTs tend to lose together")
     return lines + few_segments(link) + other_traffic(link)
 
 
