@@ -33,20 +33,20 @@ impl Raw {
         self.code == WIDE
     }
 
-    /// Whether it is a call; `source` is the kind of its target.
+    /// Whether it is a call; `src` is the kind of its target.
     pub fn is_call(&self) -> bool {
         self.code == CALL
     }
 }
 
-/// A load of 64 bits into a register.
+/// First byte of the load of a 64-bit constant into a register.
 pub(crate) const WIDE: u8 = 0x18;
 const CALL: u8 = 0x85;
 
 /// Kinds of call targets.
 pub(crate) const HELPER: u8 = 0;
 pub(crate) const LOCAL: u8 = 1;
-/// Source register of a 64-bit load of a program's address.
+/// `src` of a 64-bit load whose constant is the address of a program (`BPF_PSEUDO_FUNC`).
 pub(crate) const PROGRAM: u8 = 4;
 
 /// Source register number that means the immediate value of the instruction.
@@ -97,7 +97,7 @@ pub(crate) enum Code {
     Swap16,
     Swap32,
     Swap64,
-    /// Load of a 64-bit number; the instruction takes two places.
+    /// Load of a 64-bit constant; the instruction takes two places.
     Wide,
     Load8,
     Load16,
@@ -148,7 +148,7 @@ pub(crate) enum Code {
     Missing,
     /// The second half of a 16-byte instruction, which is never a jump target.
     Second,
-    /// A constant load, and a jump that the constant decides ([`crate::fuse`]).
+    /// A load of a constant and a jump that compares with it ([`crate::fuse`]).
     MoveJump,
 }
 
@@ -270,7 +270,7 @@ impl Op {
     }
 }
 
-/// Bit masks of the first byte.
+/// Bit masks of the first byte: the class of the instruction, and whether the source is a register.
 const CLASS: u8 = 7;
 const REGISTER: u8 = 8;
 
@@ -348,7 +348,7 @@ fn arithmetic(raw: &Raw) -> Option<Op> {
         return None;
     }
     let imm = i64::from(raw.imm).cast_unsigned();
-    // Refuses shifts by the width or more, if the number of bits is constant.
+    // Refuses shifts by a constant that is not less than the width.
     if matches!(raw.code & 0xf0, 0x60 | 0x70 | 0xc0) && !from_register && imm >= if wide { 64 } else { 32 } {
         return None;
     }
@@ -378,7 +378,7 @@ fn jump(raw: &Raw, at: usize, len: usize) -> Result<Option<Op>, String> {
         0xb0 => of(LessEqual, LessEqual32),
         0xc0 => of(SignedLess, SignedLess32),
         0xd0 => of(SignedLessEqual, SignedLessEqual32),
-        // "may_goto": here the limit of steps ends loops.
+        // "may_goto" does nothing here: the limit of steps ends loops.
         0xe0 if raw.code == 0xe5 && raw.src == 0 && raw.dst == 0 && raw.imm == 0 => {
             return Ok(Some(Op { code: Code::Move, dst: 0, src: 0, off: 0, imm: 0 }));
         }

@@ -1,7 +1,7 @@
-//! The kernel types that congestion controls read, in the simulated socket. Names, widths and values are the kernel's;
-//! offsets are our own, because programs find fields by name (CO-RE).
+//! The kernel's types in the simulated socket, which congestion controls read. Names, widths and values are the kernel's.
+//! Offsets differ from the kernel's: programs find fields by name (CO-RE).
 //!
-//! Source: names and types of Linux 6.18, from its own description of its types (BTF).
+//! Source: names and types of Linux 6.18, from its BTF.
 
 use crate::btf::{Btf, Id, Kind as BtfKind, Member as BtfMember, Type};
 use std::sync::LazyLock;
@@ -56,7 +56,7 @@ impl Kind {
 }
 
 impl Struct {
-    /// Offset of field number `number`, in bits; for numbers beyond the last field, the size of the structure.
+    /// Offset of field `number`, in bits; for a number after the last field, the size of the structure.
     const fn place(&self, number: usize) -> u32 {
         let (mut at, mut i) = (0_u32, 0);
         loop {

@@ -1,4 +1,4 @@
-//! The repository's own scenario files, and small files that show what each form means.
+//! The repository's scenario files, and small files that show the meaning of each form of a value.
 
 extern crate elephan_scenario as scenario;
 
@@ -153,7 +153,7 @@ fn round_trip_times_are_values_spreads_or_draws() {
     let spread = Values::Spread(Span::millis(20), Span::millis(50));
     assert_eq!(rtt("{ from = \"20 ms\", to = \"50 ms\" }"), Rtt::Given(spread));
     assert_eq!(range("{ uniform = [\"20 ms\", \"50 ms\"] }"), [20, 35, 50].map(Span::millis));
-    // The third paper's: the smallest is 100 ms / 6.
+    // The values of Andrew et al. 2005: the smallest is 100 ms / 6.
     let law = |by| Rtt::Pareto(Pareto { mean: Span::millis(100), shape: 1.2, max: Span::secs(10), by });
     let pareto = "{ pareto = { mean = \"100 ms\", shape = 1.2 } }";
     assert_eq!(
@@ -167,7 +167,7 @@ fn round_trip_times_are_values_spreads_or_draws() {
     assert_eq!((least, mean, most), (57_175.0, 100_000.0, 142_825.0));
 }
 
-/// A file with servers, a bottleneck and clients as in the second paper's web cases, and what the flows say.
+/// A scenario with servers, a bottleneck and clients as in the web cases of Zhang et al. 2005, and with these flows.
 fn clusters(flows: &str) -> Scenario {
     let text = format!(
         "duration = \"10 s\"\n[[links]]\nname = \"server\"\ncount = 200\nrate = \"1 Gbit/s\"\n\
@@ -202,7 +202,7 @@ fn arrays_of_links_are_clusters_of_servers_and_clients() {
     assert_eq!((scenario.use_of(0).flows(), scenario.use_of(0).flows_each()), (800, Some(4.0)));
     // 1 Gbit/s times 150 ms are 12,500 packets of 1500 B; each server sends four flows.
     assert_eq!(scenario.links[0].buffer, Limit::Packets(6250));
-    // What is named together shares its rates; a link that one group names is a link besides.
+    // An array that is named as a whole counts as one link with the sum of the rates. A member that a group names is another.
     let fair = scenario.fair();
     assert_eq!(fair.rates, [2e11, 1e9, 1.275e11, 1.275e8]);
     assert_eq!((fair.paths, fair.caps), (vec![vec![0, 1, 2], vec![1, 2, 3]], vec![1.275e8, f64::INFINITY]));
@@ -217,17 +217,17 @@ fn round_trips_over_delays_that_change_are_means_over_time_with_a_range() {
         [group.min_rtt(&scenario), group.mean_rtt(&scenario), group.max_rtt(&scenario)].map(|rtt| rtt.as_secs() * 1e3)
     };
     let steps = "delay = { steps = [[\"0 s\", \"20 ms\"], [\"3 s\", \"60 ms\"]], period = \"4 s\" }";
-    // 30 ms there in the mean; the way back stays as it is.
+    // The forward delay is 30 ms on average; the return path is constant.
     assert_eq!(rtts(steps, "rtt = \"auto\""), [50.0, 60.0, 90.0]);
     assert_eq!(rtts(steps, "rtt = \"100 ms\""), [90.0, 100.0, 130.0]);
     assert_eq!(rtts(steps, "count = 2\nrtt = { from = \"100 ms\", to = \"120 ms\" }"), [90.0, 110.0, 150.0]);
-    // Uniform jitter counts with half of its longest, exponential with its mean.
+    // Uniform jitter counts with half of its maximum, exponential jitter with its mean.
     assert_eq!(rtts("delay = \"10 ms\"\njitter = \"4 ms\"", "rtt = \"auto\""), [22.0, 24.0, 26.0]);
     assert_eq!(
         rtts(&format!("{steps}\njitter = {{ exponential = \"2 ms\" }}"), "rtt = \"100 ms\"")[..2],
         [88.0, 100.0]
     );
-    // What is drawn for each link is no change over time.
+    // A delay that is drawn once per link does not change over time.
     let drawn = "delay = { uniform = [\"10 ms\", \"20 ms\"] }\njitter = \"2 ms\"";
     assert_eq!(rtts(drawn, "rtt = \"auto\""), [21.0, 32.0, 43.0]);
 }
@@ -312,7 +312,7 @@ fn flows_come_and_go() {
 }
 
 #[test]
-fn spellings_do_not_matter_to_the_identity() {
+fn the_identity_does_not_depend_on_spellings() {
     let one = small("queue = \"drop-tail\"", "control = \"hstcp\"\ntraffic = \"ftp\"");
     let other = small(
         "queue = { discipline = \"pfifo\" }",
@@ -331,7 +331,7 @@ fn tables_stand_in_the_canonical_form_as_they_were_written() {
         control(", increase = [[1, 1], [38.0, 1], [1e3, 0.1]], decrease = [[1, 0.30000000000000004]]").canonical();
     let form = r#""control":{"decrease":[[1.0,0.30000000000000004]],"increase":[[1.0,1.0],[38.0,1.0],[1000.0,0.1]],"#;
     assert!(canonical.contains(form), "{canonical}");
-    // The default is Reno's, and said like any other.
+    // The default is Reno's table, which is written like any other.
     assert_eq!(control(""), control(", increase = [[1, 1]], decrease = [[1, 0.5]]"));
 }
 
@@ -353,7 +353,7 @@ fn a_profile_takes_keys_beside_it() {
     let changed = tcp("{ profile = \"linux\", send_jitter = \"12 us\", delayed_ack = 1 }");
     let expected = Options { send_jitter: Span::micros(12), delayed_ack: 1, ..Options::linux() };
     assert_eq!(changed, expected);
-    // A key stated at its default is stated: the profile has another value.
+    // A key that is given with its default value still replaces the value of the profile.
     let default = Options::default();
     assert_ne!(default.initial_window, Options::linux().initial_window);
     let window = tcp(&format!("{{ profile = \"linux\", initial_window = {} }}", default.initial_window));
@@ -403,7 +403,7 @@ fn datagrams_have_no_sender_to_speak_of() {
     ] {
         assert!(canonical.contains(part), "{part} in {canonical}");
     }
-    // What no file could have said is refused here as well.
+    // Combinations that a file cannot have are refused in the canonical form as well.
     let control = "\"control\":{\"law\":\"reno\",\"slow_start\":{\"kind\":\"classic\"}}";
     for (from, to, message) in [
         ("\"control\":null", control, "flows[0].control: does not go with poisson traffic"),
@@ -428,7 +428,7 @@ fn only_tcp_counts_where_a_buffer_is_sized() {
     assert_eq!((mixed.use_of(0).flows(), mixed.use_of(0).background()), (4, 25));
     assert_eq!((mixed.use_of(0).mean_rtt(), mixed.use_of(0).mean_packet()), (Some(Span::millis(100)), Some(1500.0)));
     assert_eq!(mixed.links[0].buffer, Limit::Packets(4167));
-    // Alone they are all there is.
+    // Without TCP flows the datagrams count.
     let alone = small("buffer = \"bdp\"", "rtt = \"10 ms\"\ncount = 25\npacket = \"100 B\"\ntraffic = \"poisson\"");
     assert_eq!((alone.use_of(0).flows(), alone.use_of(0).background()), (25, 0));
     assert_eq!(alone.links[0].buffer, Limit::Packets(12_500));

@@ -12,7 +12,7 @@ pub struct DatagramDelays {
     begin: Time,
     first: u64,
     gap: Span,
-    /// Delay behind the last link of the path.
+    /// Delay after the last link of the path.
     rest: Span,
     /// Number of the datagram that arrived last, and its delay in seconds (0 before the first).
     number: u64,

@@ -186,7 +186,7 @@ impl EventLog {
         Self { events: events.collect(), ..Self::default() }
     }
 
-    /// Notes the sender as it is before what follows.
+    /// Stores the state of the sender before the events that follow.
     pub(crate) fn note(&mut self, una: u64, window: Window, rto: Span) {
         (self.una, self.window, self.rto) = (una, window, rto);
     }

@@ -1,7 +1,8 @@
-//! A set of sequence numbers as sorted, disjoint, non-touching runs: O(1) at both ends, where TCP works.
+//! A set of sequence numbers as sorted, disjoint, non-adjacent runs. Operations at both ends, where TCP works, take O(1).
 //!
-//! Windows of 10^5 segments with a handful of holes cost a handful of runs; nothing here is per segment. With 10^5 holes,
-//! which repairs fill somewhere in the middle, runs are in pieces, so that none of these moves more than a piece.
+//! Memory and time depend on the number of runs, not of segments: a window of 10^5 segments with a few holes has a few runs.
+//! With 10^5 holes, which retransmissions fill in the middle, the runs are stored in pieces, so that an insertion moves at most
+//! one piece.
 
 mod pieces;
 
@@ -19,7 +20,7 @@ pub struct Ranges {
     count: u32,
 }
 
-/// Grows the list by half and two runs: with many flows doubling would waste memory.
+/// Reserves memory for half as many runs again, and two more. Doubling would waste memory with many flows.
 #[cold]
 fn make_room(runs: &mut Vec<Run>) {
     runs.reserve_exact(runs.len() / 2 + 2);
@@ -28,16 +29,16 @@ fn make_room(runs: &mut Vec<Run>) {
 /// Storage of the runs.
 #[derive(Clone, Debug)]
 enum Runs {
-    /// One list, as almost always.
+    /// One list, which is the usual case.
     Few(Vec<Run>),
     /// Two or more pieces, none of them empty.
     Many(Box<Pieces>),
 }
 
-/// Number of runs for which memory is kept when a set falls empty.
+/// Number of runs for which memory is kept when a set becomes empty.
 const KEPT: usize = 16;
 
-/// Largest number of runs in a piece: few enough to move all of them, enough that there are few pieces.
+/// Largest number of runs in a piece. An insertion moves up to this number; a smaller value gives more pieces.
 const PIECE: usize = 512;
 
 impl Default for Ranges {
@@ -153,8 +154,8 @@ impl Ranges {
         }
     }
 
-    /// Adds `[start, end)`, which is not empty; `on_new` is called with each part that was not there. Returns the run that now
-    /// holds it.
+    /// Adds `[start, end)`, which must not be empty, and calls `on_new` with each part that was not in the set. Returns the run
+    /// that contains it now.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a few comparisons for every segment out of order")]
     pub fn insert(&mut self, start: u64, end: u64, mut on_new: impl FnMut(u64, u64)) -> Run {
@@ -228,7 +229,7 @@ impl Ranges {
         self.pieces().push_back(piece);
     }
 
-    /// Pieces, for the addition of one more.
+    /// The list of pieces; a single list becomes the first piece.
     fn pieces(&mut self) -> &mut VecDeque<Vec<Run>> {
         if let Runs::Few(runs) = &mut self.runs {
             let list = VecDeque::from([std::mem::take(runs)]);
@@ -284,7 +285,7 @@ impl Ranges {
             runs.insert(at, run);
             return;
         }
-        // In two, without those that are gone.
+        // The piece is full: split it in two, without its removed runs.
         let head = if piece == 0 { std::mem::take(&mut self.head) as usize } else { 0 };
         let mut low = std::mem::take(runs);
         count_steps(low.len());
@@ -455,11 +456,11 @@ mod tests {
         }
 
         #[test]
-        fn so_it_is_in_pieces(
+        fn it_is_the_set_it_stands_for_in_pieces_too(
             every in 2u64..5,
             script in prop::collection::vec((0u64..4000, 1u64..600, 0u32..40), 1..80),
         ) {
-            // Up to 1500 runs: a dozen pieces. Long insertions and removals end several of them at once.
+            // Up to 1500 runs, a few pieces. Long insertions and removals remove several of them at once.
             let (mut ranges, mut set) = (Ranges::default(), BTreeSet::new());
             let holes: Vec<_> = (0..3000).step_by(every as usize).map(|start| (start, 1, false)).collect();
             agree(&mut ranges, &mut set, &holes)?;
@@ -478,8 +479,9 @@ mod tests {
         }
     }
 
-    /// Every other segment of 2 n is missing, then they come: in two rows at once, from the first and from the middle on, of
-    /// which every tenth is missing again and comes in a third. Meanwhile the window moves on. Steps per segment.
+    /// Steps per segment. Every second one of 2 n segments is missing at first. The missing ones arrive in two interleaved
+    /// rows, from the first on and from the middle on; every tenth of them is missing again, and arrives in a third row.
+    /// Meanwhile new segments arrive.
     fn steps_per_segment(n: u64) -> f64 {
         let (mut ranges, before) = (Ranges::default(), steps());
         let mut add = |seq: u64| ranges.insert(seq, seq + 1, |_, _| {});
@@ -506,7 +508,7 @@ mod tests {
     #[test]
     fn elephants_cost_no_more_per_segment_than_others() {
         let (small, large) = (steps_per_segment(5_000), steps_per_segment(80_000));
-        // A piece is moved for a segment at most, half of one in the mean; moving all that lies above would be 20,000 and more.
+        // A segment moves at most one piece, and half of one on average. Moving all runs above it would take 20,000 steps or more.
         assert!(small < PIECE as f64 && large < 1.3 * small, "{small} {large}");
     }
 }

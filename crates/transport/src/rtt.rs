@@ -1,4 +1,4 @@
-//! Outstanding-trip time estimation and retransmission timeout, by RFC 6298 or as in Linux.
+//! Round-trip time estimation and retransmission timeout, by RFC 6298 or as in Linux.
 //!
 //! Source: RFC 6298, Section 2 (srtt, rttvar, alpha = 1/8, beta = 1/4, K = 4), Section 5.5 (doubling, 60 s at most), Section
 //! 5.7 (3 s after a SYN that timed out); RFC 7323, Section 4.1 and Appendix G (samples of every ACK). Linux 6.12,
@@ -37,9 +37,9 @@ pub struct TimerOptions {
     rule: Rto,
     min_rto: Span,
     granularity: Span,
-    /// Longest delay of an acknowledgement that the probe timer allows for.
+    /// Longest delay of an acknowledgement, which the probe timer adds if the receiver may delay it.
     delayed_ack_timeout: Span,
-    /// Time that the probe timer adds otherwise.
+    /// Time that the probe timer adds if the receiver does not delay the acknowledgement.
     least_wait: Span,
     /// Number of in-order segments per acknowledgement.
     delayed_ack: u32,
@@ -93,7 +93,7 @@ impl TimerOptions {
     }
 }
 
-/// Outstanding-trip times of an ACK: the sample of its oldest newly acknowledged segment, and of the latest.
+/// Round-trip times of an ACK: the samples of its oldest and of its latest newly acknowledged segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckRtt {
     /// `seq_rtt_us` of Linux: includes the time for which the receiver delayed the ACK.
@@ -109,7 +109,7 @@ pub struct SrttAndMin {
     pub min: Span,
 }
 
-/// Time in microseconds, as in Linux: half the size of a [`Span`], which every flow would pay for.
+/// Time in microseconds, as in Linux. It has half the size of a [`Span`], which saves memory in every flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Micros(u32);
 
@@ -364,7 +364,7 @@ fn moved(from: Span, to: Span, n: u64) -> Span {
 /// Segment being timed, if any, and when it was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct TimedSegment {
-    /// `NO_SEGMENT` for none: half the size of an option, which every flow would pay for.
+    /// `NO_SEGMENT` if none is timed. An `Option` would have twice the size, in every flow.
     seq: u64,
     since: Time,
 }
@@ -456,12 +456,12 @@ mod tests {
         // Error 80: mdev = 200 + 80 - 50, which is larger than rttvar.
         rtt.sample_ack(alike(180), Outstanding { una: 2, nxt: 12 }, 10);
         assert_eq!((rtt.srtt(), rtt.mdev.0, rtt.rto()), (Span::millis(110), 230_000, Span::millis(340)));
-        // Error -50: 50 - 57.5 is below zero and counts in full. The first round ends: the next begins with 200.
+        // Error -50: 50 - 57.5 is below zero, so mdev falls by all of it. The first round ends; mdev_max restarts at 200.
         rtt.sample_ack(alike(60), Outstanding { una: 11, nxt: 20 }, 10);
         assert_eq!((rtt.srtt(), rtt.mdev.0), (Span::micros(103_750), 222_500));
         assert_eq!((rtt.variation(), rtt.mdev_max.0), (Span::millis(230), 200_000));
         assert_eq!(rtt.rto(), Span::millis(334), "333.75 in ticks of a millisecond");
-        // A fall of 78.75: 78.75 - 55.625 is positive and counts an eighth.
+        // Error -78.75: 78.75 - 55.625 is positive, so mdev rises by an eighth of it.
         rtt.sample_ack(alike(25), Outstanding { una: 12, nxt: 22 }, 10);
         assert_eq!(rtt.mdev.0, 222_500 + 23_125 / 8);
         // A steady path comes down to srtt + 200 ms, a quarter of the excess each round.
@@ -514,13 +514,13 @@ mod tests {
         let rfc = || rtt(Span::secs(1), Span::millis(1));
         assert_eq!(after(rfc(), 40, 90), (Span::millis(40), Span::secs(1), Span::ZERO));
         assert_eq!(after(rfc(), 500, 900), (Span::millis(500), Span::millis(1500), Span::ZERO));
-        // RFC 6298, 5.7: on the path itself, or behind what its buffers hold.
+        // RFC 6298, 5.7: the SYN may time out because of the path's delay, or because of full buffers.
         assert_eq!(after(rfc(), 1100, 1200).1, Span::millis(3300));
         assert_eq!(after(rfc(), 40, 1040).1, Span::secs(3));
         assert_eq!(after(linux(), 1100, 1200).1, Span::millis(3300));
         assert_eq!(after(linux(), 40, 90).1, Span::millis(290), "not 240 ms: the handshake may have met a queue");
         assert_eq!(after(linux(), 40, 500).1, Span::secs(1));
-        // The first sample of data ends that.
+        // The first sample of data replaces this timeout.
         let mut rtt = linux();
         rtt.shake_hands(Span::millis(40), Span::millis(1040));
         rtt.sample_ack(alike(40), ROUND, 2);
@@ -528,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_connection_allows_for_what_the_last_one_measured() {
+    fn the_timeout_of_the_next_connection_allows_for_the_measured_round_trip_time() {
         let mut last = linux();
         last.shake_hands(Span::millis(40), Span::millis(90));
         let fresh = last.clone();
@@ -555,7 +555,7 @@ mod tests {
         timed.begin(Time(20), 4);
         assert_eq!(timed.distance(1), Some(2));
         timed.cancel_from(4);
-        assert_eq!(timed.on_ack(Time(50), 3), None, "3 is not acknowledged by that");
+        assert_eq!(timed.on_ack(Time(50), 3), None, "the ACK does not cover segment 3");
         assert_eq!(timed.on_ack(Time(50), 4), Some(Span(40)));
         assert_eq!(timed.on_ack(Time(60), 5), None, "once");
         timed.begin(Time(70), 8);

@@ -8,7 +8,7 @@ pub struct Section {
     pub name: String,
     pub data: Vec<u8>,
     pub relocations: Vec<(u64, String, u32)>,
-    /// Number of zeros, which are not in the file.
+    /// Number of zeros of a section without contents in the file (`SHT_NOBITS`).
     pub zeros: u64,
 }
 
@@ -16,7 +16,7 @@ pub struct Section {
 #[derive(Clone, Default)]
 pub struct Elf {
     pub sections: Vec<Section>,
-    /// Name, section (nothing if it is defined elsewhere), value, size, kind, binding.
+    /// Name, section (`None` if the symbol is defined elsewhere), value, size, kind, binding.
     pub symbols: Vec<(String, Option<String>, u64, u64, u8, u8)>,
 }
 
@@ -112,12 +112,12 @@ impl Elf {
     }
 }
 
-/// Types, in the order of their numbers from 1 on.
+/// Types (BTF), in the order of their numbers, which begin at 1.
 pub struct Types {
     rows: Vec<u8>,
     strings: Vec<u8>,
     count: u32,
-    /// Section, instruction's byte, type, path, kind.
+    /// Relocations of fields (CO-RE): section, offset of the instruction in bytes, type, path, kind.
     pub adaptations: Vec<(String, u32, u32, String, u32)>,
 }
 
@@ -148,7 +148,7 @@ impl Types {
         self.add("", 3, 0, 0, &[of, of, count])
     }
 
-    /// Members: name, type, place in bits.
+    /// Members: name, type, offset in bits.
     pub fn structure(&mut self, name: &str, size: u32, members: &[(&str, u32, u32)]) -> u32 {
         let mut rest = Vec::new();
         for (name, id, place) in members {
@@ -158,7 +158,7 @@ impl Types {
         self.add(name, 4, members.len(), size, &rest)
     }
 
-    /// The same with bit fields: name, type, place and width in bits.
+    /// The same with bit fields: name, type, offset and width in bits.
     pub fn bits(&mut self, name: &str, size: u32, members: &[(&str, u32, u32, u32)]) -> u32 {
         let mut rest = Vec::new();
         for (name, id, place, width) in members {
@@ -185,7 +185,7 @@ impl Types {
     }
 
     pub fn section(&mut self, name: &str, variables: &[u32]) -> u32 {
-        // Places are left empty, as some compilers do.
+        // Offsets and sizes are 0, as some compilers write them.
         let rest: Vec<u32> = variables.iter().flat_map(|id| [*id, 0, 0]).collect();
         self.add(name, 15, variables.len(), 0, &rest)
     }
@@ -201,7 +201,7 @@ impl Types {
         list
     }
 
-    /// The section `.BTF.ext`; its names go to the strings, so it is asked for first.
+    /// The section `.BTF.ext`. Must be called before `bytes`, because it adds its names to the strings.
     pub fn more(&mut self) -> Vec<u8> {
         let mut rows: Vec<u8> = 16_u32.to_le_bytes().into();
         for (section, at, id, path, kind) in self.adaptations.clone() {

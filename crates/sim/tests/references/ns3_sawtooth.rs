@@ -1,10 +1,10 @@
-//! One flow against ns-3, tooth by tooth: where its window turns, how often, how fast it climbs, and what that costs.
+//! The sawtooth of one flow compared with ns-3: largest and smallest window, period, growth, and goodput.
 //!
 //! Source of the numbers: ns-3.37 (Debian 12's libns3-dev), own runs: a bulk flow of 1448-byte segments (1502 bytes on
-//! the wire, ACKs 54) over one point-to-point link of 10 Mbit/s and 20 ms, no queue discipline but its device queue, ns-3's
-//! defaults otherwise: SACK, timestamps, proportional rate reduction, initial window 10. Measured from 10 s to 70 s; windows
-//! in segments, goodput in payload; the factor and the growth are medians over windows sampled every 50 ms.
-//! What ns-3 does otherwise than elephan has a name here, and arithmetic that gives its number from that name.
+//! the wire, ACKs 54) over one point-to-point link of 10 Mbit/s and 20 ms, which has only its device queue. Otherwise ns-3's
+//! defaults: SACK, timestamps, proportional rate reduction, initial window 10. Measured from 10 s to 70 s; windows in segments,
+//! goodput in payload; the factor and the growth are medians over windows sampled every 50 ms.
+//! Each difference between ns-3 and elephan is described here, with a formula that gives ns-3's numbers.
 
 use libm::{cbrt, exp, floor, log};
 use sim::{Engine, Options, simulate};
@@ -51,25 +51,25 @@ const NS3: &[Row] = &[
 
 /// Seconds in which the link serves a segment.
 const SERVICE: f64 = 1502.0 * 8.0 / 10e6;
-/// Round-trip time without a queue: twice the way, an ACK and a segment on the wire.
+/// Round-trip time without a queue: the propagation in both directions, and an ACK and a segment on the wire.
 const BASE: f64 = 0.04 + 54.0 * 8.0 / 10e6 + SERVICE;
 
 /// Payload that the link carries, in Mbit/s.
 const FULL: f64 = 10.0 * 1448.0 / 1502.0;
 
-/// Seconds of a round trip in which the window grows: with idle gaps in it the segment by which it grows comes right
-/// behind another.
+/// Duration of a round trip in which the window grows, in seconds. If the link has idle gaps, the additional segment follows
+/// another one directly.
 fn round(w: f64) -> f64 {
     f64::max(BASE + SERVICE, w * SERVICE)
 }
 
-/// The whole window that the buffer does not hold any more.
+/// The smallest whole window that exceeds path and buffer.
 fn top(buffer: u32) -> f64 {
     floor(BASE / SERVICE + f64::from(buffer)) + 1.0
 }
 
-/// Growth of a window from `from` to `to`: seconds, segments sent, and its integral over time. `rounds(w, t)` is the number of
-/// round trips per segment at the whole window `w`, `t` seconds after the beginning.
+/// Growth of a window from `from` to `to`: seconds, segments sent, and the integral of the window over time. `rounds(w, t)` is
+/// the number of round trips for one segment of growth at the whole window `w`, `t` seconds after the beginning.
 fn climb(from: f64, to: f64, rounds: impl Fn(f64, f64) -> f64) -> (f64, f64, f64) {
     let (mut w, mut seconds, mut sent, mut area) = (from, 0.0, 0.0, 0.0);
     while w < to {
@@ -83,19 +83,20 @@ fn climb(from: f64, to: f64, rounds: impl Fn(f64, f64) -> f64) -> (f64, f64, f64
     (seconds, sent, area)
 }
 
-/// One way of ns-3's windows up and down.
+/// One period of ns-3's window.
 struct Tooth {
-    /// The window with which growth begins after the repair.
+    /// The window at which growth begins after the recovery.
     from: f64,
-    /// The window kept at the loss.
+    /// The window to which the loss reduces it.
     kept: f64,
-    /// Round trips that a segment takes, as in [`climb`].
+    /// Round trips for one segment of growth, as in [`climb`].
     rounds: Box<dyn Fn(f64, f64) -> f64>,
 }
 
 impl Tooth {
-    /// Seconds: the climb; the round trip until the overflow is noticed, in which the window may grow and more be lost;
-    /// the repair, over a round trip after the last loss was noticed, while the window falls.
+    /// Duration in seconds. It has three parts: the growth; the round trip until the loss is detected, in which the window may
+    /// grow and more segments be lost; and the recovery, in which the window falls, until a round trip after the last loss was
+    /// detected.
     fn period(&self, buffer: u32) -> f64 {
         let top = top(buffer);
         let overflow = climb(self.from, top, &self.rounds).0;
@@ -103,7 +104,7 @@ impl Tooth {
         let (mut w, mut last) = (top, overflow);
         loop {
             let next = last + (self.rounds)(w, last) * round(top);
-            // What grows with the ACK that tells of the loss is not sent.
+            // A segment that the ACK which shows the loss would add is not sent.
             if next > noticed - 0.5 * SERVICE {
                 break;
             }
@@ -115,7 +116,7 @@ impl Tooth {
     }
 }
 
-/// ns-3's rules on this path, where they are not the publications': with these, and nothing else, [`NS3`] comes out.
+/// ns-3's rules on this path that differ from the publications. With these rules alone the numbers of [`NS3`] follow.
 fn teeth(name: &str, buffer: u32, delayed_ack: u32) -> Vec<Tooth> {
     let n = f64::from(delayed_ack);
     let tooth = |small: (f64, f64), large: (f64, f64), rounds: Box<dyn Fn(f64, f64) -> f64>| {
@@ -123,25 +124,25 @@ fn teeth(name: &str, buffer: u32, delayed_ack: u32) -> Vec<Tooth> {
         Tooth { from, kept, rounds }
     };
     match name {
-        // The ACK that ends the repair counts every segment that it covers, a window or two: three segments of growth,
-        // here and in HighSpeed; one or two in Scalable, one in CUBIC and BIC. elephan counts none of them.
+        // The ACK that ends the recovery counts every segment that it covers, one or two windows. This adds three segments to
+        // the window here and in HighSpeed, one or two in Scalable, one in CUBIC and BIC. elephan counts none of them.
         "TcpLinuxReno" => vec![tooth((23.0, 20.0), (33.0, 30.0), Box::new(|_, _| 1.0))],
-        // Half of the bytes in flight, which are two segments less than the window when three ACKs have told of later
-        // ones. Growth counts ACKs, not segments, in whole bytes.
+        // The window becomes half of the bytes in flight, which are two segments less than the window after three duplicate
+        // ACKs. Growth counts ACKs, not segments, in whole bytes.
         "TcpNewReno" => {
             let rounds = move |w: f64, _: f64| n * 1448.0 / floor(1448.0 / (w + 0.5)) / w;
             vec![tooth((19.0, 19.0), (29.0, 29.0), Box::new(rounds))]
         }
-        // Two rows of the RFC's table, as steps: up to 38 segments a = 1, up to 118 a = 2 and 0.44 of the bytes in flight
-        // given up; the formula has a = 1.3 and b = 0.47 at 60.
+        // Two rows of the RFC's table, as steps: a = 1 up to 38 segments; a = 2 up to 118, with a reduction by 0.44 of the bytes
+        // in flight. The formula has a = 1.3 and b = 0.47 at 60 segments.
         "TcpHighSpeed" => {
             let rounds = |w: f64, _: f64| if w <= 38.0 { 1.0 } else { 0.5 };
             vec![tooth((24.0, 21.0), (36.0, 33.0), Box::new(rounds))]
         }
-        // The gain is 1/50 and Reno's below 50 segments, without Reno's halving; 7/8 of the bytes in flight are kept.
+        // The gain is 1/50, and that of Reno below 50 segments, but without Reno's halving; 7/8 of the bytes in flight are kept.
         "TcpScalable" => vec![tooth((35.0, 33.0), (52.0, 51.0), Box::new(|w, _| w.min(50.0) / w))],
-        // 3.37 has no Reno-friendly region, and its cubic function is in whole segments: the old maximum is the target as
-        // soon as less than one is missing.
+        // ns-3.37 has no Reno-friendly region, and its cubic function is in whole segments: the target is the old maximum as
+        // soon as the function is less than one segment below it.
         "TcpCubic" => {
             let origin = top(buffer);
             let kept = floor(0.7 * origin);
@@ -149,9 +150,9 @@ fn teeth(name: &str, buffer: u32, delayed_ack: u32) -> Vec<Tooth> {
             let rounds = move |w: f64, t: f64| (k - BASE - cbrt((origin - w).max(0.0) / 0.4) - t).max(0.0) / round(w);
             vec![Tooth { from: kept + 1.0, kept, rounds: Box::new(rounds) }]
         }
-        // Half of the bytes in flight: beta follows the round-trip times only if throughput rose, which in steady state it
-        // does not (now and then with delayed ACKs). Alpha is added in bytes to NewReno's growth, per ACK, not in
-        // segments per round trip: next to nothing.
+        // Half of the bytes in flight are kept: beta depends on the round-trip times only if the throughput has risen, which in
+        // steady state happens seldom (with delayed ACKs). Alpha is added to NewReno's growth in bytes per ACK, not in segments
+        // per round trip, so it has almost no effect.
         "TcpHtcp" => {
             let repair = top(buffer) * SERVICE;
             let rounds = move |w: f64, t: f64| {
@@ -160,9 +161,10 @@ fn teeth(name: &str, buffer: u32, delayed_ack: u32) -> Vec<Tooth> {
             };
             vec![tooth((19.0, 19.0), (29.5, 29.0), Box::new(rounds))]
         }
-        // A quarter of the way, not half, in whole segments; 5/4 round trips a segment within seven below the old maximum
-        // and four above it; four fifths are kept and, with fast convergence, four fifths aimed at: every other tooth
-        // aims at its own trough, and overshoots. With a large buffer and delayed ACKs, never.
+        // The binary search goes a quarter of the distance, not half, in whole segments. From seven segments below the old
+        // maximum to four above it, a segment takes 5/4 round trips. Four fifths of the window are kept; with fast convergence,
+        // four fifths of the window become the new maximum. Every second period thus begins at its own maximum, and overshoots
+        // it; with the large buffer and delayed ACKs none does.
         "TcpBic" => {
             let tooth = |from: f64, kept: f64, w_max: u32| {
                 let rounds = move |w: f64, _: f64| {
@@ -174,7 +176,7 @@ fn teeth(name: &str, buffer: u32, delayed_ack: u32) -> Vec<Tooth> {
                     } else {
                         w / ((w_max - w) / 4)
                     };
-                    // More than so many segments, and all of an ACK's.
+                    // ns-3 waits for more than `count` segments, and an ACK counts all of its segments.
                     f64::from((count / delayed_ack + 1) * delayed_ack) / f64::from(w)
                 };
                 Tooth { from, kept, rounds: Box::new(rounds) }
@@ -189,17 +191,17 @@ fn teeth(name: &str, buffer: u32, delayed_ack: u32) -> Vec<Tooth> {
     }
 }
 
-/// Measurements of elephan on that path, between the first and the last cut after 10 s.
+/// Measurements of elephan on that path, between the first and the last reduction of the window after 10 s.
 struct Ours {
     peak: f64,
     trough: f64,
-    /// Mean share of the window kept at a cut.
+    /// Mean share of the window that a reduction keeps.
     factor: f64,
-    /// Seconds from cut to cut.
+    /// Seconds between two reductions.
     period: f64,
-    /// Part of this in growth, in seconds.
+    /// Seconds of a period in which the window grows.
     growing: f64,
-    /// Mean window with a linear decrease while losses are repaired, as ns-3's traces show it.
+    /// Mean window, with a linear decrease during recovery, as ns-3's traces show it.
     mean: f64,
     queue: u32,
     goodput: f64,
@@ -257,10 +259,10 @@ trace = ["f[0]"]
 }
 
 impl Ours {
-    /// The same with teeth that begin to grow from another window; `a(w)` segments per round trip is the growth.
+    /// The same if growth begins at another window; `a(w)` is the growth in segments per round trip.
     fn from(mut self, from: f64, a: impl Fn(f64) -> f64) -> Self {
         let (low, high, sign) = if from > self.trough { (self.trough, from, -1.0) } else { (from, self.trough, 1.0) };
-        // The gain per ACK is that of the middle of the interval.
+        // The gain per ACK is that in the middle of the interval.
         let (seconds, sent, area) = climb(low, high, |w, _| (w + 0.5) / w / a(w));
         let period = self.period + sign * seconds;
         self.mean = (self.mean * self.period + sign * area) / period;
@@ -281,15 +283,15 @@ fn ns3s_back_offs_follow_from_its_named_rules() {
         }
         let name = format!("{name}, {buffer} packets, an ACK for {delayed_ack}");
         let lowest = teeth.iter().map(|tooth| tooth.kept).fold(f64::INFINITY, f64::min);
-        // Scalable keeps one less than its median now and then.
+        // Scalable sometimes keeps one segment less than its median.
         assert!((lowest - trough).abs() <= 1.0, "{name}: trough {lowest}");
         let highest = teeth.iter().map(|tooth| tooth.kept).fold(0.0, f64::max);
-        // The peak of this median is a sample taken up to 50 ms before the loss: one or two segments less.
+        // The median factor uses a peak that was sampled up to 50 ms before the loss: one or two segments less.
         assert!((-0.1..2.0).contains(&(peak - highest / factor)), "{name}: factor {}", highest / peak);
         let period = teeth.iter().map(|tooth| tooth.period(buffer)).sum::<f64>() / teeth.len() as f64;
         let expected = 60.0 / period;
-        // A minute may begin or end beside a back-off. With delayed ACKs the third ACK of a loss waits for its second
-        // segment, over an idle gap if the buffer is small: 15 ms a tooth, up to 2 %.
+        // The minute may have one back-off more or less, at its ends. With delayed ACKs the third duplicate ACK waits for its
+        // second segment, with a small buffer over an idle gap: 15 ms per period, up to 2 %.
         let slack = 1.0 + 0.02 * f64::from(delayed_ack - 1) * expected;
         assert!((expected - f64::from(backoffs)).abs() < slack, "{name}: {expected} back-offs for {backoffs}");
     }
@@ -323,20 +325,20 @@ fn laws_with_ns3s_parameters_saw_as_ns3_does() {
             ("TcpHtcp", 5, 1) => ("law = \"htcp\", adaptive_backoff = false".to_owned(), Box::new(|_| 1.0)),
             _ => continue,
         };
-        // From where ns-3's repair leaves the window.
+        // Growth begins at the window with which ns-3's recovery ends.
         let ours = ours(&control, buffer, delayed_ack).from(tooth.from, a);
         let name = format!("{name}, {buffer} packets, an ACK for {delayed_ack}");
         // Real-valued windows hold up to a segment more than whole ones. The table has tenths.
         let over = if real { -0.06..0.06 } else { 0.0..1.1 };
         assert!(over.contains(&(ours.peak - peak)), "{name}: peak {}", ours.peak);
-        // NewReno's gain in whole bytes costs ns-3 1 to 3 % of the climb. A minute may begin or end beside a back-off.
+        // NewReno's gain in whole bytes makes ns-3's growth 1 to 3 % slower. The minute may have one back-off more or less.
         let count = 60.0 / ours.period;
         let slack = if name.contains("NewReno") { 0.03 } else { 0.01 };
         assert!((count - f64::from(backoffs)).abs() < 1.0 + slack * count, "{name}: {count} back-offs for {backoffs}");
-        // Half a segment, and one where the last round trip gains two.
+        // Real-valued windows are half a segment larger on average, and one more if the last round trip gains two segments.
         let over = if real { -0.3..0.3 } else { 0.4..1.4 };
         assert!(over.contains(&(ours.mean - mean)), "{name}: mean {}", ours.mean);
-        // Of a tooth of a third of a second, samples every 50 ms do not tell the slope. Of the others they miss up to a
+        // Samples every 50 ms do not show the slope of a period of a third of a second. In longer ones they miss up to a
         // segment and a sample.
         if ours.growing > 0.4 {
             let slope = (ours.peak - ours.trough) / ours.growing;
@@ -344,7 +346,7 @@ fn laws_with_ns3s_parameters_saw_as_ns3_does() {
             assert!((slope / growth - 1.0).abs() < slack, "{name}: growth {slope}");
         }
         assert_eq!(ours.queue, queue, "{name}");
-        // With five packets it matters in which clumps the window left the repair.
+        // With five packets of buffer, goodput depends on the bursts in which segments leave after the recovery.
         let slack = if buffer == 5 { 0.01 } else { 0.004 };
         assert!((ours.goodput / goodput - 1.0).abs() < slack, "{name}: goodput {}", ours.goodput);
     }
@@ -363,17 +365,17 @@ fn laws_that_ns3_has_otherwise_follow_from_their_publications() {
         let x = (t - 1.0).max(0.0);
         2.0 * (1.0 - kept) * (1.0 + 10.0 * x + 0.25 * x * x)
     };
-    // The smallest round-trip time over that of the last round before the loss, in which the window gains a segment or two.
+    // Smallest round-trip time over the one of the last round before the loss, in which the window gains one or two segments.
     let ratio = BASE / SERVICE / (top(25) - 1.0);
     let laws: &[(&str, f64, f64, Growth)] = &[
-        // b(40.5) and b(60.5), a(w). In ns-3 the table in steps: 77 and 65 back-offs in a minute, here 64 and 38.
+        // b(40.5) and b(60.5), a(w). ns-3 has the table in steps: 77 and 65 back-offs in a minute, elephan 64 and 38.
         ("highspeed", 0.5035, 0.5245, highspeed),
-        // In ns-3 a gain of 1/50: 186 and 89 back-offs, here 91 and 61.
+        // ns-3 has a gain of 1/50: 186 and 89 back-offs, elephan 91 and 61.
         ("scalable", 0.875, 0.875, |w, _, _| 0.01 * w),
-        // Both buffers leave it in the Reno-friendly region, which ns-3 does not have: 34 and 26 back-offs, here 57 and 27.
+        // With both buffers CUBIC stays in the Reno-friendly region, which ns-3 lacks: 34 and 26 back-offs, elephan 57 and 27.
         ("cubic", 0.7, 0.7, |_, _, _| 9.0 / 17.0),
-        // As much is kept as fills the path, four fifths at most, and alpha counts segments: 60 and 35 back-offs in ns-3,
-        // with idle time after each; here 63 and 44, with little or none.
+        // H-TCP keeps the window that fills the path, at most four fifths, and alpha counts segments. ns-3 has 60 and 35
+        // back-offs, with idle time after each; elephan has 63 and 44, with little or none.
         ("htcp", 0.8, ratio, htcp),
     ];
     for &(law, small, large, a) in laws {
@@ -386,7 +388,7 @@ fn laws_that_ns3_has_otherwise_follow_from_their_publications() {
             // The formula takes the middle of each integer interval; CUBIC's window is the larger of two.
             assert!((ours.period / period - 1.0).abs() < 0.013, "{law}, {buffer} packets: period {}", ours.period);
             if ours.trough > BASE / SERVICE {
-                // The buffer never empties: all that the link carries is payload for the first time, but for the repairs.
+                // The buffer never empties, so goodput is the full rate, except for retransmissions.
                 assert!(ours.goodput > 0.999 * FULL, "{law}, {buffer} packets: goodput {}", ours.goodput);
             }
         }
@@ -399,9 +401,9 @@ fn bic_with_ns3s_steps_fills_the_link_as_ns3_does() {
         if name != "TcpBic" {
             continue;
         }
-        // Half of the way instead of a quarter, real-valued: probing is faster by some segments, and aims at a higher
-        // maximum after fast convergence (0.9 of the window, not 0.8); with an ACK for two segments it takes two steps at
-        // once, half a segment more. The back-offs are not to be compared.
+        // elephan goes half of the distance instead of a quarter, with real values. Probing is faster by some segments, and has
+        // a higher maximum after fast convergence (0.9 of the window, not 0.8). With an ACK for two segments it takes two steps
+        // at once, half a segment more. The numbers of back-offs cannot be compared.
         let ours = ours("law = \"bic\", max_increment = 16, decrease = 0.2", buffer, delayed_ack);
         let name = format!("{buffer} packets, an ACK for {delayed_ack}");
         assert!((ours.factor - 0.8).abs() < 1e-9, "{name}: factor {}", ours.factor);
@@ -409,7 +411,7 @@ fn bic_with_ns3s_steps_fills_the_link_as_ns3_does() {
         assert!((1.0..1.5).contains(&(ours.trough - trough)), "{name}: trough {}", ours.trough);
         assert!((0.8..1.4).contains(&(ours.mean - mean)), "{name}: mean {}", ours.mean);
         assert_eq!(ours.queue, queue, "{name}");
-        // A window that is a segment larger, of 37, where the path is not always full; equal where it is.
+        // With five packets of buffer the path is not always full, and a window larger by one segment of 37 gives more goodput.
         let range = if buffer == 5 { 1.0..1.013 } else { 0.9985..1.0015 };
         assert!(range.contains(&(ours.goodput / goodput)), "{name}: goodput {}", ours.goodput);
     }
@@ -423,16 +425,16 @@ fn bbr_version_3_keeps_less_in_flight_than_ns3s_version_1() {
         }
         let ours = ours("law = \"bbr\"", buffer, delayed_ack);
         let name = format!("{buffer} packets, an ACK for {delayed_ack}");
-        // Version 1 knows no loss: its window is two estimated bandwidth-delay products, whatever the buffer; version 3
-        // learns how much in flight was too much.
+        // Version 1 ignores losses: its window is two estimated bandwidth-delay products for any buffer. Version 3 learns which
+        // inflight causes losses.
         assert!(ours.peak < 0.9 * peak, "{name}: peak {}", ours.peak);
-        // What a round trip at a pace of 5/4 adds leaves the larger buffer half empty; version 3 probes until it is full.
+        // A round trip of pacing at 5/4 fills only half of the larger buffer; version 3 probes until the buffer is full.
         assert!(ours.queue == buffer && queue <= buffer, "{name}: {} packets wait", ours.queue);
         let least = if buffer == 5 { 0.95 } else { 0.985 };
         assert!((least..1.0).contains(&(ours.goodput / goodput)), "{name}: goodput {}", ours.goodput);
-        // Two differences cost that: half a pipe in flight for 200 ms every 5 s (version 1: four segments, every 10 s), and,
-        // with five packets of buffer, the 15 % of what it has learnt that it leaves to others. Without them, and with its
-        // window of two products again, it is above version 1.
+        // Two properties of version 3 cause the lower goodput: half a BDP in flight for 200 ms every 5 s (version 1: four segments
+        // every 10 s), and, with five packets of buffer, the headroom of 15 % below the learnt inflight. Without them, and with a
+        // window of two BDPs, version 3 has more goodput than version 1.
         let alike =
             "law = \"bbr\", loss_thresh = 0.9, beta = 0.99, probe_rtt_interval = \"100 s\", min_rtt_window = \"200 s\"";
         let ours = self::ours(alike, buffer, delayed_ack);
@@ -449,12 +451,12 @@ fn bbr_version_1_is_ns3s() {
         }
         let ours = ours("law = \"bbr1\"", buffer, delayed_ack);
         let name = format!("{buffer} packets, an ACK for {delayed_ack}");
-        // Linux has room for three bursts of two segments at this rate, rounds up to an even number and adds two; in ns-3 a
-        // burst is one segment. Up to five segments in the window, and what of them the probe leaves waiting.
+        // Linux adds three bursts of two segments at this rate to the window, rounds up to an even number and adds two; in ns-3 a
+        // burst is one segment. The window is up to five segments larger, and so is, in part, the queue of a probe.
         assert!((0.0..5.5).contains(&(ours.peak - peak)), "{name}: peak {}", ours.peak);
         assert!((0..=3).contains(&(i64::from(ours.queue) - i64::from(queue))), "{name}: {} packets", ours.queue);
         assert!((ours.trough - trough).abs() <= 3.0, "{name}: trough {}", ours.trough);
-        // With five packets of buffer it depends on the repairs.
+        // With five packets of buffer, goodput depends on the recoveries.
         let most = if buffer == 5 { 0.02 } else { 0.01 };
         assert!((ours.goodput / goodput - 1.0).abs() < most, "{name}: goodput {}", ours.goodput);
     }

@@ -1,4 +1,4 @@
-//! Events of a sender for the log of its wire. Without a log all of these are empty.
+//! Events of a sender for the log of its wire. Without a log these functions do nothing.
 
 use super::core::Core;
 use crate::Wire;
@@ -9,7 +9,7 @@ use base::Time;
 use law::CongestionControl;
 
 impl<C: CongestionControl> Core<C> {
-    /// Log of the wire, if it keeps one, which notes the sender as it is now.
+    /// Log of the wire, if it keeps one. The log stores the present state of the sender, for comparison with later events.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for every ACK; without a log it must vanish")]
     pub(super) fn log<'w>(&self, wire: &'w mut impl Wire) -> Option<&'w mut EventLog> {
@@ -24,7 +24,7 @@ impl<C: CongestionControl> Core<C> {
 
     /// State of loss recovery, as Linux names it.
     fn ca_state<L: Loss>(&self, loss: &L) -> CaState {
-        // RACK is not quiet while a probe is out, by which nothing is missing yet.
+        // While a probe is outstanding RACK is not quiet, although no segment is missing.
         let suspects = if L::USES_DEPARTURES { loss.sacked() > 0 || loss.has_lost() } else { !loss.is_quiet() };
         match self.state.phase {
             Phase::Open if suspects => CaState::Disorder,
@@ -44,14 +44,14 @@ impl<C: CongestionControl> Core<C> {
         }
     }
 
-    /// [`Self::log_state`] of a window that is reduced while nothing is repaired.
+    /// [`Self::log_state`] for a reduction of the window without a recovery.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "without a log it must vanish")]
     pub(super) fn log_cut(&self, now: Time, reason: Reason, wire: &mut impl Wire) {
         self.log_state(now, CaState::Cwr, reason, wire);
     }
 
-    /// [`Self::log_state`] of the end of a recovery or a reduction.
+    /// [`Self::log_state`] for the end of a recovery or a reduction.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "without a log it must vanish")]
     pub(super) fn log_repaired(&self, loss: &impl Loss, now: Time, reason: Reason, wire: &mut impl Wire) {
@@ -60,7 +60,7 @@ impl<C: CongestionControl> Core<C> {
         }
     }
 
-    /// Logs an event that leaves the window as it is.
+    /// Logs an event that does not change the window.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "without a log it must vanish")]
     pub(super) fn log_event<'w>(
@@ -93,7 +93,7 @@ impl<C: CongestionControl> Core<C> {
         }
     }
 
-    /// Logs, after an ACK, that segments are missing that are not lost yet, or no more.
+    /// Logs, after an ACK, the state Disorder if segments are missing but not declared lost yet, or the end of this state.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for every ACK; without a log it must vanish")]
     pub(super) fn log_order(&self, loss: &impl Loss, info: &AckInfo, wire: &mut impl Wire) {
@@ -127,13 +127,13 @@ mod tests {
         driven.ack(1, 0, &[(1, 4)]);
         assert_eq!(driven.events(), ["lost dup_thresh 0 Disorder 10 10", "ca_state dup_thresh 0 Recovery 10 5"]);
         driven.ack(100, 10, &[]);
-        assert_eq!(driven.events(), [""; 0], "two that limited transmit released are out");
+        assert_eq!(driven.events(), [""; 0], "two segments of limited transmit are outstanding");
         driven.ack(100, 12, &[]);
         assert_eq!(driven.events(), ["ca_state recovered 12 Open 5 5"]);
     }
 
     #[test]
-    fn a_timeout_has_its_losses_and_the_number_of_those_in_a_row() {
+    fn a_timeout_logs_its_losses_and_the_number_of_consecutive_timeouts() {
         let mut driven = Driven::new(SackRecovery::new(Recovery::Sack, false), 3);
         driven.time_out();
         let first = driven.log();
@@ -148,14 +148,14 @@ mod tests {
         driven.time_out();
         let second = driven.log();
         assert_eq!((second[0].rto, second[0].backoff), (base::Span::secs(2), 2));
-        // Only the segment that was sent since is lost again.
+        // Only the segment that was sent after the first timeout is lost again.
         assert_eq!(driven.events(), ["rto rto 0 Loss 1 1", "lost rto 0 Loss 1 1", "ca_state rto 0 Loss 1 1"]);
         driven.ack(100, 3, &[]);
         assert_eq!(driven.events(), ["ca_state recovered 3 Open 1 1"]);
     }
 
     #[test]
-    fn a_probe_says_what_it_sends_and_that_it_repaired_a_loss() {
+    fn a_probe_logs_whether_it_sends_the_last_segment_or_new_data() {
         let mut driven = Driven::new(RackRecovery::new(Recovery::Rack, true), 10);
         driven.ack(100, 9, &[]);
         driven.time_out();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn an_undone_recovery_says_what_proved_it_spurious() {
+    fn an_undone_recovery_logs_the_proof_that_it_was_spurious() {
         let mut driven = Driven::undoing(SackRecovery::new(Recovery::Sack, false));
         driven.ack(100, 0, &[(1, 4)]);
         driven.events();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_undone_timeout_says_that_an_original_arrived() {
+    fn an_undone_timeout_logs_that_an_original_arrived() {
         let mut driven = Driven::undoing(RackRecovery::new(Recovery::Rack, true));
         driven.ack(100, 1, &[]);
         while driven.core.state.phase != Phase::Loss {
