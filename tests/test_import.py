@@ -377,7 +377,7 @@ def test_a_unit_that_is_hardly_meant_is_doubted(
 ) -> None:
     done = elephan("import", file("t.csv", b"0,10\n1,20\n"), option, unit)
     assert done.code == 0
-    said = f"the largest value is {doubted}; if that is not so, say its unit with {option}"
+    said = f"the largest value is {doubted}; if this is wrong, give the unit with {option}"
     assert (said in done.err) is bool(doubted)
     assert bool(done.err) is bool(doubted)
 

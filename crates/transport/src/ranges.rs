@@ -508,7 +508,7 @@ mod tests {
     #[test]
     fn elephants_cost_no_more_per_segment_than_others() {
         let (small, large) = (steps_per_segment(5_000), steps_per_segment(80_000));
-        // A segment moves at most one piece, and half of one on average. Moving all runs above it would take 20,000 steps or more.
+        // A segment moves at most one piece, and half of one on average. Moving all runs above it would take 20,000 steps.
         assert!(small < PIECE as f64 && large < 1.3 * small, "{small} {large}");
     }
 }

@@ -433,8 +433,8 @@ fn bbr_version_3_keeps_less_in_flight_than_ns3s_version_1() {
         let least = if buffer == 5 { 0.95 } else { 0.985 };
         assert!((least..1.0).contains(&(ours.goodput / goodput)), "{name}: goodput {}", ours.goodput);
         // Two properties of version 3 cause the lower goodput: half a BDP in flight for 200 ms every 5 s (version 1: four segments
-        // every 10 s), and, with five packets of buffer, the headroom of 15 % below the learnt inflight. Without them, and with a
-        // window of two BDPs, version 3 has more goodput than version 1.
+        // every 10 s), and, with five packets of buffer, the headroom of 15 % below the learnt inflight. Without them, and with
+        // a window of two BDPs, version 3 has more goodput than version 1.
         let alike =
             "law = \"bbr\", loss_thresh = 0.9, beta = 0.99, probe_rtt_interval = \"100 s\", min_rtt_window = \"200 s\"";
         let ours = self::ours(alike, buffer, delayed_ack);
