@@ -259,22 +259,22 @@ def test_a_shortened_run_notices_another_simulation(elephan: Command) -> None:
     assert elephan("answer", "own", "--ask", "--bless", "--store", "kept", "-q").code == 0
     assert elephan("answer", "--quick", "--bless", "--store", "kept", "-q").code == 0
     same = elephan("answer", "--quick", "--store", "kept", "-q")
-    assert (same.code, "0 of them moved" in same.err) == (0, True)
+    assert (same.code, "0 of them changed" in same.err) == (0, True)
     scenario = asking.EXAMPLES / "operators" / "own.toml"
     scenario.write_text(SCENARIO.replace("20 ms", "21 ms"))
     moved = elephan("answer", "--quick", "--store", "kept", "-q")
     assert moved.code == 1
-    assert "shortened runs moved: own" in moved.err
+    assert "short runs changed: own" in moved.err
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["satelite"], 'there is no answer "satelite"; did you mean "satellite"?'),
-        (["--bless"], "--bless: records what was run; say --ask, --repeat or --quick, too"),
+        (["--bless"], "--bless: records new results; give --ask, --repeat or --quick, too"),
         (["--ask", "--quick"], "--ask, --repeat, --quick: choose one"),
-        (["--quick", "--json"], "--json: shows published answers; leave out --ask, --repeat or --quick"),
-        (["--replications", "2"], "--replications: shortens --ask, and what it finds is not published; add --ask"),
+        (["--quick", "--json"], "--json: shows published answers; leave out --ask, --repeat and --quick"),
+        (["--replications", "2"], "--replications: shortens --ask, so its results are not published; add --ask"),
         (["--quick", "--replications", "2"], "not published; leave out --repeat, --quick and --bless"),
         (["--out", "x"], "--out: name one answer; elephan answer lists all"),
     ],

@@ -286,7 +286,7 @@ def test_a_table_becomes_an_array_over_its_labels(store: Store, results: list[Ru
     found = table.to_xarray(["a", "b"])
     assert dict(found.sizes) == {"a": 2, "b": 3}
     assert "<table" in table._repr_html_()
-    with pytest.raises(InputError, match="do not tell the rows apart"):
+    with pytest.raises(InputError, match="do not identify each row"):
         table.to_xarray(["a"])
     with pytest.raises(InputError, match='no column "c"'):
         table.to_xarray(["c"])

@@ -130,7 +130,7 @@ def test_a_sweep_may_be_a_mapping(tmp_path: Path) -> None:
 
 
 def test_no_worker_at_all_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="workers: 0 run nothing; give 1 to 1024"):
+    with pytest.raises(InputError, match="workers: 0 is out of range; give 1 to 1024"):
         sweep(BASE, over={"seed": [1, 2]}, store=tmp_path, workers=0)
 
 

@@ -104,7 +104,7 @@ def test_a_unit_at_the_end_of_a_list_holds_for_all_of_it(elephan: Command, small
             "links[0].buffer=10...100 packets:3",
             '"10...100 packets:3" has three dots; a range has two: 10..100 packets:3',
         ),
-        ("links[0].buffer=0.1..9 packets:3", "there are only whole packets"),
+        ("links[0].buffer=0.1..9 packets:3", "packets must be whole numbers"),
         ("links[0].buffer=4,5 kB,8 packets", "(1 of 3 points cannot be read, so none is run)"),
         ("links[0].buffer=1 bdp,1 bpd", 'unknown unit "bpd" in "1 bpd"'),
         ("links[0].queue=red,codle", 'unknown discipline "codle"; did you mean "codel"?'),

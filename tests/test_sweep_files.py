@@ -140,7 +140,7 @@ def test_places_without_quotes_are_understood_where_toml_allows_them() -> None:
         ({"over": {"seed": "1..x:3"}}, 's.toml: over."seed": "1..x:3" is not a range'),
         ({"over": {"seed": "1..5:1"}}, 's.toml: over."seed": "1" is not a valid number of values'),
         ({"over": {"seed": "0..5:3log"}}, "its ends must be above 0"),
-        ({"over": {"seed": "1 ms..5 MB:3"}}, "units that do not go together"),
+        ({"over": {"seed": "1 ms..5 MB:3"}}, "units of different kinds"),
         (
             {"zip": {"seed": [1, 2], "replications": [1]}},
             's.toml: zip: lists that go together have one length; here "s',

@@ -11,7 +11,8 @@ def main() -> None:
     SystemExit
         Always, with the exit code.
     """
-    # While modules are loaded nothing is under way: Ctrl-C ends the process at once and cannot get lost in an import.
+    # While modules are loaded no run is in progress, so Ctrl-C may end the process at once. An exception could get lost
+    # in an import.
     heeds = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if heeds:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -7,7 +7,7 @@ import os
 from elephan.errors import InputError
 
 MOST_WORKERS = 1024
-"""Maximum number of threads: more than any machine has cores, so that a larger number is a typing error."""
+"""Maximum number of threads. It is above the number of cores of any machine; a larger number is a typing error."""
 
 
 def check_workers(workers: int | None) -> None:
@@ -16,14 +16,11 @@ def check_workers(workers: int | None) -> None:
     Raises
     ------
     InputError
-        If there are none, or more than `MOST_WORKERS`.
+        If the number is below 1 or above `MOST_WORKERS`.
     """
     if workers is None or 1 <= workers <= MOST_WORKERS:
         return
-    many = "run nothing" if workers < 1 else "are more than any machine has cores for"
-    raise InputError(
-        f"workers: {workers} {many}; give 1 to {MOST_WORKERS}, or leave it out for as many as there are cores"
-    )
+    raise InputError(f"workers: {workers} is out of range; give 1 to {MOST_WORKERS}, or omit it to use all cores")
 
 
 def default_workers() -> int:

@@ -108,7 +108,7 @@ def answer(
         try:
             changed = run(chosen or answers(), store, bless=bless, quiet=quiet)
         except KeyboardInterrupt:
-            message = f"what was answered is in {store}; the same command goes on from there"
+            message = f"finished runs are in {store}; the same command continues from there"
             raise common.Interrupted(message) from None
     elif json:
         common.print_json([_document(each) for each in chosen or answers()])
@@ -136,14 +136,14 @@ def _check(*asked: bool, bless: bool, json: bool, replications: int | None) -> N
         message = "--ask, --repeat, --quick: choose one"
         raise InputError(message)
     if json and any(asked):
-        message = "--json: shows published answers; leave out --ask, --repeat or --quick, or ask first and with --bless"
+        message = "--json: shows published answers; leave out --ask, --repeat and --quick, or first use --ask --bless"
         raise InputError(message)
     if replications is not None and (not asked[0] or bless):
         said = "leave out --repeat, --quick and --bless" if bless or any(asked) else "add --ask"
-        message = f"--replications: shortens --ask, and what it finds is not published; {said}"
+        message = f"--replications: shortens --ask, so its results are not published; {said}"
         raise InputError(message)
     if bless and not any(asked):
-        message = "--bless: records what was run; say --ask, --repeat or --quick, too"
+        message = "--bless: records new results; give --ask, --repeat or --quick, too"
         raise InputError(message)
 
 
@@ -223,8 +223,8 @@ def _quick(chosen: Sequence[Answer], store: Path, *, bless: bool, quiet: bool) -
                     replace(before, shortened=values).write(each)
     named = ", ".join(changed[:FEW]) + (f" and {len(changed) - FEW} more" if len(changed) > FEW else "")
     if changed:
-        common.say(f"shortened runs moved: {named}; elephan answer ID --ask says whether the answer did")
-    common.say(f"{count(len(chosen), 'answer')} in short, {len(changed)} of them moved")
+        common.say(f"short runs changed: {named}; elephan answer ID --ask shows whether the answer has changed")
+    common.say(f"short runs of {count(len(chosen), 'answer')}: {len(changed)} of them changed")
     return changed
 
 

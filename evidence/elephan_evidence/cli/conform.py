@@ -247,4 +247,4 @@ def _show_list(suite: Suite, numbers: Sequence[int], *, details: bool, json: boo
         common.print_tables(common.fitted_table(["#", "case", "what", "stimulus"], rows, [False, True, True, True]))
     else:
         common.print_lines(*text_table(("#", "case", "what"), [row[:3] for row in rows]))
-        common.say(f"{count(len(cases), 'case')}; what each does to the sender: --details")
+        common.say(f"{count(len(cases), 'case')}; --details describes each")

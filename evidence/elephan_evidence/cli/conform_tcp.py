@@ -168,7 +168,7 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
     for script in others[:shown]:
         print_wrapped(*_first(script))
     left = len(others) - shown
-    say(f"{compared}; {f'{left} more and ' if left > 0 else ''}what was left out: --details")
+    say(f"{compared}; {f'{left} more and ' if left > 0 else ''}omitted lines: --details")
 
 
 def _counts(summary: Mapping[str, Any]) -> str:

@@ -86,10 +86,10 @@ def judge(
         _show_list([DataSet.read(find(name)) for name in sets or known()], json=json)
         return
     if quick and pages is not None:
-        message = "--pages: a page is about all cells; leave out --quick"
+        message = "--pages: a page needs all cells; leave out --quick"
         raise InputError(message)
     if held_out is not None and bless:
-        message = "--bless: a table is that of a set's own measurements; leave out --held-out"
+        message = "--bless: published tables use a set's own measurements; leave out --held-out"
         raise InputError(message)
     with ProgressLine("judge", quiet=quiet, of="runs") as line:
         line.interrupted = lambda: "nothing was written"

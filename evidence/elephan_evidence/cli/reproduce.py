@@ -134,7 +134,7 @@ def _show(document: Mapping[str, Any], *, every: bool) -> None:
     for each in changed[:FEW]:
         common.say(f"{each['id']}: {_plain(each['now'])}, was {_plain(each['was'])}")
     if len(changed) > FEW:
-        common.say(f"and {count(len(changed) - FEW, 'other verdict')} not as before")
+        common.say(f"and {count(len(changed) - FEW, 'other changed verdict')}")
     new = len(document["changed"]) - len(changed)
     runs = sum(each["points"] for each in document["experiments"])
     reused = sum(each["reused"] for each in document["experiments"])

@@ -1,10 +1,10 @@
 """Error of a model in the simulations nearest to a link, read from tables; nothing is simulated or computed.
 
-A link is found in the survey by law, discipline and senders, each with all of its settings, pacing too; then by buffer
-over bandwidth-delay product, number of flows, and that product in packets (divided by the flows it is the window of
-each). *Reason*: the only clock of a window law on a drop-tail queue is the round trip; runs at a tenth to ten times the
-rate, with the product unchanged, differ by a point (docs/decisions/0029). For laws and disciplines with a clock of
-their own, the rate must be near the survey's, too.
+A link is found in the survey by law, discipline and senders, with all settings, including pacing; then by buffer over
+bandwidth-delay product, number of flows, and this product in packets (divided by the flows it is the window of each).
+*Reason*: the only time scale of a window law on a drop-tail queue is the round trip. Runs at a tenth to ten times the
+rate, with the same product, differ by a point (docs/decisions/0029). If a law or discipline has a time scale of its
+own, the rate must be near the survey's, too.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ if TYPE_CHECKING:
     from elephan.results import NearDocument
 
 LEVELS = (2, 5, 10)
-"""Errors up to which a model is called good, fair and rough [points of utilization]."""
+"""Errors below which a model is called good, fair and rough [points of utilization]."""
 
 EDGE = 1.5
-"""Factor by which a link may be outside the grid: half a step of the grid."""
+"""Factor by which a link may be outside of the grid, about half a step of the grid."""
 
 CLOCKED = ("cubic", "nr-hstcp")
 """Laws of the survey whose growth depends on time or on their RTT, not only on round trips."""
 FREE = "drop-tail"
-"""The discipline without a clock; by default RED's thresholds are delays, too."""
+"""The discipline without a time scale of its own; even RED's thresholds are delays by default."""
 SAME_RATE = 2.0
-"""Largest ratio to the survey's rate for laws with a clock. Within it Cubic changes by a point, NR-HSTCP by two."""
+"""Largest ratio to the survey's rate for laws with a time scale of their own. Within it the utilization of CUBIC
+changes by a point, that of NR-HSTCP by two."""
 
 OF_THE_START = ("initial_ssthresh",)
 """Settings of senders that may differ from the survey's: a warm-up removes their effect on the measurements."""
@@ -62,7 +63,7 @@ class NearbyErrors:
     sentence : str
         The errors in words.
     never_surveyed : bool
-        Whether no run had such a law or such a discipline with these parameters; the model's error is then unknown.
+        Whether no run had this law and this discipline with these parameters; the model's error is then unknown.
 
     Examples
     --------
@@ -83,7 +84,7 @@ class NearbyErrors:
 
     @property
     def level(self) -> float:
-        """The first of `LEVELS` that the error does not exceed; infinite if none, NaN without a simulation nearby."""
+        """The first of `LEVELS` above the largest error; infinite if none is, NaN without a simulation nearby."""
         return level(self.largest)
 
     def to_json(self) -> NearDocument:
@@ -109,7 +110,7 @@ class NearbyErrors:
 
 
 def level(points: float) -> float:
-    """Return the first of `LEVELS` that an error does not exceed.
+    """Return the first of `LEVELS` that is above the magnitude of an error.
 
     Parameters
     ----------
@@ -118,7 +119,7 @@ def level(points: float) -> float:
     Returns
     -------
     float
-        Infinite if none, NaN if the error is NaN.
+        Infinite if none is, NaN if the error is NaN.
 
     Examples
     --------
@@ -159,7 +160,7 @@ def nearby(name: str, link: Bottleneck, buffer: float) -> NearbyErrors:
 
 
 def largest_error(name: str, link: Bottleneck, buffer: float) -> float:
-    """Return the largest error of `nearby`, without the words, which take time.
+    """Return the largest error of `nearby` without its sentence, which takes time to compute.
 
     Parameters
     ----------
@@ -183,7 +184,7 @@ def largest_error(name: str, link: Bottleneck, buffer: float) -> float:
 
 
 def _near(name: str, link: Bottleneck, buffer: float) -> tuple[list[float], list[SurveyCell], str]:
-    """Return a model's errors [points] at the corners of the cell around a link, the corners, or why there are none."""
+    """Return a model's errors [points] at the corners of a link's cell, and the corners; or why there are none."""
     family, unknown = _family(link), _never_surveyed(link)
     if family is None or unknown or (unknown := _other_senders(link, family)):
         return _unchecked(f"no run had {unknown}")
@@ -207,7 +208,7 @@ def _near(name: str, link: Bottleneck, buffer: float) -> tuple[list[float], list
     known = _errors(name)
     off = [POINTS * known[key] for key in map(_key, corners) if key in known]
     if not off:
-        return _unchecked("the model says nothing of the runs nearest to this link")
+        return _unchecked("the model does not apply to the runs nearest to this link")
     return off, corners, ""
 
 
@@ -216,7 +217,7 @@ def _unchecked(why: str) -> tuple[list[float], list[SurveyCell], str]:
 
 
 def _around(grid: Sequence[float], value: float) -> list[float]:
-    """Return the neighbours of a value in a grid: one at or just beyond a grid value, none far outside."""
+    """Return the neighbours of a value in a grid: one if it is on a grid value or just outside, none if far outside."""
     if not grid[0] / EDGE <= value <= grid[-1] * EDGE:
         return []
     below = [at for at in grid if at <= value * (1 + 1e-9)]
@@ -307,7 +308,7 @@ def _surveyed(link: Bottleneck, family: SurveyFamily) -> Bottleneck:
 
 @cache
 def _as_surveyed(family: SurveyFamily, rate_bps: float, packet_bytes: float, rtt_s: float, flows: int) -> Bottleneck:
-    """Return a link as the survey would have written it."""
+    """Return a link with this rate, packet size, RTT and number of flows, and otherwise with the survey's settings."""
     cell = SurveyCell(family, 1e3 * rtt_s, flows, 1.0)
     seen = bottleneck(written(cell, f"{rate_bps:.0f} bit/s", f"{packet_bytes:.0f} B").network, 0)
     assert seen is not None  # its only link carries its flows

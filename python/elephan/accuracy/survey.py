@@ -1,9 +1,9 @@
-"""Survey of simulations over buffer x flows x RTT, with which the models are compared: its grid and its scenarios.
+"""Survey of simulations over buffer, flows and RTT, with which the models are compared: its grid and its scenarios.
 
-Equal long flows on one link, RTTs within 4 % of their mean so that flows are not identical, access ten times as fast as
-the link, SACK, starts within the first second; timeouts are included. Four laws on drop-tail were run a second time
-with paced senders, as Linux paces. `tools/survey.py` runs it. *Differs from* real traffic: nothing else is on the link,
-and disciplines have their default parameters.
+Each run has equal long flows on one link, with RTTs within 4 % of their mean, so that flows are not identical, access
+ten times as fast as the link, SACK, and starts within the first second. Timeouts are included. Four laws on drop-tail
+were run a second time with pacing, as in Linux. `tools/survey.py` runs the survey. *Differs from* real traffic: the
+link has no other traffic, and disciplines have their default parameters.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class SurveyCell(NamedTuple):
 
 
 def written(cell: SurveyCell, rate: str = "", packet: str = f"{PACKET} B") -> Scenario:
-    """Write a cell as a scenario, whatever its necessary duration.
+    """Write a cell as a scenario. Its duration is a placeholder.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def written(cell: SurveyCell, rate: str = "", packet: str = f"{PACKET} B") -> Sc
         "packet": packet,
         "start": {"from": "0 s", "to": "1 s"},
         "traffic": {"kind": "bulk"},
-        # Slow start ends at the flow's share; large windows would need minutes to recover from its overshoot.
+        # Slow start ends at the flow's share of the BDP. After an overshoot, large windows take minutes to recover.
         "tcp": {"initial_ssthresh": max(2, round(cell.bdp / cell.flows)), "pacing": cell.family.pacing},
     }
     return Scenario.from_mapping(

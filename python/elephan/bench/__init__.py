@@ -46,7 +46,7 @@ def bench(
     peers : bool
         Run ns-2 too, once, if it is installed and can express the workload.
     quick : bool
-        Short simulated times: for a rough impression, not for published figures.
+        Use short simulated times. The results are too noisy for publication.
     progress : callable, optional
         Called with (next step, steps done, total steps).
 

@@ -20,9 +20,9 @@ KEYS = {"laws": "law", "slow-starts": "kind", "queues": "discipline", "traffic":
 class Need(TypedDict):
     """A condition under which a parameter, or the subject of a card, has an effect.
 
-    ``kind`` is ``is``, ``not`` or ``open`` if another key or parameter called ``name`` must have a ``value``, must have
-    another value, or must be left to be found; otherwise it names a property that the network must have. ``text`` is
-    the condition in words.
+    ``kind`` is ``is``, ``not`` or ``open`` if the key or parameter ``name`` must have the value ``value``, must have
+    another value, or must be left open, so that elephan determines it. Otherwise ``kind`` names a property that the
+    network must have. ``text`` is the condition in words.
     """
 
     kind: str
@@ -44,7 +44,8 @@ class CardParameter(TypedDict):
 class Card(TypedDict):
     """Metadata of one law, slow start, recovery, queue or kind of traffic.
 
-    ``needs`` lists the conditions for its purpose, ``without`` its behaviour if they are not met. Only lint rules have
+    ``needs`` lists the conditions under which it works as intended, ``without`` is its behaviour otherwise. Only lint
+    rules have
     ``why``. Only laws have ``remembers`` (growth depends on more than the current window and round-trip times) and
     ``response`` (the citation of the response function of a law that responds to loss alone).
     """

@@ -28,14 +28,14 @@ NAMES = {
 
 
 def idle_figure(causes: IdleCauses) -> Figure:
-    """Return the share of each bin of time in which the link was idle, by causes above each other.
+    """Return a figure of the share of time in which the link was idle, stacked by cause.
 
     Parameters
     ----------
     causes : IdleCauses
     """
     low, high = causes.found["from"], causes.found["to"]
-    # As many steps in each bin.
+    # Each bin has the same number of steps.
     step = causes.found["step"]
     width = step * math.ceil((high - low) / step / BINS)
     edges = np.append(np.arange(low, high, width, dtype=np.float64), high)
@@ -43,7 +43,7 @@ def idle_figure(causes: IdleCauses) -> Figure:
     idle = _binned(causes, [causes.found["idle_steps"]] * len(causes.periods), edges)
     left = _binned(causes, [period["rest_steps"] for period in causes.found["periods"]], edges)
     for k, period in enumerate(causes.periods):
-        # Without forks all of it is left.
+        # Without forks all of the idle time is the rest.
         rest = idle[k] if causes.found["periods"][k]["rest_steps"] is None else np.minimum(left[k], idle[k])
         shares["event"] += idle[k] - rest
         whole = sum(period.rest_ps.values())
@@ -56,13 +56,13 @@ def idle_figure(causes: IdleCauses) -> Figure:
         if not shares[name].any():
             continue
         top = base + 100 * shares[name] / np.diff(edges)
-        # Where it has no part, nothing is drawn.
+        # NaN where a cause has no share, so that nothing is drawn there.
         there = np.where(shares[name] > 0, 1.0, np.nan)
         held = [np.append(values * there, np.nan) for values in (top, base)]
         series.append(Series(label, x, held[0], held[1], held[0], colour=colour, kind="step", interval="share"))
         base = top
     alt = f"Idle time of {causes.link} over {format_time(causes.measured_s)}. {causes.sentence()}"
-    # A legend is for several.
+    # A single series has no legend, so the axis names it.
     what = f"idle time, {series[0].name}" if len(series) == 1 else "idle time"
     axis = Axis(what, "%", low=0.0, high=max(5.0, min(105.0, 1.1 * float(base.max()))))
     time = Axis("time", "s", low=low / 1e12, high=high / 1e12)
@@ -72,7 +72,7 @@ def idle_figure(causes: IdleCauses) -> Figure:
 def _binned(
     causes: IdleCauses, steps: Sequence[Sequence[Sequence[int]] | None], edges: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the idle time of each period in each bin, from the steps of each; a step lies where its middle is."""
+    """Return the idle time of each period in each bin, from the period's steps; the middle of a step decides its bin."""
     found = np.zeros((len(steps), edges.size - 1))
     arrays: dict[int, NDArray[np.float64]] = {}
     for k, (period, own) in enumerate(zip(causes.found["periods"], steps, strict=True)):

@@ -1,4 +1,4 @@
-"""Runs to be explained: a scenario, a folder of a run, or a run in a store; and the check that it runs as it did."""
+"""Runs to be explained: a scenario, a folder of a run, or a run in a store. A run must give the same results again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from elephan.store.errors import StoreError
 
 
 def find(run: Scenario | ReplicatedRun | str | Path, store: str | Path | None = None) -> Scenario | ReplicatedRun:
-    """Return a scenario or a run by what was given for it.
+    """Return the scenario or the run that a user has named.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def find(run: Scenario | ReplicatedRun | str | Path, store: str | Path | None = 
     try:
         with Store(store, readonly=True) as opened:
             stored = opened.get(str(run))
-            # What is read later is read from the folder.
+            # Read these now, while the store is open.
             _ = stored.scenario, stored.outcomes
             return stored
     except StoreError as error:
@@ -52,26 +52,27 @@ def find(run: Scenario | ReplicatedRun | str | Path, store: str | Path | None = 
 
 
 def check_scenario(scenario: Scenario, link: int, replication: int) -> None:
-    """Refuse what cannot be explained.
+    """Refuse scenarios, links and replications that cannot be explained.
 
     Raises
     ------
     InputError
+        With the reason.
     """
     where = scenario.origin
     fact = scenario.links[link]
     problem = ""
     if scenario.warmup_rule == AUTO:
-        problem = 'warmup: "auto" is settled by elephan run --out; give that folder, or a time'
+        problem = 'warmup: "auto" is determined by elephan run --out; give its folder, or a time'
     elif scenario.own_laws:
         law = sorted(scenario.own_laws)[0]
-        problem = f"law {law}: is not one of elephan's, and its state cannot be copied; forks need one that is"
+        problem = f"law {law}: is not one of elephan's; its state cannot be copied, which a fork needs"
     elif fact["count"] > 1:
         problem = f"link {fact['name']}: is an array of {fact['count']}; only single links can be explained"
     elif fact["pool"] is not None:
         problem = f"link {fact['name']}: shares memory; only links with a buffer of their own can be explained"
     elif fact["discipline"] == "xcp":
-        problem = f"link {fact['name']}: XCP sets windows without drops; there is nothing to leave out"
+        problem = f"link {fact['name']}: XCP sets windows without drops, so that no drop explains idle time"
     elif not 1 <= replication <= scenario.replications:
         problem = f"replication {replication}: there are {scenario.replications}, numbered from 1"
     if problem:
@@ -79,7 +80,7 @@ def check_scenario(scenario: Scenario, link: int, replication: int) -> None:
 
 
 def check_same(run: ReplicatedRun, link: int, replication: int, counted: tuple[int, int]) -> None:
-    """Check that a run was run again as it was: the link had as many arrivals and drops.
+    """Check that the new run equals the saved one: the link must have the same number of arrivals and drops.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def check_same(run: ReplicatedRun, link: int, replication: int, counted: tuple[i
     Raises
     ------
     InputError
-        If not, as when another version of elephan wrote it.
+        If a number differs, for example because another version of elephan wrote the saved run.
     """
     columns = run.outcomes[replication - 1].links
     dropped = sum(int(columns[name][link]) for name in columns if name.startswith("drops_"))

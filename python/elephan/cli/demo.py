@@ -14,7 +14,7 @@ from elephan.templates import example_path
 EXAMPLE = "Example:  elephan demo --out demo/"
 
 NAME, TARGET = "hstcp-1g", "utilization=0.95"
-"""Scenario and target of the demo: the first paper's link."""
+"""Scenario and target of the demo: the link of Barman2004."""
 
 
 def demo(

@@ -88,7 +88,7 @@ def _lines(found: RunEstimate | SweepEstimate, title: str, reason: str) -> list[
         f"parts of the memory: {shares}; the rest is the program itself"
         if shares
         else "nearly all of the memory is the program itself",
-        f"right within these factors, nineteen times in twenty: {factors}",
+        f"correct within these factors in 95 % of cases: {factors}",
     ]
 
 

@@ -15,7 +15,7 @@ def lint(
     strict: options.Strict = False,
     json: options.Json = False,
 ) -> None:
-    """Warn about what makes a scenario's numbers mean something else than intended; nothing is run."""
+    """Warn about properties that give a scenario's numbers another meaning than intended; nothing is run."""
     from elephan.lint import lint as look  # noqa: PLC0415 (a dozen modules; --help does without)
 
     read = read_scenario(scenario, set_, law)

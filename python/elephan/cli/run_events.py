@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 LOST, STATE, RTO, PROBE, UNDO = "lost", "ca_state", "rto", "tlp", "undo"
-"""Names of events; ``reo_timer`` is another."""
+"""Names of kinds of events in a record, which may also have ``reo_timer``."""
 
 QUIET = ("sack", "dupack", "acked")
 """Reasons of changes between Open and Disorder, at which nothing is lost."""

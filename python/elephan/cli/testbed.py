@@ -72,9 +72,9 @@ def run(
         print_document(document, tested.result.scenario)
         for one in tested.punctuality:
             late = f"late by up to {format_time(1e-6 * one['p99_us'])} at 99 %, {format_time(one['latest_s'])} at most"
-            say(f"testbed: {late}; stood still for {format_time(one['gap_s'])} at most; attempt {one['attempts']}")
+            say(f"testbed: {late}; the relay paused for at most {format_time(one['gap_s'])}; attempt {one['attempts']}")
     for difference in tested.differences:
-        say(f"testbed: not as the scenario says: {difference}")
+        say(f"testbed: differs from the scenario: {difference}")
     for objection in tested.objections:
         say(f"testbed: not valid: {objection}")
     raise typer.Exit(0 if tested.valid else 1)

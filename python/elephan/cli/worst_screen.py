@@ -1,4 +1,4 @@
-"""Screens of ``elephan attack`` and ``elephan size --worst-case``: the answer, the case, how far it is from proof."""
+"""Screens of ``elephan attack`` and ``elephan size --worst-case``: the answer, the worst case, and its confidence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Found = TypeVar("Found", "LawAttack", "WorstSizing")
 
 MOST_PLACES = 4
-"""Maximum number of places of a counterexample, or of what matters, on the screen; the file has all."""
+"""Maximum number of places of a counterexample, and of places that matter, on the screen; the file has all."""
 
 NO_PROOF = "A search is no proof: untried cases may be worse."
 
@@ -37,7 +37,7 @@ def attack_screen(found: LawAttack, out: Path | None) -> list[str]:
     """Return the screen of an attack on a law."""
     document, harm, case = found.to_json(), found.attack.harm, found.attack.worst
     worst, usual = write_value(harm, case.value), write_value(harm, found.usual)
-    lines = wrapped(f"{found.law}: {harm.words} {worst} in the worst case found; {usual} without what varies.")
+    lines = wrapped(f"{found.law}: {harm.words} {worst} in the worst case found; {usual} in the unvaried one.")
     for group in found.groups:
         each = " each" if group["flows"] > 1 else ""
         goodput = format_rate(float(f"{group['goodput_per_flow_bps']:.3g}"))
@@ -134,7 +134,7 @@ def _unseen(random: RandomCases) -> str:
 
 
 def _set_back(harm: Harm, matters: Mapping[str, float], before: str, most: int | None = MOST_PLACES) -> list[str]:
-    """Say which places matter: the value with one of them as it is in the file."""
+    """Show which places matter: the value if one of them is as in the file."""
     listed = ", ".join(f"{place} {write_value(harm, value)}" for place, value in list(matters.items())[:most])
     return wrapped(f"{before}: {listed}.") if listed else []
 
@@ -152,7 +152,7 @@ def _short(time_s: float) -> str:
 
 
 class WorstProgressDisplay:
-    """Passes the progress of attacks to the display, and keeps it for messages after Ctrl-C."""
+    """Passes the progress of attacks to a `ProgressLine`, and keeps the last progress for the message after Ctrl-C."""
 
     def __init__(self, line: ProgressLine) -> None:
         self.line = line
@@ -187,7 +187,7 @@ def search_worst(
     quiet: bool,
     json: bool,
 ) -> Found:
-    """Search with a progress line, write and print what was found; Ctrl-C ends it with a message."""
+    """Search with a progress line, then write and print the result; Ctrl-C ends the search with a message."""
     with ProgressLine(what, quiet=quiet) as line:
         found = search(WorstProgressDisplay(line))
         with writing(out):

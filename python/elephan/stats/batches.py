@@ -1,8 +1,8 @@
 """Mean of one long, correlated series with its interval, by non-overlapping batch means.
 
-Source: Schmeiser1982: 10 to 30 batches lose little and more are seldom worth having. A batch must be long
-against the memory of the series: it must hold several periods of a sawtooth. Where even the fewest batches are
-correlated, the interval is too short, or too long if they alternate, and `BatchMeans.is_settled` says so.
+Source: Schmeiser1982: 10 to 30 batches lose little precision, and more are seldom useful. A batch must be long compared
+with the correlation time of the series: it must contain several periods of a sawtooth. If even 10 batches are
+correlated, `BatchMeans.is_settled` is False: the interval is too short, or too long if batch means alternate.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class BatchMeans(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the batch means look uncorrelated (5 %), so that the interval is valid."""
+        """Whether the batch means are uncorrelated by a test at 5 %, so that the interval is valid."""
         return abs(self.lag1 + 1 / self.batches) <= 1.96 / math.sqrt(self.batches)
 
     @property
@@ -51,10 +51,10 @@ def batch_means(x: ArrayLike, batches: int | None = None) -> BatchMeans:
     Parameters
     ----------
     x : array_like, shape (n,)
-        Evenly spaced in time or by customer, without warm-up. What is left over when it is cut into batches is taken
-        off its beginning.
+        Evenly spaced in time, or one value per customer, without warm-up. If the length is not a multiple of the number
+        of batches, values at the beginning are omitted.
     batches : int, optional
-        The largest of `BATCHES` whose means look uncorrelated, the smallest if none does.
+        Number of batches; by default the largest of `BATCHES` whose means are uncorrelated, or else the smallest.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def batch_means(x: ArrayLike, batches: int | None = None) -> BatchMeans:
     Raises
     ------
     InputError
-        If there are fewer values than two to a batch, or fewer than two batches.
+        If there are fewer than two values per batch, or fewer than two batches.
 
     References
     ----------

@@ -1,7 +1,7 @@
 """Comparison of two variants under common random numbers: the interval of their difference.
 
-Source: LawKelton2000, Section 11.2. Variants of a scenario that keep its seed share their draws replication by
-replication, so what both feel alike cancels in the difference.
+Source: LawKelton2000, Section 11.2. Variants of a scenario with the same seed share their draws in each replication, so
+effects that the draws have on both cancel in the difference.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def paired(first: ArrayLike, second: ArrayLike) -> PairedDifference:
     Parameters
     ----------
     first, second : array_like, shape (replications,)
-        The same metric; the same replication at the same place.
+        The same metric of both variants, in the same order of replications.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def paired(first: ArrayLike, second: ArrayLike) -> PairedDifference:
     Raises
     ------
     InputError
-        If they are not equally many.
+        If the numbers of replications differ.
 
     References
     ----------

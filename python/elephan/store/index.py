@@ -1,4 +1,4 @@
-"""Index of a store: SQLite rows about the folders of runs, from which it can be rebuilt."""
+"""Index of a store: a SQLite database with rows about the folders of runs. It can be rebuilt from the folders."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Index:
         except BaseException:
             if self.connection.in_transaction:
                 self.rows("ROLLBACK TO attempt")
-            # A column or a name that is gone again must be asked for again; the view is made again if it was to be.
+            # Cached columns and names may have been rolled back. The view is still rebuilt if that was due before.
             is_new = self._is_new
             self._clear_caches()
             self._is_new = is_new
@@ -123,7 +123,7 @@ class Index:
         Raises
         ------
         StoreError
-            If a name differs from that of another label in case alone, or there are too many.
+            If a name differs from that of another label only in case, or if there are too many labels.
         """
         if not labels.keys() <= self._columns:
             there = self._columns = set(self.columns("points"))
@@ -141,7 +141,8 @@ class Index:
         Parameters
         ----------
         sets : iterable of dict
-            Its labels; those of `check` that another process was first to contradict stay in the folder alone.
+            Its labels. A set that `check` refuses, since another process has added a conflicting one, is not indexed;
+            it stays in the folder.
         """
         run_id, where = folder.id, folder.full["provenance"]
         summary = summarize(folder.full)
@@ -287,12 +288,13 @@ class Index:
         Parameters
         ----------
         sql : str, optional
-            A statement that asks it: only what that names is joined, since SQLite joins what it does not need, too.
+            A query of the view. Only links and groups that the query names are joined, because SQLite also joins tables
+            that it does not need.
 
         Returns
         -------
         str
-            SQL after the name of the view; it has at most as many links and groups as SQLite can join.
+            SQL from the name of the view on, with at most as many links and groups as SQLite can join.
         """
         columns, joins = self.results()
         if sql is not None and "*" not in sql.replace("count(*)", ""):
@@ -309,14 +311,14 @@ class Index:
         return f"results AS SELECT {', '.join(chosen)} FROM points AS p {' '.join(used)}"
 
     def results(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the columns of ``results`` and their sources, and the joins of those with ``points AS p``.
+        """Return the columns of ``results`` with their sources, and the joins of these sources with ``points AS p``.
 
         Returns
         -------
         dict of str to str
             Sources by column.
         dict of str to str
-            Joins by the alias with which sources begin.
+            Joins, by the alias with which a source begins.
         """
         columns = {name: f"p.{quoted(name)}" for name in self.names("labels")} | {"run": "r.id"}
         for name in (*RUN, "title", "engine_version"):

@@ -18,7 +18,7 @@ class StoreTable:
 
     Parameters
     ----------
-    arrow : pyarrow.StoreTable
+    arrow : pyarrow.Table
     """
 
     arrow: Any
@@ -53,7 +53,7 @@ class StoreTable:
         Parameters
         ----------
         axes : sequence of str
-            Together they must tell the rows apart.
+            Names of columns whose values together identify each row.
         """
         require("to_xarray", "xarray", "pandas")
         missing = [axis for axis in axes if axis not in self.columns]
@@ -61,7 +61,7 @@ class StoreTable:
             raise InputError(f'axes: there is no column "{", ".join(missing)}"; columns: {", ".join(self.columns)}')
         frame = self.to_pandas().set_index(list(axes))
         if not frame.index.is_unique:
-            raise InputError(f"axes: {', '.join(axes)} do not tell the rows apart; add what else differs")
+            raise InputError(f"axes: {', '.join(axes)} do not identify each row; add the other columns that differ")
         return frame.to_xarray()
 
     def _repr_html_(self) -> str:

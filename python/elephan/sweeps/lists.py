@@ -20,7 +20,7 @@ WHOLE = ("packets", "packet", "B")
 """Units of quantities that must be whole numbers."""
 
 DIGITS = 4
-"""Significant digits of the inner values of a range: enough to tell them apart, few enough to read."""
+"""Significant digits of the inner values of a range, as a compromise between precision and readability."""
 
 _READERS: tuple[Callable[[str], float], ...] = (seconds, bits_per_second, octets)
 
@@ -31,14 +31,14 @@ def read_list(place: str, given: object) -> list[Value]:
     Parameters
     ----------
     place : str
-        For messages.
+        Place of the scenario, for messages.
     given : list, tuple, range, NumPy array or str
-        Values, or a range; a list may hold ranges too.
+        Values, or a range; a list may contain ranges, too.
 
     Raises
     ------
     InputError
-        If it is neither, or has no values.
+        If `given` is neither a list nor a range, or has no values.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def read_list(place: str, given: object) -> list[Value]:
 def read_words(place: str, text: str) -> list[Value]:
     """Read a list from the command line: TOML, or ``a,b,c`` of values and ranges.
 
-    A unit behind the last number holds for numbers without one.
+    If only the last number has a unit, it applies to all numbers.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def read_words(place: str, text: str) -> list[Value]:
         raise InputError(message)
     if whole is not None:
         return read_list(place, [whole])
-    # Commas within quotes or braces part nothing.
+    # As TOML, so that commas within quotes or braces do not separate values.
     listed = _toml(f"[{text}]")
     if isinstance(listed, list):
         return read_list(place, listed)
@@ -138,7 +138,7 @@ def _toml(text: str) -> Value | None:
 
 
 class RangeEnds(NamedTuple):
-    """A range of quantities of one unit; whole if there are only whole numbers in it."""
+    """A range of quantities of one unit; `whole` if its values must be whole numbers."""
 
     first: float
     last: float
@@ -153,13 +153,13 @@ def read_ends(place: str, item: str) -> RangeEnds | None:
     Parameters
     ----------
     place : str
-        For messages.
+        Place of the scenario, for messages.
     item : str
 
     Returns
     -------
     RangeEnds or None
-        None if there is no ``..`` in it.
+        None if there is no ``..`` in `item`.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def read_ends(place: str, item: str) -> RangeEnds | None:
             first = _converted(item, written.low, unit)
         whole = unit in WHOLE or (not unit and written.low.isdecimal() and written.high.isdecimal())
         if unit in WHOLE and not (first.is_integer() and last.is_integer()):
-            message = f'"{item}" is not a range: there are only whole {unit}; write for example 1..100 {unit}:5log'
+            message = f'"{item}" is not a range: {unit} must be whole numbers; write for example 1..100 {unit}:5log'
             raise InputError(message)
     except InputError as error:
         raise InputError(f"{place}: {error}") from None
@@ -211,7 +211,7 @@ def _converted(item: str, quantity: str, unit: str) -> float:
             return reader(quantity) / reader(f"1 {unit}")
         except UnitError:
             continue
-    raise InputError(f'"{item}" is not a range: its ends have units that do not go together')
+    raise InputError(f'"{item}" is not a range: its ends have units of different kinds')
 
 
 def write_number(number: float, unit: str, digits: int, *, whole: bool) -> Value:

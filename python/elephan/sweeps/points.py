@@ -37,16 +37,16 @@ class SweepPoint:
     index : int
         Position in the sweep, from 0.
     labels : dict of str to value
-        Place by place the value as it is written; ``case`` holds the name of a case.
+        Values by place, as they are written; ``case`` is the name of a case.
     changes : dict of str to value
         Changes of the base, by place.
     base : Scenario
     key : str
-        Identity of what is asked, as `elephan.store.Store.key` has it.
+        Identity of the run, as `elephan.store.Store.key` computes it.
     cost : float [packets]
-        Expected work over all replications; 0 if it cannot be run.
+        Expected work over all replications; 0 if the point cannot be run.
     error : str or None
-        Reason why it is not a valid scenario.
+        Reason why the point is not a valid scenario.
     made : Scenario or None
         The resolved scenario, if it was kept.
     """
@@ -67,13 +67,13 @@ class SweepPoint:
         Raises
         ------
         ScenarioError
-            If it is none.
+            If the point is not a valid scenario.
         """
         return change(self.base, self.changes) if self.made is None else _bare(self.made)
 
     @property
     def text(self) -> str:
-        """Text that identifies a failed point: the base, followed by the point's changes."""
+        """Text that identifies a failed point: the base and the point's changes."""
         return f"{self.base.text}\n" + "".join(f"# {place} = {value!r}\n" for place, value in self.changes.items())
 
     def culprit(self) -> tuple[str | None, str]:
@@ -140,7 +140,7 @@ def change(base: Scenario, changes: Mapping[str, Value]) -> Scenario:
     Raises
     ------
     ScenarioError
-        If the result is none.
+        If the result is not a valid scenario.
     """
     return base.replace(dict(ordered(changes))) if changes else base
 
@@ -164,9 +164,9 @@ def expected_packets(facts: Mapping[str, Any], *, auto: bool = False, precise: b
     facts : mapping
         `Scenario.facts`.
     auto : bool
-        A pilot finds the warm-up.
+        Whether a pilot determines the warm-up.
     precise : bool
-        A precision is wanted.
+        Whether a precision is required.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def expected_packets(facts: Mapping[str, Any], *, auto: bool = False, precise: b
     load = [0.0] * len(facts["links"])
     for group in facts["groups"]:
         each = group["offered_bps"] or group["access_rate_bps"] or float("inf")
-        # No more than its narrowest link lets through: what does not say how much it offers may cross many links.
+        # At most the rate of its narrowest link, because the rate of some traffic is unknown.
         narrowest = min((_rate_bps(facts["links"][link]) for link in group["path"]), default=0.0)
         for link in group["path"]:
             load[link] += min(group["flows"] * each, narrowest)

@@ -1,4 +1,4 @@
-//! Outstanding-trip samples of a sender with timestamps: one from every ACK that acknowledges or SACKs something new.
+//! Round-trip time samples of a sender with timestamps: one from every ACK that acknowledges or SACKs something new.
 //!
 //! Source: RFC 7323, Section 4.1; Linux 6.12, `tcp_clean_rtx_queue` and `tcp_ack_update_rtt` (facts, not text): segments sent once
 //! are timed by when they left; where any of what is acknowledged was sent again, the timestamp says which copy arrived.
