@@ -117,7 +117,7 @@ mod linux {
         let place = hold(bytes).map_err(|error| format!("cannot be held in memory: {error}"))?;
         let path = CString::new(place.clone()).expect("no zero in it");
         #[expect(unsafe_code, reason = "calls of the C library")]
-        // SAFETY: loading runs the library's initialisation code, as the user wants.
+        // SAFETY: loading runs the library's initialisation code, which the user trusts.
         let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if handle.is_null() {
             return Err(format!("cannot be loaded: {}", error().replace(&format!("{place}: "), "")));
@@ -136,7 +136,7 @@ mod linux {
 
     /// Writes the bytes to a file in memory. Its name is never used again, because the linker identifies libraries by name.
     fn hold(bytes: &[u8]) -> std::io::Result<String> {
-        // Called by number, because some C libraries of the wheel have no function for it.
+        // A system call by number, because some C libraries that wheels must support have no function for it.
         #[expect(unsafe_code, reason = "a system call")]
         // SAFETY: the arguments are a name and a flag.
         let found = unsafe { libc::syscall(libc::SYS_memfd_create, c"law".as_ptr(), libc::MFD_CLOEXEC) };
@@ -144,7 +144,7 @@ mod linux {
             return Err(std::io::Error::last_os_error());
         }
         #[expect(unsafe_code, reason = "a descriptor that was just made")]
-        // SAFETY: no one else owns the file descriptor.
+        // SAFETY: nothing else owns the file descriptor.
         let mut file = unsafe { File::from_raw_fd(found as i32) };
         file.write_all(bytes)?;
         let place = format!("/proc/self/fd/{}", file.as_raw_fd());

@@ -1,7 +1,7 @@
 //! Loads laws into the running kernel and unloads them.
 //!
 //! Source: libbpf's documentation of `struct_ops` links and of pinning. A law that is *held* is unloaded when this process
-//! ends, even if it is killed; a law that is *kept* is pinned below `/sys/fs/bpf/elephan` and stays until it is taken out.
+//! ends, even if it is killed; a law that is *kept* is pinned below `/sys/fs/bpf/elephan` and stays until it is unloaded.
 
 use law::kernel::{LAWS, OBJECT, Params};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, MapType, Object, ObjectBuilder};
@@ -16,7 +16,7 @@ use std::time::Duration;
 const PINS: &str = "/sys/fs/bpf/elephan";
 /// The laws that sockets can choose.
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-/// The kernel's description of its own types (BTF).
+/// The BTF of the kernel: descriptions of its types.
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
 
 /// A type in that description that registers a law as long as a process holds the link; it exists since Linux 6.4.
@@ -175,7 +175,7 @@ pub fn hold_control(control: &Control) -> Result<Held, Error> {
         if let Some(params) = params.filter(|_| is(map.name(), "params")) {
             map.set_initial_value(params).map_err(|e| refused("setting parameters", &e))?;
         }
-        // libbpf also leaves out the programs of the maps that are left out.
+        // If a map is not created, libbpf does not load its programs either.
         if map.map_type() == MapType::StructOps && map.name() != variable {
             map.set_autocreate(false).map_err(|e| refused("leaving out a law", &e))?;
         }
@@ -245,7 +245,7 @@ fn pin(held: &mut Held, folder: &Path) -> Result<(), Error> {
 pub fn take_out(name: &str) -> Result<(), Error> {
     let (folder, called) = kept(name)?;
     check()?;
-    remove(&folder).map_err(|e| refused("taking the law out", &e))?;
+    remove(&folder).map_err(|e| refused("unloading the law", &e))?;
     // The kernel unregisters the law a moment later.
     for _ in 0..WAITS {
         if !offered()?.contains(&called) {
@@ -253,7 +253,7 @@ pub fn take_out(name: &str) -> Result<(), Error> {
         }
         wait();
     }
-    Err(refused("taking the law out", &"the kernel still offers it; somebody else holds it"))
+    Err(refused("unloading the law", &"the kernel still offers it, so another process holds it"))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the kernel tells nobody when a law is unregistered")]
@@ -320,7 +320,7 @@ fn kept(name: &str) -> Result<(PathBuf, String), Error> {
 fn counters(map: &impl MapCore, number: usize) -> Result<Counters, Error> {
     const WORDS: usize = 6;
     let found = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).map_err(|e| refused("reading counters", &e))?;
-    let bytes = found.ok_or_else(|| refused("reading counters", &"there are none"))?;
+    let bytes = found.ok_or_else(|| refused("reading counters", &"the law has none"))?;
     let mut words = bytes.chunks_exact(8).skip(WORDS * number).map(|word| {
         let mut copy = [0; 8];
         copy.copy_from_slice(word);

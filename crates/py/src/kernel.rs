@@ -54,7 +54,7 @@ pub fn kernel_check() -> PyResult<()> {
     loader::check().map_err(from_kernel)
 }
 
-/// Puts the law of `control` (as a scenario says it) into the kernel until it is taken out.
+/// Loads the law of `control` (as in a scenario) into the kernel, until it is unloaded.
 #[pyfunction]
 pub fn kernel_load(py: Python<'_>, control: &str) -> PyResult<()> {
     let law = read(control)?;

@@ -72,7 +72,7 @@ def idle_figure(causes: IdleCauses) -> Figure:
 def _binned(
     causes: IdleCauses, steps: Sequence[Sequence[Sequence[int]] | None], edges: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the idle time of each period in each bin, from the period's steps; the middle of a step decides its bin."""
+    """Return the idle time of each period in each bin. A step of a period counts in the bin of its middle."""
     found = np.zeros((len(steps), edges.size - 1))
     arrays: dict[int, NDArray[np.float64]] = {}
     for k, (period, own) in enumerate(zip(causes.found["periods"], steps, strict=True)):

@@ -86,17 +86,15 @@ Keep = Annotated[
     Path | None, option("--store DIR", "Keep the run in this store; a run that it already has is not repeated.")
 ]
 Json = Annotated[bool, option("--json", "Print one JSON document on stdout, and nothing else.")]
-Quiet = Annotated[bool, option("--quiet -q", "Show no progress, and only the warnings about runs that are too short.")]
+Quiet = Annotated[bool, option("--quiet -q", "No progress; warnings only about too short runs.")]
 Details = Annotated[bool, option("--details", "Show all details, not only the answer.")]
 Force = Annotated[bool, option("--force", "Run even if the memory may not suffice (see `elephan estimate`).")]
 Strict = Annotated[bool, option("--strict", "Treat warnings of `elephan lint` as errors: exit code 2.")]
 File = Annotated[Path | None, option("--out FILE", "Write this file instead of stdout.")]
 ReplaceFile = Annotated[bool, option("--force", "Replace FILE if it exists.")]
 ReplaceFiles = Annotated[bool, option("--force", "Replace files that exist.")]
-Device = Annotated[str | None, option("--dev NAME", "For lines of tc: the device through which the data leave.")]
+Device = Annotated[str | None, option("--dev NAME", "For tc: device through which the data leave.")]
 DeviceRtt = Annotated[
-    str | None, option("--rtt TIME", "For lines of tc: base RTT without netem's delay.", show_default="0.5 ms")
+    str | None, option("--rtt TIME", "For tc: base RTT without netem's delay.", show_default="0.5 ms")
 ]
-DeviceRate = Annotated[
-    str | None, option("--link-rate RATE", "For lines of tc: rate of the device.", show_default="1 Gbit/s")
-]
+DeviceRate = Annotated[str | None, option("--link-rate RATE", "For tc: rate of the device.", show_default="1 Gbit/s")]

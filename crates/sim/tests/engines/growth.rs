@@ -1,8 +1,8 @@
-//! Steps per packet grow slower than linearly: doubling the BDP, the flows or the losses per window raises them by less than 1.3.
-//! A step is an operation of a list, heap or set on one record of many (`base::steps`), counted where debug assertions are on;
-//! `make scaling` counts instructions of every sender.
+//! Steps per packet hardly grow: if the BDP, the flows or the losses per window are doubled, they grow by a factor below 1.3.
+//! A step is an operation of a list, heap or set on one of its entries (`base::steps`). Steps are counted if debug assertions
+//! are on; `make scaling` counts instructions of every sender.
 //!
-//! A logarithm adds a tenth here, and what is linear in one of them multiplies by two.
+//! An operation of logarithmic cost adds about a tenth here, one of linear cost doubles the steps.
 
 use base::steps::{count_steps, steps};
 use base::{RunMonitor, Time};
@@ -11,7 +11,7 @@ use sim::{FlowSite, LinkSite, Options, Outcome, Own, simulate, simulate_parts};
 
 const LIMIT: f64 = 1.3;
 
-/// A network: flows with windows of a thousand segments from the start, whatever their law.
+/// A network. Flows have windows of a thousand segments from the start, with any law.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     rate_mbps: u32,
@@ -20,18 +20,18 @@ struct Point {
     duration_s: f64,
 }
 
-/// Filled in two round trips: what does not fit into the buffer is lost at once.
+/// Point whose link is full after two round trips. Packets that exceed the buffer are dropped at once.
 const FILLED: Point = Point { rate_mbps: 600, flows: 2, loss: 0.0, duration_s: 0.4 };
 /// Point with some losses in every window.
 const LOSSY: Point = Point { loss: 0.005, ..FILLED };
-/// Windows of a few segments.
+/// Point with many flows, whose windows have a few segments.
 const MANY: Point = Point { flows: 100, ..FILLED };
 
 const fn twice_the_bdp(of: Point) -> Point {
     Point { rate_mbps: 2 * of.rate_mbps, ..of }
 }
 
-/// Each keeps its share of the BDP.
+/// Twice the flows on twice the rate, so that each has the same share of the BDP.
 const fn twice_the_flows(of: Point) -> Point {
     Point { flows: 2 * of.flows, ..twice_the_bdp(of) }
 }
@@ -40,7 +40,7 @@ const fn twice_the_losses(of: Point) -> Point {
     Point { loss: 2.0 * of.loss, ..of }
 }
 
-/// Law, recovery, more of `tcp`, discipline, and what is compared with what.
+/// Law, recovery, further keys of `tcp`, discipline, the point, and the function that doubles one of its values.
 type Pair = (&'static str, &'static str, &'static str, &'static str, Point, fn(Point) -> Point);
 
 const PAIRS: [Pair; 14] = [
@@ -98,7 +98,7 @@ fn cost(pair: Pair, point: Point) -> f64 {
     per_packet(steps() - before, &outcome)
 }
 
-/// Steps per packet, plus 20 for the cost without any list: at least two hundred instructions, of which a step takes ten.
+/// Steps per packet, plus 20 for the other costs of a packet: at least 200 instructions, of which a step takes about ten.
 fn per_packet(steps: u64, outcome: &Outcome) -> f64 {
     20.0 + steps as f64 / outcome.balance.sent as f64
 }
@@ -110,7 +110,7 @@ fn doubling_anything_costs_no_more_steps_per_packet() {
         let (_, _, _, _, point, twice) = pair;
         let (one, two) = (cost(pair, point), cost(pair, twice(point)));
         println!("{:.2} {one:.2} {two:.2} {pair:?}", two / one);
-        // Where nothing is counted nothing is seen.
+        // Below 20.1 no steps were counted, so the test would see nothing.
         if one < 20.1 || two >= LIMIT * one {
             above.push((pair, one, two));
         }
@@ -118,7 +118,7 @@ fn doubling_anything_costs_no_more_steps_per_packet() {
     assert!(above.is_empty(), "{above:?}");
 }
 
-/// First-in first-out, as a list from whose front all others are moved: what the test above must not let pass.
+/// First-in first-out queue as a list in which each departure moves all waiting packets: the test above must detect this.
 #[derive(Debug)]
 struct MovedUp {
     limit: Limit,
