@@ -80,7 +80,7 @@ impl Definition {
     }
 }
 
-/// Flags of an update: BPF_ANY, BPF_NOEXIST (only a new entry) and BPF_EXIST (only an existing one).
+/// Flags of an update: `BPF_ANY`, `BPF_NOEXIST` (only a new entry) and `BPF_EXIST` (only an existing one).
 const ANY: u64 = 0;
 const NEW: u64 = 1;
 const OLD: u64 = 2;
