@@ -249,7 +249,7 @@ def test_what_cannot_be_explained_is_refused_in_one_line() -> None:
         why(plain, "m")
     with pytest.raises(InputError, match="replication 2: there are 1"):
         why(plain, replication=2)
-    with pytest.raises(InputError, match="settled by elephan run --out"):
+    with pytest.raises(InputError, match="determined by elephan run --out"):
         why(_scenario(flow, warmup="auto"))
     with pytest.raises(InputError, match="XCP sets windows without drops"):
         why(_scenario(flow, link='queue = { discipline = "xcp" }'))

@@ -31,7 +31,7 @@ def test_this_machine_runs_simulations(elephan: Command, monkeypatch: pytest.Mon
     assert {row["status"] for row in rows.values()} <= {OK, LIMITED, MISSING, ELSEWHERE}
     assert all(row["found"] and row["purpose"] for row in rows.values())
     assert [row["name"] for row in rows.values() if row["needed"]] == ["Python", "extension", "engines"]
-    assert not [row for row in rows.values() if "could not be looked at" in row["found"]]
+    assert not [row for row in rows.values() if "the check failed" in row["found"]]
 
 
 def row(status: str, *, needed: bool = False) -> Probe:
@@ -78,7 +78,7 @@ def test_a_probe_that_breaks_or_hangs_is_one_row() -> None:
     probes = [Probe("", "broken", "", broken), Probe("", "needed", "", broken, needed=True), row(OK)]
     rows = doctor.examine(probes, longest_s=PATIENCE_S)
     assert [found.status for found in rows] == [LIMITED, MISSING, OK]
-    assert rows[0].found == "could not be looked at: OSError: the moon"
+    assert rows[0].found == "the check failed: OSError: the moon"
     [hung] = doctor.examine([Probe("", "hanging", "", hanging)], longest_s=0.1)
     end.set()
     assert (hung.status, hung.found) == (LIMITED, "no answer within 0.1 s")

@@ -320,7 +320,7 @@ def test_what_a_model_cannot_speak_of_is_said(name: str, scenario: Scenario, rea
     [
         ("staggered", queued("red"), "assumes that the buffer fills before anything is lost; here red"),
         ("staggered", LONG.replace({"flows[0].rtt": "120 ms"}), "flows with equal RTTs tend to lose together"),
-        ("droptail-fixed-point", LONG, "takes arrivals of many independent flows; here 10"),
+        ("droptail-fixed-point", LONG, "assumes arrivals of many independent flows; here 10"),
         ("droptail-fixed-point", LONG, "assumes packets arrive one by one; here a flow can send bursts"),
         ("red-fixed-point", queued("red"), "drops by the instantaneous queue, where RED takes an average"),
         ("red-fixed-point", queued("gared"), "assumes that the slope is settled"),

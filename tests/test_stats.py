@@ -149,8 +149,10 @@ def test_replications_needed_are_the_fewest_that_reach_the_half_width() -> None:
     spread = np.std([9.0, 10.0, 11.0, 10.5, 9.5], ddof=1)
     assert t_quantile(needed - 1) * spread / np.sqrt(needed) <= 0.2
     assert t_quantile(needed - 2) * spread / np.sqrt(needed - 1) > 0.2
-    with pytest.raises(InputError, match="at least two"):
+    with pytest.raises(InputError, match="replications: must be at least 2"):
         replications_needed(estimate([1.0]), 1, 0.1)
+    with pytest.raises(InputError, match="half_width: must be above 0"):
+        replications_needed(found, 5, 0.0)
 
 
 def test_the_bootstrap_of_a_median_is_where_the_binomial_puts_it() -> None:

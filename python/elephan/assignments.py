@@ -17,7 +17,7 @@ _DOTTED = re.compile(r"\.(\d+)(?=[.\[]|$)")
 
 
 def usual_place(place: str) -> str:
-    """Write a place with brackets around its numbers; the input may omit them, which needs no quotes in a shell.
+    """Write a place with its numbers in brackets. Users may write ``links.0``, which needs no quotes in a shell.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def parse_assignments(texts: Iterable[str] | None, **more: object) -> dict[str, 
     texts : iterable of str, optional
         As `parse_assignment` takes them.
     **more : object
-        Put over them; what is None was not given.
+        Values of options, which replace those of `texts`; None means that the option was not given.
 
     Returns
     -------
@@ -62,12 +62,13 @@ def parse_assignment(text: str) -> tuple[str, object]:
     Parameters
     ----------
     text : str
-        The value is TOML; what is not TOML is taken as text, so quotes may be left out. ``links.0`` is ``links[0]``.
+        The value is TOML. A value that is not TOML is taken as text, so quotes may be omitted. ``links.0`` is
+        ``links[0]``.
 
     Raises
     ------
     ScenarioError
-        If there is no ``=``, or the value begins as an inline table and is not one.
+        If there is no ``=``, or if the value begins like an inline table but is not valid.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def labelled(labels: Mapping[str, object]) -> str:
 
 
 def changed_title(title: str, changes: Mapping[str, object], most: int = 2) -> str:
-    """Return a title with the changes of a scenario, because the title of a file is about the file's own values.
+    """Return a title with the changes of a scenario, because the title of the file describes the unchanged values.
 
     Parameters
     ----------
@@ -145,7 +146,7 @@ def top_keys(places: Iterable[str]) -> set[str]:
 
 
 SHORT = {"tcp": "profile", "control": "law", "queue": "discipline", "traffic": "kind", "slow_start": "kind"}
-"""The key that a table has where a scenario file may write its value alone, as in ``tcp = "linux"``."""
+"""Key of a table whose value may be written instead of the table: ``tcp = "linux"`` means ``{ profile = "linux" }``."""
 
 
 def assign(mapping: dict[str, Any], place: str, value: object) -> None:
@@ -156,8 +157,8 @@ def assign(mapping: dict[str, Any], place: str, value: object) -> None:
     mapping : dict
         The file as TOML gives it; changed in place.
     place : str
-        Such as ``links[0].buffer``, ``links.0.buffer`` or ``flows[bulk].control.law``. Tables in between are made where
-        they are missing or written as a word (`SHORT`).
+        Such as ``links[0].buffer``, ``links.0.buffer`` or ``flows[bulk].control.law``. Missing tables on the way are
+        created, and values of `SHORT` are replaced by tables.
 
     Raises
     ------

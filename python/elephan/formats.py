@@ -33,7 +33,7 @@ def unstamped(document: Mapping[str, Any], where: str) -> dict[str, Any]:
     Parameters
     ----------
     where : str
-        The file, for the message.
+        Name of the file, for messages.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Regions of accuracy of each model: its errors over buffer x flows x RTT, as maps."""
+"""Regions of accuracy of each model: maps of its errors over buffer, flows and RTT."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _of(family: SurveyFamily) -> tuple[str, str, str]:
 
 
 def label(points: float) -> str:
-    """Format the level of an error; beyond the first level with its sign.
+    """Format the level of an error, with the sign of the error if it is above the first level.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Answer to the question why a link was idle: a table of charges that add up to the idle time."""
+"""Causes of a link's idle time: charges that add up to it."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ DOCUMENT = "why.json"
 
 LIMITS = {
     "timeout": "waiting for retransmission timers",
-    "recovery": "repair of losses elsewhere",
+    "recovery": "recovery from losses at other links",
     "slow_start": "slow start",
-    "window": "congestion windows that grow",
+    "window": "growing congestion windows",
     "receive_window": "receive windows",
     "application": "applications that offer no data",
 }
-"""Limits of senders while nothing is dropped or marked at the link, by the names of the engine."""
+"""Descriptions of the limits of senders in a fork without drops and marks at the link, by the engine's names."""
 
 LEAST_NAMED = 0.1
-"""Least share of the idle time for which a limit of the senders is named beside events."""
+"""Share of the idle time from which the sentence names a limit of the senders in addition to events."""
 
 MOST_OF_EVENTS = 0.5
-"""Share of the idle time charged to all events from which one event is named alone."""
+"""Share of the idle time charged to all events from which the sentence names only the largest event."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Period:
     charged_ps : dict of int to int
         Idle time charged to events, by their index in `IdleCauses.events` [ps].
     rest_ps : dict of str to int
-        Idle time charged to what limits the senders, by the names of `LIMITS` [ps].
+        Idle time charged to the limits of the senders, by the names of `LIMITS` [ps].
     is_cut : bool
         Whether earlier events, which may have had an effect, were not examined.
     """
@@ -147,7 +147,7 @@ class IdleCauses:
 
     @cached_property
     def events(self) -> tuple[Charge, ...]:
-        """Loss events in the order of time, those of the warm-up too; most of them may have no effect."""
+        """Loss events in the order of time, including those of the warm-up. Many have no idle time."""
         counts = ("dropped", "marked", "hit", "flows")
         return tuple(
             Charge(
@@ -173,7 +173,7 @@ class IdleCauses:
 
     @cached_property
     def charges(self) -> tuple[Charge, ...]:
-        """Charges other than zero, the largest first; their idle times add up to `idle_ps`."""
+        """Charges above zero, the largest first; their idle times add up to `idle_ps`."""
         rest = [Charge(name, sum(period.rest_ps[name] for period in self.periods)) for name in LIMITS]
         return tuple(
             sorted(

@@ -1,7 +1,7 @@
 """Simulation speed of this machine, measured once by a short run and cached for a week in the user's cache folder.
 
-A run's cost is counted in packets of the measured run: the relative costs of links, laws and numbers of flows are
-approximately the same on every machine, see `elephan.costs.work`.
+The cost of a run is expressed in packets of this short run, because relative costs of links, laws and numbers of flows
+are approximately the same on every machine (`elephan.costs.work`).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from pathlib import Path
 from elephan import _native
 
 PROBE = files("elephan.costs").joinpath("probe.toml").read_text(encoding="utf-8")
-"""Scenario of the measurement: a quarter of a million packets, some hundredths of a second."""
+"""Scenario of the measurement. It has 250,000 packets and takes a few hundredths of a second."""
 
 TIMES = 3
-"""Number of measurements, of which the fastest counts, because the others were disturbed."""
+"""Number of measurements. The fastest counts, as other processes disturb the others."""
 
 KEPT_S = 7 * 86_400.0
 """Time for which a measurement stays valid [s]."""
@@ -47,7 +47,7 @@ def ns_per_packet() -> float:
         if kept["name"] == name and 0 <= time.time() - kept["at"] < KEPT_S and 0 < kept["ns_per_packet"] < 1e6:
             return float(kept["ns_per_packet"])
     measured = measure_ns_per_packet()
-    # A folder that cannot be written costs a measurement each time, and nothing else.
+    # If the folder cannot be written, the speed is measured each time.
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{FILE}-{os.getpid()}")
@@ -62,7 +62,7 @@ def measure_ns_per_packet() -> float:
     Returns
     -------
     float [ns]
-        Processor time, not that of the clock on the wall.
+        Processor time, not wall-clock time.
     """
     canonical = _native.resolve(PROBE)[0]
     costs = []

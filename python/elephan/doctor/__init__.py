@@ -86,8 +86,8 @@ def _look(probe: Probe, longest_s: float) -> ProbeFinding:
         try:
             found.append(probe.look())
         except Exception as error:
-            # Whatever fails in one probe, the other rows are shown.
-            found.append(ProbeFinding(broken, f"could not be looked at: {type(error).__name__}: {error}"))
+            # An error of one probe must not hide the results of the others.
+            found.append(ProbeFinding(broken, f"the check failed: {type(error).__name__}: {error}"))
 
     # A hanging thread is abandoned, and does not keep Python from exiting.
     thread = threading.Thread(target=look, daemon=True)

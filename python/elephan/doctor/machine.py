@@ -1,6 +1,6 @@
 """Probes of the machine: cores, memory, disks, terminal.
 
-The limits of containers count: control groups (versions 1 and 2) and the cores that a process may use.
+The probes respect the limits of containers: control groups (versions 1 and 2) and CPU affinity.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def cores() -> ProbeFinding:
     usable = min(allowed, quota)
     if usable >= there:
         return ProbeFinding(OK, f"{there}")
-    why = "its CPU affinity" if allowed < there else "the quota of its control group"
-    return ProbeFinding(LIMITED, f"{usable:.3g} of {there}: {why} allows this process no more")
+    why = "the CPU affinity" if allowed < there else "the quota of the control group"
+    return ProbeFinding(LIMITED, f"{usable:.3g} of {there}, limited by {why}")
 
 
 def cpu_quota(folder: Path) -> float:
@@ -62,7 +62,7 @@ def memory() -> ProbeFinding:
     """Report the memory available to runs."""
     available = available_memory(Path("/proc/meminfo"))
     if available is None:
-        return ProbeFinding(ELSEWHERE, "this system does not say")
+        return ProbeFinding(ELSEWHERE, "unknown on this system")
     limit = memory_limit(CGROUPS)
     memory = min(available, limit)
     found = f"{gigabytes(memory)} available" + (", the limit of the control group" if limit < available else "")

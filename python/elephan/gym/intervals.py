@@ -57,7 +57,7 @@ class Interval:
     timeouts: Floats
     """Expired retransmission timers."""
     loss_events: Floats
-    """Times at which a law would have cut its window: at most one for all losses and marks of a window."""
+    """Number of reductions that a law would have made: at most one for all losses and marks of a window."""
     rtt_s: Floats
     """Mean round-trip time of the ACKs [s]; without ACKs that of the step before; 0 before the first."""
     srtt_s: Floats
@@ -120,14 +120,14 @@ FEATURES = {
     for name, column, low, high, meaning in (
         ("throughput", "throughput_share", 0.0, 1.0, "throughput over the largest of the episode so far (Orca)"),
         ("loss", "loss_ratio", 0.0, 1.0, "retransmissions over segments sent"),
-        ("events", "loss_events", 0.0, 1.0, "whether a law would have cut its window"),
+        ("events", "loss_events", 0.0, 1.0, "whether a law would have reduced its window"),
         ("timeouts", "timeouts", 0.0, 1.0, "whether the retransmission timer expired"),
-        ("rtt_ratio", "rtt_ratio", 1.0, 100.0, "mean over least round-trip time (Aurora)"),
+        ("rtt_ratio", "rtt_ratio", 1.0, 100.0, "mean over minimum round-trip time (Aurora)"),
         ("rtt_gradient", "rtt_gradient", -10.0, 10.0, "rise of the mean round-trip time [s/s] (Aurora)"),
         ("sending_ratio", "sending_ratio", 0.0, 100.0, "segments sent over delivered (Aurora)"),
         ("cwnd", "cwnd_log2", 0.0, 20.0, "window [log2 of segments]"),
         ("in_flight", "in_flight_ratio", 0.0, 100.0, "segments in flight over the window"),
-        ("waiting", "waiting", 0.0, 1e6, "packets at the link, which no sender knows"),
+        ("waiting", "waiting", 0.0, 1e6, "packets that wait at the link, unknown to a sender"),
     )
 }
 """Features that an agent may observe, by name."""

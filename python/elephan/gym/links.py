@@ -43,7 +43,7 @@ ROUNDS = "rtt"
 """Unit of an interval in round-trip times."""
 
 _SORTS = ("transfer", "application")
-"""Kinds of traffic whose flows have one sender each from start to end."""
+"""Kinds of traffic whose flows each have one sender from start to end."""
 
 
 def _interval(text: str | float) -> tuple[float | None, float]:
@@ -53,7 +53,7 @@ def _interval(text: str | float) -> tuple[float | None, float]:
         with contextlib.suppress(ValueError):
             number = float(text.removesuffix(ROUNDS)) if unit == ROUNDS else seconds(text)
     if not (math.isfinite(number) and number > 0):
-        raise InputError(f'interval: {text} is no time above 0; give for example "10 ms" or "1 rtt"')
+        raise InputError(f'interval: {text} is not a time above 0; give for example "10 ms" or "1 rtt"')
     return (None, number) if unit == ROUNDS else (number, 1.0)
 
 
@@ -130,15 +130,15 @@ class Links:
         self.reward = reward_of(reward)
         self.names = None if flows is None else tuple(flows)
         self.drawn = [each if callable(each) else None for each in scenarios]
-        # A drawn scenario is known only from its first episode on; until then one draw tells the number of flows.
+        # A drawn scenario is known only when its first episode begins. One draw gives the number of flows before.
         first = [each(np.random.default_rng(0)) if callable(each) else Scenario.from_any(each) for each in scenarios]
         if not first:
-            raise InputError("scenarios: there are none; give one for each link")
+            raise InputError("scenarios: the list is empty; give one for each link")
         driven = [_driven(scenario, self.names) for scenario in first]
         counts = [sum(group.flows for group in groups) for groups in driven]
         if len(set(counts)) > 1:
             raise InputError(
-                f"scenarios: one link has {count(min(counts), 'driven flow')}, another {max(counts)}; give as many"
+                f"scenarios: one link has {count(min(counts), 'driven flow')}, another {max(counts)}; make them equal"
             )
         self.flows = counts[0]
         self.shape = (len(first), self.flows)
@@ -210,5 +210,5 @@ class Links:
         """Simulate the episode of link `i` to its end without further decisions; return the columns of its run."""
         columns = self._runs.finish(i)
         if columns is None:
-            raise InputError(f"link {i}: its episode has not begun; reset it before")
+            raise InputError(f"link {i}: its episode has not begun; call reset first")
         return columns

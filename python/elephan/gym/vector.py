@@ -20,13 +20,13 @@ from elephan.units import count
 class LinkVectorEnv(VectorEnv[np.ndarray, Any, np.ndarray]):
     """Several links, each with the same number of driven flows; one call steps all of them, on several threads.
 
-    The results are those of as many `LinkEnv` in a ``SyncVectorEnv``. After the last step of an episode the next step
-    begins another and ignores the action (``AutoresetMode.NEXT_STEP``).
+    The results are those of the same number of `LinkEnv` in a ``SyncVectorEnv``. The step after the last one of an
+    episode begins a new episode and ignores the action (``AutoresetMode.NEXT_STEP``).
 
     Parameters
     ----------
     scenarios : sequence of Scenario, Path, str or callable, optional
-        One for each link, as `LinkEnv` takes them. By default ``num_envs`` times the same.
+        One for each link, as `LinkEnv` takes them. By default `LINK` for each of ``num_envs`` links.
     num_envs : int
         Number of links if ``scenarios`` is not given.
     threads : int

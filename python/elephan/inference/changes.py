@@ -1,4 +1,4 @@
-"""Effect of changes on an inferred path, over the middle and the ends of the answer."""
+"""Effect of changes on an inferred path, computed for the middle and the ends of the answer's intervals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from elephan.scenario import Scenario
 
 
 def what_if(answer: Answer, changes: Iterable[tuple[str, Mapping[str, object]]]) -> list[dict[str, Any]]:
-    """Run the middle and the ends of an answer as they are, and with each change.
+    """Run the scenarios of the middle and of the ends of an answer, unchanged and with each change.
 
     Parameters
     ----------
@@ -23,15 +23,16 @@ def what_if(answer: Answer, changes: Iterable[tuple[str, Mapping[str, object]]])
     -------
     list of dict
         ``path`` (name), ``goodput_bps``, ``queueing_delay_s`` and ``loss_ratio`` of the middle, ``paths`` (number of
-        scenarios); of a change also ``difference``: of each quantity the one of the middle, the lowest and the highest.
+        scenarios). A row of a change also has ``difference``: for each quantity its change in the middle, and the
+        smallest and the largest one.
 
     Raises
     ------
     InputError
-        If a change is not understood.
+        If a change is not valid.
     """
     texts = (answer.scenario(), *answer.scenarios_of_ends())
-    # All are read before any is run.
+    # All changes are checked before the first run.
     variants = [
         (name, [Scenario.from_text(text, "infer").replace(change) for text in texts])
         for name, change in (("as it is", {}), *changes)

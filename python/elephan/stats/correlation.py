@@ -1,6 +1,6 @@
 """Correlation of a series with itself: autocorrelation and effective sample size.
 
-Source: the sum of autocorrelations is cut where neighbouring pairs of them cease to be positive, Geyer1992.
+Source: Geyer1992: autocorrelations are summed up to the first neighbouring pair whose sum is not positive.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ def autocorrelation(x: ArrayLike, lags: int | None = None) -> NDArray[np.float64
     ----------
     x : array_like, shape (n,)
     lags : int, optional
-        The largest; n - 1 by default.
+        The largest lag; n - 1 by default.
 
     Returns
     -------
     ndarray of float, shape (lags + 1,)
-        Divided by n at every lag, which makes it positive definite. One at lag 0 and zero elsewhere if nothing varies.
+        Sums are divided by n at every lag, which makes the result positive definite. For a constant series, 1 at lag 0
+        and 0 elsewhere.
 
     Examples
     --------
@@ -31,12 +32,12 @@ def autocorrelation(x: ArrayLike, lags: int | None = None) -> NDArray[np.float64
     values = np.asarray(x, dtype=float)
     most = values.size - 1 if lags is None else min(lags, values.size - 1)
     centred = values - values.mean()
-    # Twice the length, so that the end does not meet the beginning.
+    # Padded to twice the length, so that the convolution is not circular.
     spectrum = np.fft.rfft(centred, 2 * values.size)
     sums = np.fft.irfft(np.abs(spectrum) ** 2, 2 * values.size)[: most + 1]
     found = np.zeros(most + 1)
     found[0] = 1.0
-    # A constant minus its mean is only rounding.
+    # The difference of a constant series and its mean consists of rounding errors.
     if sums[0] > values.size * (1e-12 * np.abs(values).max(initial=0.0)) ** 2:
         found = sums / sums[0]
     return found
@@ -53,7 +54,7 @@ def effective_size(x: ArrayLike) -> float:
     Returns
     -------
     float
-        From 1 to n: what alternates is not counted as more than it is.
+        From 1 to n. For an alternating series, whose mean is more precise, it is n.
 
     References
     ----------

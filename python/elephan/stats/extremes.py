@@ -1,7 +1,7 @@
-"""Extremes beyond a sample: a generalised Pareto distribution fitted to its tail.
+"""Extremes above a sample's largest value: a generalised Pareto distribution fitted to the sample's tail.
 
 Source: J. R. M. Hosking, J. R. Wallis, Parameter and quantile estimation for the generalized Pareto distribution,
-Technometrics 29(3), 1987: probability-weighted moments, which small samples bear better than maximum likelihood.
+Technometrics 29(3), 1987: probability-weighted moments, which suit small samples better than maximum likelihood.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 TAIL = 0.25
-"""Share of the sample that is its tail."""
+"""Share of the sample that counts as its tail."""
 
 FEWEST = 25
-"""Smallest tail that is fitted: fewer values leave its shape unknown."""
+"""Smallest number of values of a tail to which the distribution is fitted."""
 
 RESAMPLES = 400
-"""Bootstrap samples of the interval; its ends are their 2.5 % and 97.5 % quantiles."""
+"""Number of bootstrap samples. The ends of the interval are their 2.5 % and 97.5 % quantiles."""
 
 
 class TailEstimate(NamedTuple):
@@ -30,7 +30,7 @@ class TailEstimate(NamedTuple):
     low, high : float
         Interval of 95 %, by bootstrap.
     end : float
-        Largest value that the fitted distribution has; infinite if its shape is not below 0.
+        Upper end of the fitted distribution; infinite if its shape parameter is not below 0.
     """
 
     level: float
@@ -49,7 +49,7 @@ def upper_tail(values: ArrayLike, draws: float, *, seed: int = 0) -> TailEstimat
     draws : float
         Number of draws of which one exceeds the level.
     seed : int
-        Of the bootstrap.
+        Seed of the bootstrap.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def upper_tail(values: ArrayLike, draws: float, *, seed: int = 0) -> TailEstimat
 
 
 def _fit(sample: NDArray[np.float64], draws: float) -> tuple[float, float]:
-    """Return the level that one of the given number of draws exceeds, and the upper end, of a sorted sample."""
+    """Return the level that one of `draws` draws exceeds, and the upper end, both fitted to a sorted sample."""
     count = max(FEWEST, round(TAIL * sample.size))
     start, tail = sample[-count - 1], sample[-count:] - sample[-count - 1]
     below = (np.arange(1, count + 1) - 0.35) / count

@@ -20,12 +20,12 @@ _TITLES = {
     "groups": "a row for each run and group of flows",
     "points": "a row for each set of labels of a run; a column for each label",
     "failures": "a row for each point that failed",
-    "names": "a row for each label, link and group there is",
+    "names": "a row for the name of each label, link and group",
 }
 """Contents of each table, in the order of display."""
 
 LABEL = "label"
-"""Meaning of a column that is one."""
+"""Meaning of a column of a label."""
 
 _KEYS = {
     "run": "number of the run in this store; joins runs, links, groups and points",
@@ -36,21 +36,21 @@ _KEYS = {
 
 _MEANINGS: dict[str, dict[str, str]] = {
     "runs": {
-        "id": "what elephan store show takes: the hash of scenario, seed and version",
+        "id": "id of the run, as elephan store show takes it: the hash of scenario, seed and version",
         "seed": "seed of the run",
-        "replications": "how many there are; what is measured is their mean",
+        "replications": "number of replications, of which measured columns are means",
         "duration_s": "simulated time, warm-up included",
         "warmup_s": "simulated time that is not measured",
-        "packets_delivered": "of all replications",
-        "scenario_id": "hash of the scenario, where the run has another",
+        "packets_delivered": "packets delivered in all replications",
+        "scenario_id": "hash of the scenario, if it differs from the id",
         "title": "title of the scenario",
-        "engine": "which engine ran it",
-        "engine_version": "its version",
-        "warmup_rule": "stated, or what found the warm-up",
+        "engine": "engine that ran the scenario",
+        "engine_version": "version of the engine",
+        "warmup_rule": "stated, or the rule that determined the warm-up",
         "wall_s": "seconds that the run took",
-        "written": "when it was written",
-        "sha256": "checksums of the files of its folder, for verify",
-        "sizes": "their sizes",
+        "written": "time at which the run was stored",
+        "sha256": "checksums of the files of the run's folder, for verify",
+        "sizes": "sizes of these files",
         **long_names(FAIRNESS),
     },
     "links": {
@@ -58,23 +58,23 @@ _MEANINGS: dict[str, dict[str, str]] = {
         **long_names(LINK_FACTS, LINKS),
     },
     "groups": {
-        "law": "congestion control; empty of datagrams",
+        "law": "congestion control; empty for datagrams",
         "recovery": "loss recovery",
-        "flows": "how many flows",
+        "flows": "number of flows",
         **long_names(GROUPS, TRANSFERS),
     },
     "points": {"point": "number of the point", "labels": "the set of labels, as JSON"},
     "failures": {
-        "key": "what identifies the point",
-        "labels": "its labels, as JSON",
-        "scenario": "its scenario, as it would have run",
-        "error": "what went wrong",
-        "written": "when",
+        "key": "identity of the point",
+        "labels": "labels of the point, as JSON",
+        "scenario": "text of the point's scenario",
+        "error": "error message",
+        "written": "time of the failure",
     },
     "names": {
         "kind": "labels, links or groups",
-        "number": "its number in this store",
-        "position": "the first place of a link or group; of a label 1 if it was ever a boolean",
+        "number": "number of the name in this store",
+        "position": "first position of a link or group; for a label, 1 if it ever had a boolean value",
     },
 }
 
@@ -133,13 +133,13 @@ def described(index: Index | None = None) -> list[DescribedTable]:
 
 
 def gathered(columns: Iterable[DescribedColumn], index: Index) -> tuple[list[DescribedColumn], dict[str, list[str]]]:
-    """Put the columns of ``results`` together that all links or all groups have, as LINK.utilization.
+    """Merge the columns of ``results`` of all links, and those of all groups, into one such as LINK.utilization.
 
     Returns
     -------
     columns : list of DescribedColumn
     names : dict of str to list of str
-        What LINK and GROUP stand for.
+        Names of the links and groups for which LINK and GROUP stand.
     """
     kinds = _kinds(index)
     found: dict[DescribedColumn, None] = {}
@@ -157,7 +157,7 @@ def gathered(columns: Iterable[DescribedColumn], index: Index) -> tuple[list[Des
 
 
 def _kinds(index: Index) -> dict[str, str]:
-    """Whether a name before the dot of a column of ``results`` is one of links or of groups."""
+    """Return the kind, links or groups, of each name that is before the dot of a column of ``results``."""
     links = index.names("links")
     return {shown_as(kind, name, links): kind for kind in KINDS for name in index.names(kind)}
 

@@ -82,7 +82,7 @@ def read(store: Path) -> list[dict[str, str]]:
             values = json.loads(path.read_bytes())
             found.append({name: str(values[name]) for name in NAMES})
         except (OSError, ValueError, KeyError, TypeError):
-            continue  # Without it the point is only tried again.
+            continue  # Without the file the point is run again.
     return found
 
 

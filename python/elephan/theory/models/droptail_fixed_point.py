@@ -27,7 +27,7 @@ from elephan.theory.response import Floats
 
 
 def columns(found: list[list[FixedPoint]]) -> dict[str, Floats]:
-    """Arrange fixed points as columns; of several, the one of the smallest load.
+    """Arrange fixed points as columns. A row with several fixed points shows the one with the smallest load.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def prediction(link: Bottleneck, found: list[list[FixedPoint]]) -> Prediction:
     Returns
     -------
     Prediction
-        As exponential service is memoryless, the number that an arrival finds is its wait in service times.
+        With exponential service, which is memoryless, the mean wait is the mean backlog in service times.
 
     Examples
     --------
@@ -98,12 +98,12 @@ def doubts(link: Bottleneck) -> list[str]:
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
     >>> doubts(bottleneck(Scenario.from_text(EXAMPLE).network, 0))[0]
-    'takes arrivals of many independent flows; here 2, whose losses come together'
+    'assumes arrivals of many independent flows; here 2, whose losses are synchronized'
     """
     lines = []
     # Appenzeller2004 observed synchronized flows below about a hundred.
     if link.flows < 100:
-        lines.append(f"takes arrivals of many independent flows; here {link.flows}, whose losses come together")
+        lines.append(f"assumes arrivals of many independent flows; here {link.flows}, whose losses are synchronized")
     if how := bursts(link):
         lines.append(f"assumes packets arrive one by one; here {how}")
     return lines + other_traffic(link)
