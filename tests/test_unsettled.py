@@ -122,7 +122,7 @@ def test_that_a_result_is_not_valid_is_said_with_quiet_too(elephan: Command, sma
     assert rules("run", small) == ["short-warmup", "short-run", "phase-locked"]
     assert rules("run", small, "-q") == ["short-warmup", "short-run"]
     for verb in ("run", "sweep", "size", "store show"):
-        assert "of warnings only that a run is too short." in " ".join(elephan(*verb.split(), "--help").out.split())
+        assert "warnings only about too short runs." in " ".join(elephan(*verb.split(), "--help").out.split())
     # Documents have all of them.
     assert rules("run", small, "-q", "--json") == []
     swept = ("sweep", small, "--over", "links[0].buffer=40 packets,50 packets", "--store", tmp_path, "-q")
