@@ -13,10 +13,11 @@ from matplotlib.figure import Figure
 import elephan
 from elephan import Scenario
 from elephan.catalog import catalog
-from elephan.cli.columns import LINES, cut_table
+from elephan.cli.columns import LINES
 from elephan.cli.no_tc import LINUX, why_no_tc
 from elephan.cli.progress import ProgressDisplay, ProgressLine
 from elephan.cli.sweep_screen import scale_of
+from elephan.cli.tables import cut_table
 from elephan.plots.style import TITLE
 from elephan.scenario import EXAMPLE
 from elephan.sizing import limit_words

@@ -17,9 +17,10 @@ import pytest
 from elephan import Scenario, doctor
 from elephan.cli import command
 from elephan.cli.catalog import KINDS
-from elephan.cli.columns import LINES, command_lines, narrow_table, text_table
+from elephan.cli.columns import LINES, command_lines
 from elephan.cli.common import fitted_table, print_tables
 from elephan.cli.progress import ProgressLine
+from elephan.cli.tables import text_table, whole_table
 from elephan.doctor.finding import Probe, ProbeFinding
 from elephan.store import Store
 from test_help import ALL
@@ -313,7 +314,7 @@ def test_a_table_without_room_loses_no_cell(
         assert not too_long(out, width)
         assert all(cell in out for row in rows for cell in row)
         assert all(head in out for head in heads)
-    assert narrow_table(["a"], [], [False], 80) == []
+    assert whole_table(["a"], [], [False], 80) == []
     assert text_table((), []) == []
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elephan.cli import common, options
-from elephan.cli.columns import text_table
 from elephan.cli.progress import ProgressLine
+from elephan.cli.tables import text_table
 from elephan.units import count, format_time
 from elephan_evidence.cli.conform_tcp import SCRIPTS, refuse_options, sender_changes, show_random, show_scripts
 

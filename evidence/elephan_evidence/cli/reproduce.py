@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elephan.cli import common, options
-from elephan.cli.columns import text_table
 from elephan.cli.progress import ProgressDisplay, ProgressLine
+from elephan.cli.tables import text_table
 from elephan.units import count, format_time
 
 if TYPE_CHECKING:

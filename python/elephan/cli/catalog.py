@@ -9,10 +9,12 @@ from elephan.catalog import KINDS as NATIVE
 from elephan.catalog import catalog, needed
 from elephan.catalog.elsewhere import HOW_TO_GET, PROGRAM, Elsewhere, as_cards, laws_elsewhere
 from elephan.cli import options
-from elephan.cli.columns import LINES, cut_table, text_table, wrapped
-from elephan.cli.common import as_text, fitted_table, new_table, print_json, print_lines, print_tables
+from elephan.cli.columns import LINES, wrapped
+from elephan.cli.common import fitted_table, new_table, print_json, print_lines, print_tables
 from elephan.cli.options import argument, option
+from elephan.cli.tables import cut_table, text_table
 from elephan.errors import InputError, suggest
+from elephan.input_files import as_text
 from elephan.units import count
 
 EXAMPLE = """Example:  elephan list laws

@@ -14,20 +14,12 @@ import typer
 from elephan.assignments import labelled, parse_assignments
 from elephan.cli import options
 from elephan.cli.brief import brief
-from elephan.cli.columns import (
-    LINES,
-    Column,
-    cut_table,
-    left_out,
-    table_lines,
-    terminal_width,
-    text_table,
-    wrapped,
-)
+from elephan.cli.columns import LINES, Column, left_out, table_lines, terminal_width, wrapped
 from elephan.cli.common import fitted_table, lines_of, print_json, print_lines, print_tables, print_wrapped, say, warn
 from elephan.cli.help import CommandHelp
 from elephan.cli.options import argument, option
 from elephan.cli.run import print_document
+from elephan.cli.tables import cut_table, text_table
 from elephan.errors import InputError, suggest
 from elephan.results.axes import short
 

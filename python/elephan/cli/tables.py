@@ -1,0 +1,241 @@
+"""Tables for the terminal that show everything: numbers stay whole, words wrap, and nothing is left out."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from elephan.cli.columns import GAP, Column, blocks, broken, table_lines, terminal_width, wrapped
+
+LONG_HEAD = 13
+"""Number of characters from which the head of a column is wrapped."""
+
+
+def whole_table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[bool], width: int | None = None
+) -> list[str]:
+    r"""Write a table with all of its cells: heads wrap, then words do; numbers stay whole.
+
+    What still does not fit is written in blocks of columns, or with each cell on a line of its own.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        A unit in brackets at the end has a line of its own.
+    numbers : sequence of bool
+        Which columns stand to the right, and are not wrapped.
+    width : int, optional
+        Letters of a line; those of the terminal.
+
+    Examples
+    --------
+    >>> heads, row = ["law", "goodput [Mbit/s]", "source"], ["reno", "9.3", "RFC 5681, Section 3.1"]
+    >>> print("\n".join(whole_table(heads, [row], [False, True, False], 30)))
+    law   goodput  source
+           Mbit/s
+    reno      9.3  RFC 5681,
+                   Section 3.1
+    >>> print("\n".join(whole_table(heads, [row], [False, True, False], 21)))
+    law      reno
+    goodput  9.3 Mbit/s
+    source   RFC 5681,
+             Section 3.1
+    """
+    width = terminal_width() if width is None else width
+    if not rows:
+        return []
+    columns = [
+        _WholeColumn(head, cells, number)
+        for head, cells, number in zip(heads, zip(*rows, strict=True), numbers, strict=True)
+    ]
+    room = width - sum(column.least for column in columns) - len(GAP) * (len(columns) - 1)
+    if room >= 0:
+        widths = shared_widths([column.natural for column in columns], [column.least for column in columns], room)
+        return table_lines([column.within(each) for column, each in zip(columns, widths, strict=True)], width)
+    first = columns[0].within(columns[0].least)
+    most = width - first.width - len(GAP)
+    others = [column.within(min(column.natural, max(column.least, most))) for column in columns[1:]]
+    # Only the first column stands in every block.
+    lines = blocks([first, *(replace(c, cells=tuple(_justified(c)), is_text=False) for c in others)], width)
+    records = _records(columns, width)
+    return lines if len(lines) <= len(records) and max(map(len, lines)) <= width else records
+
+
+@dataclass(frozen=True)
+class _WholeColumn:
+    """A column of `whole_table`."""
+
+    head: str
+    cells: Sequence[str]
+    is_number: bool
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """Head and unit."""
+        found = re.fullmatch(r"(.+) \[([^\[\]]+)\]", self.head, flags=re.DOTALL)
+        return (found[1], found[2]) if found else (self.head, "")
+
+    @property
+    def natural(self) -> int:
+        """Width without wrapped cells; long heads are wrapped all the same."""
+        cells = max(map(len, self.cells))
+        return self.within(max(cells, LONG_HEAD)).width
+
+    @property
+    def least(self) -> int:
+        """Width below which a word or a number would be broken."""
+        words = [word for text in self.parts for word in text.split()]
+        words += self.cells if self.is_number else [word for text in self.cells for word in text.split()]
+        return max(map(len, words), default=0)
+
+    def within(self, width: int) -> Column:
+        """Return the column with what is wider wrapped."""
+        head, unit = self.parts
+        cells = self.cells if self.is_number else [_wrapped_cell(text, width) for text in self.cells]
+        return Column(_wrapped_cell(head, width), unit, tuple(cells), is_text=not self.is_number)
+
+
+def _wrapped_cell(text: str, width: int) -> str:
+    lines = (broken(line, width) or [""] for line in text.split("\n"))
+    return "\n".join(line for part in lines for line in part)
+
+
+def _justified(column: Column) -> list[str]:
+    """Return the cells of a column, filled with blanks to its width if it stands to the left."""
+    if not column.is_text:
+        return list(column.cells)
+    return ["\n".join(line.ljust(column.width) for line in text.split("\n")) for text in column.cells]
+
+
+def _records(columns: Sequence[_WholeColumn], width: int) -> list[str]:
+    """Write each cell of a table on a line of its own, with its head before it."""
+    names = [" ".join(column.parts[0].split()) for column in columns]
+    room = min(max(map(len, names)), width // 3)
+    lines: list[str] = []
+    for row in zip(*(column.cells for column in columns), strict=True):
+        lines += [""] if lines else []
+        for name, column, text in zip(names, columns, row, strict=True):
+            if text:
+                lines += _entry(name, f"{text} {column.parts[1]}".rstrip() if column.is_number else text, room, width)
+    return lines
+
+
+def _entry(name: str, text: str, room: int, width: int) -> list[str]:
+    """A cell with its name before it, which has a line of its own where it is long."""
+    inside = " " * (room + len(GAP))
+    # A long word, such as an identity, is broken rather than wider than the terminal.
+    found = textwrap.wrap(text, width, initial_indent=inside, subsequent_indent=inside, break_on_hyphens=False)
+    if len(name) > room:
+        return [*broken(name, width), *found]
+    return [f"{name:<{room}}{GAP}{found[0].strip()}", *found[1:]]
+
+
+def shared_widths(natural: Sequence[int], least: Sequence[int], room: int) -> list[int]:
+    """Return the widths of columns that wrap where there is no room.
+
+    Parameters
+    ----------
+    natural, least : sequence of int
+        Width of each column without wrapping, and of its longest word.
+    room : int
+        Characters of a line beyond the least widths.
+    """
+    if room >= sum(natural) - sum(least):
+        return list(natural)
+    widths = list(least)
+    for _ in range(max(room, 0)):
+        # A letter at a time to whatever has most lines.
+        lines = [full / now for full, now in zip(natural, widths, strict=True)]
+        widths[lines.index(max(lines))] += 1
+    return widths
+
+
+def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
+    r"""Write a table of words: the first column on one line, the others wrapped where there is no room.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        May be empty.
+    width : int, optional
+        Letters of a line; those of the terminal.
+
+    Examples
+    --------
+    >>> print("\n".join(text_table(("name", "title"), [("reno", "Reno (standard TCP)"), ("bic", "BIC")], 20)))
+    name  title
+    reno  Reno (standard
+          TCP)
+    bic   BIC
+    """
+    width = terminal_width() if width is None else width
+    every = [*([tuple(heads)] if heads else []), *map(tuple, rows)]
+    if not every:
+        return []
+    natural = [max(map(len, column)) for column in zip(*every, strict=True)]
+    least = [natural[0], *(max(len(part) for text in texts for part in text.split() or [""])
+                           for texts in list(zip(*every, strict=True))[1:])]  # fmt: skip
+    room = width - sum(least) - len(GAP) * (len(least) - 1)
+    widths = shared_widths(natural, least, room)
+    if room < 0 and heads:
+        return whole_table(heads, rows, [False] * len(least), width)
+    if room < 0:
+        # A long name has a line of its own.
+        pairs = ((wrapped(row[0], width), wrapped(" ".join(row[1:]), width, mark="    ")) for row in rows)
+        return [line for name, rest in pairs for line in (*name, *rest)]
+    found = []
+    for row in every:
+        cells = [
+            textwrap.wrap(text, each, break_on_hyphens=False) or [""] for text, each in zip(row, widths, strict=True)
+        ]
+        cells[0] = [row[0]]
+        found += [
+            GAP.join(f"{text:<{each}}" for text, each in zip(texts, widths, strict=True)).rstrip()
+            for texts in zip_longest(*cells, fillvalue="")
+        ]
+    return found
+
+
+def cut_table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], room: int, rest: str, width: int | None = None
+) -> list[str]:
+    r"""Write a table of words in at most some lines: rows that have no room are named, or at least counted.
+
+    Parameters
+    ----------
+    room : int
+        Lines.
+    rest : str
+        How to see the other rows.
+    width : int, optional
+        Letters of a line; those of the terminal.
+
+    Examples
+    --------
+    >>> rows = [("reno", "standard TCP"), ("bic", "binary increase"), ("cubic", "a cubic"), ("vegas", "by delay")]
+    >>> print("\n".join(cut_table(("name", "title"), rows, 4, "--details", 60)))
+    name   title
+    reno   standard TCP
+    bic    binary increase
+    (also cubic, vegas: --details)
+    """
+    width = terminal_width() if width is None else width
+    full = text_table(heads, rows, width)
+    if len(full) <= room:
+        return full
+    # A few rows with all that they have say more than names alone.
+    for named in (True, False):
+        for kept in range(len(rows) - 1, FEW_ROWS - 1 if named else -1, -1):
+            others = ", ".join(row[0] for row in rows[kept:])
+            said = wrapped(f"(also {others}: {rest})" if named else f"({len(rows) - kept} more: {rest})", width)
+            lines = [*text_table(heads, rows[:kept], width), *said]
+            if len(lines) <= room:
+                return lines
+    return lines
+
+
+FEW_ROWS = 2
+"""Minimum number of rows of a cut table whose other rows are named."""
