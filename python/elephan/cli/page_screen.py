@@ -67,7 +67,8 @@ def table_rows(table: Table, *, main: bool = False) -> list[str]:
     """
     columns = table.mains if main else range(len(table.heads))
     rows = [[in_terminal(row[i].text) for i in columns] for row in table.rows]
-    return whole_table([in_terminal(table.heads[i]) for i in columns], rows, [table.numeric[i] for i in columns])
+    heads, numbers = [in_terminal(table.heads[i]) for i in columns], [table.numeric[i] for i in columns]
+    return whole_table(heads, rows, numbers, names=table.names)
 
 
 def in_terminal(text: str) -> str:

@@ -15,7 +15,12 @@ LONG_HEAD = 13
 
 
 def whole_table(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[bool], width: int | None = None
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    numbers: Sequence[bool],
+    width: int | None = None,
+    *,
+    names: int = 1,
 ) -> list[str]:
     r"""Write a table with all of its cells: heads wrap, then words do; numbers stay whole.
 
@@ -29,6 +34,8 @@ def whole_table(
         Which columns stand to the right, and are not wrapped.
     width : int, optional
         Letters of a line; those of the terminal.
+    names : int
+        Number of columns at the left that are in every block.
 
     Examples
     --------
@@ -55,11 +62,14 @@ def whole_table(
     if room >= 0:
         widths = shared_widths([column.natural for column in columns], [column.least for column in columns], room)
         return table_lines([column.within(each) for column, each in zip(columns, widths, strict=True)], width)
-    first = columns[0].within(columns[0].least)
-    most = width - first.width - len(GAP)
-    others = [column.within(min(column.natural, max(column.least, most))) for column in columns[1:]]
-    # Only the first column stands in every block.
-    lines = blocks([first, *(replace(c, cells=tuple(_justified(c)), is_text=False) for c in others)], width)
+    # Only the names of the rows stand in every block; they take half of a line at most if they can be wrapped.
+    own = columns[:names]
+    room = max(0, width // 2 - sum(column.least + len(GAP) for column in own))
+    widths = shared_widths([column.natural for column in own], [column.least for column in own], room)
+    first = [_justified(column.within(each)) for column, each in zip(own, widths, strict=True)]
+    most = width - sum(column.width + len(GAP) for column in first)
+    others = [_justified(column.within(min(column.natural, max(column.least, most)))) for column in columns[names:]]
+    lines = blocks([*(replace(c, is_text=True) for c in first), *(replace(c, is_text=False) for c in others)], width)
     records = _records(columns, width)
     return lines if len(lines) <= len(records) and max(map(len, lines)) <= width else records
 
@@ -86,8 +96,8 @@ class _WholeColumn:
 
     @property
     def least(self) -> int:
-        """Width below which a word or a number would be broken."""
-        words = [word for text in self.parts for word in text.split()]
+        """Width below which a word or a number would be broken; a long name in a head is broken behind its hyphens."""
+        words = [part for text in self.parts for word in text.split() for part in _parts(word)]
         words += self.cells if self.is_number else [word for text in self.cells for word in text.split()]
         return max(map(len, words), default=0)
 
@@ -95,7 +105,24 @@ class _WholeColumn:
         """Return the column with what is wider wrapped."""
         head, unit = self.parts
         cells = self.cells if self.is_number else [_wrapped_cell(text, width) for text in self.cells]
-        return Column(_wrapped_cell(head, width), unit, tuple(cells), is_text=not self.is_number)
+        return Column("\n".join(_head_lines(head, width)), unit, tuple(cells), is_text=not self.is_number)
+
+
+def _parts(word: str) -> list[str]:
+    """Return the parts between which a long word of a head may be broken."""
+    return re.split(r"(?<=[-_])|(?<=\]\.)", word) if len(word) > LONG_HEAD else [word]
+
+
+def _head_lines(head: str, width: int) -> list[str]:
+    lines = [""]
+    for word in head.split():
+        for k, part in enumerate(_parts(word)):
+            added = f" {part}" if k == 0 and lines[-1] else part
+            if lines[-1] and len(lines[-1] + added) > width:
+                lines.append(part)
+            else:
+                lines[-1] += added
+    return lines
 
 
 def _wrapped_cell(text: str, width: int) -> str:
@@ -103,11 +130,14 @@ def _wrapped_cell(text: str, width: int) -> str:
     return "\n".join(line for part in lines for line in part)
 
 
-def _justified(column: Column) -> list[str]:
-    """Return the cells of a column, filled with blanks to its width if it stands to the left."""
-    if not column.is_text:
-        return list(column.cells)
-    return ["\n".join(line.ljust(column.width) for line in text.split("\n")) for text in column.cells]
+def _justified(column: Column) -> Column:
+    """Return a column whose texts are filled with blanks to its width."""
+
+    def fill(text: str) -> str:
+        lines = text.split("\n")
+        return "\n".join(line.ljust(column.width) if column.is_text else line.rjust(column.width) for line in lines)
+
+    return replace(column, head=fill(column.head), cells=tuple(map(fill, column.cells)))
 
 
 def _records(columns: Sequence[_WholeColumn], width: int) -> list[str]:

@@ -44,6 +44,8 @@ class Table:
         Filter key of each row, one for each word in `filters`; empty if nothing is filtered.
     main : tuple of bool
         Whether notebooks show each column; empty if they show all.
+    names : int
+        Number of columns at the left that name a row; a terminal repeats them where it is too narrow for the others.
     """
 
     title: str
@@ -52,6 +54,7 @@ class Table:
     note: str = ""
     keys: tuple[str, ...] = ()
     main: tuple[bool, ...] = ()
+    names: int = 1
 
     @property
     def mains(self) -> list[int]:
@@ -159,11 +162,15 @@ def measured_column(head: str, key: str, scale: float = 1.0, digits: int = 4) ->
     return Column(head, lambda row: measured(row, key, scale, digits))
 
 
-def tabulated(title: str, columns: Iterable[Column], rows: Iterable[Any], note: str = "", *, where: str = "") -> Table:
+def tabulated(
+    title: str, columns: Iterable[Column], rows: Iterable[Any], note: str = "", *, where: str = "", names: int = 1
+) -> Table:
     """Return a table of rows, by the columns that describe it.
 
     Parameters
     ----------
+    names : int
+        As in `Table`.
     where : str
         Location of all rows; if it is given, the table has only as many as a page can hold.
 
@@ -180,5 +187,5 @@ def tabulated(title: str, columns: Iterable[Column], rows: Iterable[Any], note: 
         note = f"The first {MOST_ROWS:,} of {len(kept):,} rows; all are in {where}."
         kept = kept[:MOST_ROWS]
     cells = tuple(tuple(column.cell(row) for column in listed) for row in kept)
-    main = tuple(column.main for column in listed)
-    return Table(title, tuple(column.head for column in listed), cells, note, main=() if all(main) else main)
+    heads, main = tuple(column.head for column in listed), tuple(column.main for column in listed)
+    return Table(title, heads, cells, note, main=() if all(main) else main, names=names)

@@ -7,13 +7,15 @@ from typing import Any
 
 from elephan import display
 from elephan.pictures.table import Table
-from elephan.reports import run
+from elephan.reports import run, sweep
 from elephan.reports.page import CHANGING, PageSection, ReportPage
 from elephan.runs.result import RunResult
 from elephan.runs.saved import FolderRun
+from elephan.sweeps.result import SweepResult
 
 CONTENTS: tuple[tuple[type | tuple[type, ...], Callable[[Any], ReportPage]], ...] = (
     ((RunResult, FolderRun), lambda made: run.content(made.to_json(), made.scenario)),
+    (SweepResult, lambda made: sweep.content(made.to_json(), made.sweep.base)),
 )
 """Page of each kind of result, without pictures."""
 
