@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,8 +10,9 @@ from typing import Any
 
 from elephan.cli.brief import brief
 from elephan.cli.columns import GAP_HEAD, LINES, Column, line_width, narrowed, table_lines, terminal_width, wrapped
-from elephan.cli.common import fitted_table, table_text
+from elephan.cli.tables import whole_table
 from elephan.comparisons import ComparedQuantity, ScenarioComparison
+from elephan.comparisons.comparison import half_of_gap
 from elephan.comparisons.several import SHOWN, PointComparison
 from elephan.reports.model_sim_testbed import SHOWN as FORMS
 from elephan.results.axes import short
@@ -87,8 +87,7 @@ def points_table(
         heads, cells = [heads[i] for i in keep], [[row[i] for i in keep] for row in cells]
     head = wrapped(_of_link(title, base))
     if details:
-        table = fitted_table(heads, cells, [i < len(names) for i in range(len(heads))])
-        return [*head, *table_text(table).splitlines()]
+        return [*head, *whole_table(heads, cells, [i >= len(names) for i in range(len(heads))], names=len(names))]
     gaps = [max((abs(row.gap(other) or 0.0) for row in one.comparison.rows), default=0.0) for one in found]
     return [*head, *_screen(heads, cells, len(names), gaps, LINES - len(head))]
 
@@ -179,13 +178,8 @@ def _gap(row: ComparedQuantity, other: str, known: Mapping[str, Mapping[str, Any
 
 
 def _half(row: ComparedQuantity, other: str, known: Mapping[str, Mapping[str, Any]]) -> float:
-    """Return the half-width of the interval of a gap, to first order; 0 where neither value has an interval.
-
-    The replications of a simulation and of a testbed are independent, and a model is exact.
-    """
-    measured = {one: known.get(one, {}).get(row.name) for one in (other, row.against)}
-    halves = {one: quantity["ci95"] or 0.0 if quantity else 0.0 for one, quantity in measured.items()}
-    if not row.relative:
-        return math.hypot(*halves.values())
-    value, base = getattr(row, other), getattr(row, row.against)
-    return math.hypot(halves[other] / base, halves[row.against] * value / base**2)
+    """Return the half-width of the interval of a gap."""
+    measured = (known.get(one, {}).get(row.name) for one in (other, row.against))
+    value, base = (quantity["ci95"] or 0.0 if quantity else 0.0 for quantity in measured)
+    values = (getattr(row, other), getattr(row, row.against)) if row.relative else None
+    return half_of_gap((value, base), values)

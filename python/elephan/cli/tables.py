@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 from elephan.cli.columns import GAP, Column, blocks, broken, table_lines, terminal_width, wrapped
 
@@ -58,10 +58,13 @@ def whole_table(
         _WholeColumn(head, cells, number)
         for head, cells, number in zip(heads, zip(*rows, strict=True), numbers, strict=True)
     ]
-    room = width - sum(column.least for column in columns) - len(GAP) * (len(columns) - 1)
-    if room >= 0:
-        widths = shared_widths([column.natural for column in columns], [column.least for column in columns], room)
-        return table_lines([column.within(each) for column, each in zip(columns, widths, strict=True)], width)
+    room = width - len(GAP) * (len(columns) - 1)
+    sizes = [[column.natural for column in columns], [column.snug for column in columns], [c.least for c in columns]]
+    # Heads give way first.
+    for natural, least in pairwise(sizes):
+        if sum(least) <= room:
+            widths = shared_widths(natural, least, room - sum(least))
+            return table_lines([column.within(each) for column, each in zip(columns, widths, strict=True)], width)
     # Only the names of the rows stand in every block; they take half of a line at most if they can be wrapped.
     own = columns[:names]
     room = max(0, width // 2 - sum(column.least + len(GAP) for column in own))
@@ -93,6 +96,11 @@ class _WholeColumn:
         """Width without wrapped cells; long heads are wrapped all the same."""
         cells = max(map(len, self.cells))
         return self.within(max(cells, LONG_HEAD)).width
+
+    @property
+    def snug(self) -> int:
+        """Width with a head that is wrapped as far as possible."""
+        return max(self.least, *map(len, self.cells))
 
     @property
     def least(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from math import hypot
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from elephan import testbed
 from elephan.comparisons.sawtooth import sawtooth_statistics
+from elephan.display import page
 from elephan.errors import InputError
 from elephan.network import Network
 from elephan.results import ResultPart, ResultTables
@@ -29,6 +31,29 @@ from elephan.theory.sawtooth import synchronised
 
 if TYPE_CHECKING:
     from elephan.results import CompareDocument, ComparedQuantityDocument, PartDocument, Quantity
+
+
+def half_of_gap(halves: tuple[float, float], values: tuple[float, float] | None) -> float:
+    """Return the half-width of the interval of a gap, to first order; 0 where neither value has an interval.
+
+    The replications of a simulation and of a testbed are independent, and a model is exact.
+
+    Parameters
+    ----------
+    halves : tuple of float
+        Half-widths of a value and of the reference; 0 without an interval.
+    values : tuple of float or None
+        The value and the reference of a gap that is relative; None of a difference.
+
+    Examples
+    --------
+    >>> half_of_gap((3.0, 4.0), None), half_of_gap((0.1, 0.0), (2.0, 2.0))
+    (5.0, 0.05)
+    """
+    if values is None:
+        return hypot(*halves)
+    value, base = values
+    return hypot(halves[0] / base, halves[1] * value / base**2)
 
 
 @dataclass(frozen=True)
@@ -120,7 +145,10 @@ class ScenarioComparison(ResultTables):
     @property
     def no_model(self) -> str:
         """Reason for the model's missing answer, in words; empty if it has an answer."""
-        return _silence(self.scenario.network)
+        return silence(self.scenario.network)
+
+    def _repr_html_(self) -> str:
+        return page(self)
 
     def _said(self, source: str) -> dict[str, float]:
         """Return the quantities known to a source, by name."""
@@ -292,7 +320,7 @@ def measured(result: RunResult | SavedRun, *, cuts: bool = False) -> dict[str, f
     return found
 
 
-def _silence(network: Network) -> str:
+def silence(network: Network) -> str:
     """Return the reason why the sawtooth of equal flows has no answer; empty if it has one."""
     link, facts = bottleneck(network, 0), network.links[0]
     if link is None:
@@ -323,7 +351,7 @@ def _model(network: Network) -> dict[str, float] | None:
     A sender detects a loss one round trip later, and repairs it within another.
     """
     link = bottleneck(network, 0)
-    if _silence(network) or link is None or link.buffer_packets is None:
+    if silence(network) or link is None or link.buffer_packets is None:
         return None
     law = law_responses(link.law)
     found = synchronised(law, link.rate, link.buffer_packets, link.mean_rtt_s, link.flows)

@@ -6,15 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from elephan import display
+from elephan.comparisons import ScenarioComparison
 from elephan.pictures.table import Table
-from elephan.reports import run, sweep
+from elephan.reports import model_sim_testbed, run, sweep
 from elephan.reports.page import CHANGING, PageSection, ReportPage
 from elephan.runs.result import RunResult
 from elephan.runs.saved import FolderRun
 from elephan.sweeps.result import SweepResult
+from elephan.testbed import TestbedResult
 
 CONTENTS: tuple[tuple[type | tuple[type, ...], Callable[[Any], ReportPage]], ...] = (
-    ((RunResult, FolderRun), lambda made: run.content(made.to_json(), made.scenario)),
+    ((RunResult, FolderRun, TestbedResult), lambda made: run.content(made.to_json(), made.scenario)),
+    (ScenarioComparison, lambda made: model_sim_testbed.content(made.to_json(), made.scenario)),
     (SweepResult, lambda made: sweep.content(made.to_json(), made.sweep.base)),
 )
 """Page of each kind of result, without pictures."""
