@@ -451,6 +451,15 @@ def sentence_lines(line: str) -> list[str]:
     return broken(line, terminal_width(), others=inside) or [""]
 
 
+def print_parts(*parts: str | Sequence[str]) -> None:
+    """Put sentences, which are wrapped, and the lines of tables on stdout."""
+    for part in parts:
+        if isinstance(part, str):
+            print_wrapped(part)
+        else:
+            print_lines(*part)
+
+
 def print_tables(*tables: Table | str) -> None:
     """Print tables and sentences on stdout, in the width of the terminal; blank lines part several."""
     for table in tables:

@@ -14,6 +14,10 @@ LONG_HEAD = 13
 """Number of characters from which the head of a column is wrapped."""
 
 
+MOST_OF_A_ROW = 12
+"""Maximum number of lines of blocks for a single row, which is otherwise read more easily downwards."""
+
+
 def whole_table(
     heads: Sequence[str],
     rows: Sequence[Sequence[str]],
@@ -52,15 +56,11 @@ def whole_table(
              Section 3.1
     """
     width = terminal_width() if width is None else width
-    if not rows:
-        return []
-    columns = [
-        _WholeColumn(head, cells, number)
-        for head, cells, number in zip(heads, zip(*rows, strict=True), numbers, strict=True)
-    ]
+    cells = zip(*rows, strict=True) if rows else ((),) * len(heads)
+    columns = [_WholeColumn(*column) for column in zip(heads, cells, numbers, strict=True)]
     room = width - len(GAP) * (len(columns) - 1)
     sizes = [[column.natural for column in columns], [column.snug for column in columns], [c.least for c in columns]]
-    # Heads give way first.
+    # Heads and sentences give way first.
     for natural, least in pairwise(sizes):
         if sum(least) <= room:
             widths = shared_widths(natural, least, room - sum(least))
@@ -74,7 +74,8 @@ def whole_table(
     others = [_justified(column.within(min(column.natural, max(column.least, most)))) for column in columns[names:]]
     lines = blocks([*(replace(c, is_text=True) for c in first), *(replace(c, is_text=False) for c in others)], width)
     records = _records(columns, width)
-    return lines if len(lines) <= len(records) and max(map(len, lines)) <= width else records
+    most = len(records) if len(rows) > 1 else MOST_OF_A_ROW
+    return lines if len(lines) <= most and max(map(len, lines)) <= width else records
 
 
 @dataclass(frozen=True)
@@ -94,13 +95,12 @@ class _WholeColumn:
     @property
     def natural(self) -> int:
         """Width without wrapped cells; long heads are wrapped all the same."""
-        cells = max(map(len, self.cells))
-        return self.within(max(cells, LONG_HEAD)).width
+        return self.within(max([LONG_HEAD, *map(len, self.cells)])).width
 
     @property
     def snug(self) -> int:
-        """Width with a head that is wrapped as far as possible."""
-        return max(self.least, *map(len, self.cells))
+        """Width below which a short text would be broken."""
+        return max([self.least, *(len(text) for text in self.cells if len(text) <= LONG_HEAD)])
 
     @property
     def least(self) -> int:
@@ -118,7 +118,7 @@ class _WholeColumn:
 
 def _parts(word: str) -> list[str]:
     """Return the parts between which a long word of a head may be broken."""
-    return re.split(r"(?<=[-_])|(?<=\]\.)", word) if len(word) > LONG_HEAD else [word]
+    return re.split(r"(?<=-)|(?<=\]\.)", word) if len(word) > LONG_HEAD else [word]
 
 
 def _head_lines(head: str, width: int) -> list[str]:
