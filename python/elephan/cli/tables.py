@@ -6,13 +6,15 @@ import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 
 from elephan.cli.columns import GAP, Column, blocks, broken, table_lines, terminal_width, wrapped
 
 LONG_HEAD = 13
 """Number of characters from which the head of a column is wrapped."""
 
+WORDS = re.compile(r"^\s*\S+|\S+")
+"""Words of a cell."""
 
 MOST_OF_A_ROW = 12
 """Maximum number of lines of blocks for a single row, which is otherwise read more easily downwards."""
@@ -74,7 +76,7 @@ def whole_table(
     others = [_justified(column.within(min(column.natural, max(column.least, most)))) for column in columns[names:]]
     lines = blocks([*(replace(c, is_text=True) for c in first), *(replace(c, is_text=False) for c in others)], width)
     records = _records(columns, width)
-    most = len(records) if len(rows) > 1 else MOST_OF_A_ROW
+    most = len(records) if len(rows) > 1 else min(len(records), MOST_OF_A_ROW)
     return lines if len(lines) <= most and max(map(len, lines)) <= width else records
 
 
@@ -106,7 +108,8 @@ class _WholeColumn:
     def least(self) -> int:
         """Width below which a word or a number would be broken; a long name in a head is broken behind its hyphens."""
         words = [part for text in self.parts for word in text.split() for part in _parts(word)]
-        words += self.cells if self.is_number else [word for text in self.cells for word in text.split()]
+        # Blanks before a text stay before it.
+        words += self.cells if self.is_number else [word for text in self.cells for word in WORDS.findall(text)]
         return max(map(len, words), default=0)
 
     def within(self, width: int) -> Column:
@@ -192,7 +195,7 @@ def shared_widths(natural: Sequence[int], least: Sequence[int], room: int) -> li
 
 
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
-    r"""Write a table of words: the first column on one line, the others wrapped where there is no room.
+    r"""Write a table of words, with heads or without, see `whole_table`.
 
     Parameters
     ----------
@@ -210,31 +213,14 @@ def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int |
     bic   BIC
     """
     width = terminal_width() if width is None else width
-    every = [*([tuple(heads)] if heads else []), *map(tuple, rows)]
-    if not every:
+    if not (rows or heads):
         return []
-    natural = [max(map(len, column)) for column in zip(*every, strict=True)]
-    least = [natural[0], *(max(len(part) for text in texts for part in text.split() or [""])
-                           for texts in list(zip(*every, strict=True))[1:])]  # fmt: skip
-    room = width - sum(least) - len(GAP) * (len(least) - 1)
-    widths = shared_widths(natural, least, room)
-    if room < 0 and heads:
-        return whole_table(heads, rows, [False] * len(least), width)
-    if room < 0:
+    if not heads and max(len(row[0]) for row in rows) > width // 2:
         # A long name has a line of its own.
         pairs = ((wrapped(row[0], width), wrapped(" ".join(row[1:]), width, mark="    ")) for row in rows)
         return [line for name, rest in pairs for line in (*name, *rest)]
-    found = []
-    for row in every:
-        cells = [
-            textwrap.wrap(text, each, break_on_hyphens=False) or [""] for text, each in zip(row, widths, strict=True)
-        ]
-        cells[0] = [row[0]]
-        found += [
-            GAP.join(f"{text:<{each}}" for text, each in zip(texts, widths, strict=True)).rstrip()
-            for texts in zip_longest(*cells, fillvalue="")
-        ]
-    return found
+    heads = heads or [""] * len(rows[0])
+    return whole_table(heads, rows, [False] * len(heads), width)
 
 
 def cut_table(
