@@ -12,12 +12,10 @@ from elephan.cli.brief import brief
 from elephan.cli.columns import GAP_HEAD, LINES, Column, line_width, narrowed, table_lines, terminal_width, wrapped
 from elephan.cli.tables import whole_table
 from elephan.comparisons import ComparedQuantity, ScenarioComparison
-from elephan.comparisons.comparison import half_of_gap
 from elephan.comparisons.several import SHOWN, PointComparison
 from elephan.reports.model_sim_testbed import SHOWN as FORMS
+from elephan.reports.model_sim_testbed import half_of_gap, measured
 from elephan.results.axes import short
-from elephan.runs.result import RunResult
-from elephan.runs.saved import SavedRun
 from elephan.scenario import Scenario
 from elephan.units import count, format_interval, format_measured
 
@@ -36,7 +34,7 @@ def scenario_screen(compared: ScenarioComparison, title: str, *, real: bool) -> 
         rows = tuple(row for row in rows if row.name != "jain")
     sources = [*([] if no_model else ["model"]), "simulation", *(["testbed"] if real else [])]
     columns = [Column("", "", tuple(_named(row.name) for row in rows), is_text=True)]
-    known = _measured(compared)
+    known = measured(compared.to_json())
     for one in sources:
         cells = tuple(_number(row, one, known.get(one, {})) for row in rows)
         columns.append(Column(f"model\n{MODEL}" if one == "model" else one, "", cells))
@@ -71,7 +69,7 @@ def points_table(
     labels = {name: brief([str(one.labels.get(name, "")) for one in found]) for name in names}
     cells = []
     for i, one in enumerate(found):
-        rows, known = {row.name: row for row in one.comparison.rows}, _measured(one.comparison)
+        rows, known = {row.name: row for row in one.comparison.rows}, measured(one.comparison.to_json())
         cells.append([labels[name][i] for name in names])
         for name in SHOWN:
             # Units are in the heads.
@@ -140,18 +138,6 @@ def _named(name: str) -> str:
     return f"{form.title} [{form.unit}]" if form.unit else form.title
 
 
-def _measured(compared: ScenarioComparison) -> dict[str, dict[str, Any]]:
-    """Return the measured quantities of the simulation and of the testbed, if there is one, with their intervals."""
-    runs = {"simulation": compared.simulated, **({"testbed": compared.tested.result} if compared.tested else {})}
-    return {one: _intervals(run) for one, run in runs.items()}
-
-
-def _intervals(result: RunResult | SavedRun) -> dict[str, Any]:
-    """Return the quantities that are measured once a replication, with their 95 % intervals."""
-    document = result.to_json()
-    return {**document["links"][0], "jain": document["fairness"]["jain"]}
-
-
 def _number(row: ComparedQuantity, source: str, intervals: Mapping[str, Any] = MappingProxyType({})) -> str:
     value, quantity = getattr(row, source), intervals.get(row.name)
     if value is None:
@@ -169,17 +155,9 @@ def _gap(row: ComparedQuantity, other: str, known: Mapping[str, Mapping[str, Any
         return ""
     form = FORMS[row.name]
     scale, unit = (100.0, " %") if row.relative else (form.scale, " points" if form.unit == "%" else "")
-    half = _half(row, other, known) * scale
+    half = half_of_gap(row.to_json(), other, known) * scale
     if half:
         text = format_interval(abs(gap) * scale, half, joint="±")
         return f"{'-' if gap < 0 and not text.startswith('0±') else '+'}{text}{unit}"
     text = f"{gap * scale:+.{1 if row.relative else 2 if unit else 4}f}{unit}"
     return text.replace("-0.00 ", "+0.00 ")
-
-
-def _half(row: ComparedQuantity, other: str, known: Mapping[str, Mapping[str, Any]]) -> float:
-    """Return the half-width of the interval of a gap."""
-    measured = (known.get(one, {}).get(row.name) for one in (other, row.against))
-    value, base = (quantity["ci95"] or 0.0 if quantity else 0.0 for quantity in measured)
-    values = (getattr(row, other), getattr(row, row.against)) if row.relative else None
-    return half_of_gap((value, base), values)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from math import hypot
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,29 +30,6 @@ from elephan.theory.sawtooth import synchronised
 
 if TYPE_CHECKING:
     from elephan.results import CompareDocument, ComparedQuantityDocument, PartDocument, Quantity
-
-
-def half_of_gap(halves: tuple[float, float], values: tuple[float, float] | None) -> float:
-    """Return the half-width of the interval of a gap, to first order; 0 where neither value has an interval.
-
-    The replications of a simulation and of a testbed are independent, and a model is exact.
-
-    Parameters
-    ----------
-    halves : tuple of float
-        Half-widths of a value and of the reference; 0 without an interval.
-    values : tuple of float or None
-        The value and the reference of a gap that is relative; None of a difference.
-
-    Examples
-    --------
-    >>> half_of_gap((3.0, 4.0), None), half_of_gap((0.1, 0.0), (2.0, 2.0))
-    (5.0, 0.05)
-    """
-    if values is None:
-        return hypot(*halves)
-    value, base = values
-    return hypot(halves[0] / base, halves[1] * value / base**2)
 
 
 @dataclass(frozen=True)

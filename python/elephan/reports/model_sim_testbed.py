@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import hypot
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from elephan.comparisons.comparison import half_of_gap, silence
+from elephan.comparisons.comparison import silence
 from elephan.comparisons.pictures import over_time
 from elephan.errors import InputError
 from elephan.metrics.quantity import QUANTITIES
@@ -240,40 +241,52 @@ def quantities_table(document: CompareDocument) -> Table:
     Table
         Means with intervals where the document has them.
     """
-    against, halves = _against(document), _halves(document)
+    against, known = _against(document), measured(document)
     others = [other for other in ("simulation", "model") if other != against]
-    measured = {name: _measured(half) for name, half in halves.items()}
     rows = []
     for row in document["rows"]:
         shown = _shown(row)
         means: Mapping[str, Any] = row
         values = [cell(row["model"], shown.scale)]
         of = row["name"]
-        values += [cell(measured[name].get(of, means[name]), shown.scale, of=of) for name in halves]
-        gaps = [_gap_cell(row, other, measured) for other in others]
+        values += [cell(own.get(of, means[name]), shown.scale, of=of) for name, own in known.items()]
+        gaps = [_gap_cell(row, other, known) for other in others]
         rows.append((cell(shown.title), cell(shown.unit), *values, *gaps))
-    heads = ("quantity", "unit", "model", *halves, *(f"{other} less {against}" for other in others))
+    heads = ("quantity", "unit", "model", *known, *(f"{other} less {against}" for other in others))
     note = f"A gap is a share of what the {against} has; of utilization and Jain's index it is the difference (points: "
     note += "hundredths)."
     return Table("Quantities, with 95 % intervals where there are any", heads, tuple(rows), note)
 
 
-def _measured(half: RunDocument) -> dict[str, Any]:
-    """Return the quantities of a run that have an interval."""
-    link: Mapping[str, Any] = half["links"][0]
-    found = {name: link[name] for name in SHOWN if name in link}
-    return found | {"jain": half["fairness"]["jain"]}
+def measured(document: CompareDocument) -> dict[str, dict[str, Any]]:
+    """Return the quantities of the simulation and of the testbed, if there is one, that have an interval."""
+    return {name: {**half["links"][0], "jain": half["fairness"]["jain"]} for name, half in _halves(document).items()}
 
 
-def _gap_cell(row: ComparedQuantityDocument, other: str, measured: Mapping[str, Mapping[str, Any]]) -> Cell:
+def half_of_gap(row: Mapping[str, Any], other: str, known: Mapping[str, Mapping[str, Any]]) -> float:
+    """Return the half-width of the interval of a gap, to first order; 0 where neither value has an interval.
+
+    The replications of a simulation and of a testbed are independent, and a model is exact.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of a comparison's document.
+    known : mapping
+        As `measured` returns it.
+    """
+    quantities = (known.get(one, {}).get(row["name"]) for one in (other, row["against"]))
+    value, base = (quantity["ci95"] or 0.0 if quantity else 0.0 for quantity in quantities)
+    if row["gap_is"] != "relative":
+        return hypot(value, base)
+    reference = row[row["against"]]
+    return hypot(value / reference, base * row[other] / reference**2)
+
+
+def _gap_cell(row: ComparedQuantityDocument, other: str, known: Mapping[str, Mapping[str, Any]]) -> Cell:
     """Return the cell of a gap, with its interval if one of the values has one."""
-    gap, against, means = _gap(row, other), row["against"], cast("Mapping[str, Any]", row)
-    if gap is None:
-        return cell(None)
-    known = (measured.get(one, {}).get(row["name"]) for one in (other, against))
-    value, base = (quantity["ci95"] or 0.0 if quantity else 0.0 for quantity in known)
-    half = half_of_gap((value, base), (means[other], means[against]) if row["gap_is"] == "relative" else None)
-    return Cell(_signed(row, gap, half), 100.0 * gap)
+    gap = _gap(row, other)
+    return cell(None) if gap is None else Cell(_signed(row, gap, half_of_gap(row, other, known)), 100.0 * gap)
 
 
 def _when(run: RunAbout) -> str:

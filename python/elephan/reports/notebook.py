@@ -53,7 +53,9 @@ def html(page: ReportPage) -> str:
             display.note(f"Warning: {row['where']}: {row['message']}; {row['remedy']} ({row['rule']})")
             for row in page.warnings or ()
         ),
-        display.note("; ".join(f"{name} {value}" for name, value in page.provenance if name not in CHANGING)),
+        display.note(
+            "; ".join(f"{name} {value}" for name, value in page.provenance if name.partition(",")[0] not in CHANGING)
+        ),
     )
 
 
