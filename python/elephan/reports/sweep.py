@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +16,14 @@ from elephan.reports.explorer import MeasuredColumn, explorer, quantity
 from elephan.reports.page import PageSection, ReportPage, TerminalCommand
 from elephan.reports.sources import made_by, set_up
 from elephan.results.axes import run_names
+from elephan.runs.measures import row_name
 from elephan.runs.saved import read_document
 from elephan.runs.side_by_side import chosen, laid_over, named_runs
 from elephan.scenario import Scenario
 from elephan.store.labels import as_value, short
 from elephan.sweeps.columns import varied_link
 from elephan.sweeps.saved import read_sweep
-from elephan.units import count, format_time
+from elephan.units import count, format_time, scaled
 
 if TYPE_CHECKING:
     from elephan.results import AxisDocument, SweepDocument, SweepFailure, SweepPointDocument
@@ -202,10 +203,30 @@ def points_table(points: Sequence[SweepPointDocument], link: str = "", where: st
         *(label_column(name).within(_labels) for name in labels),
         *(of("links", name, *cost)._replace(main=name == link) for name in links for cost in costs),
         *(of("groups", name, *(ping if name in pings else goodput)) for name in groups),
+        *_metric_columns(points),
         measured_column("Jain's index", "jain").within(lambda point: point["fairness"]),
         Column("run", lambda point: cell(str(point["run"])[:12]), main=False),
     )
     return tabulated("Points, with 95 % intervals", columns, points, where=where, names=len(labels))
+
+
+def _metric_columns(points: Sequence[SweepPointDocument]) -> Iterator[Column]:
+    """Yield the columns of the metrics that were requested."""
+    rows = [
+        {(row["metric"], row["quantity"], row["name"]): row for row in point.get("metrics", ())} for point in points
+    ]
+    of_point = {point["run"]: own for point, own in zip(points, rows, strict=True)}
+    for key in dict.fromkeys(key for own in rows for key in own):
+        metric, quantity, name = key
+        known = [own[key] for own in rows if key in own]
+        divide, unit = scaled(known[0]["unit"], [row["value"]["mean"] or 0.0 for row in known])
+
+        def shown(point: SweepPointDocument, key: Any = key, divide: float = divide) -> Cell:
+            row = of_point[point["run"]].get(key)
+            return cell(None if row is None else row["value"], 1 / divide, of=key[1])
+
+        head = f"{name}: " * bool(name) + row_name(metric, quantity) + f" [{unit}]" * (unit not in ("", "1"))
+        yield Column(head, shown)
 
 
 def failures_table(failures: Sequence[SweepFailure]) -> Table:
