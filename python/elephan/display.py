@@ -190,11 +190,7 @@ def facts(rows: Mapping[str, object], caption: str = "") -> str:
     >>> "<th scope=" in facts({"buffer": "1250 packets"})
     True
     """
-    lines = "".join(
-        f'<tr><th scope="row" style="{_CELL.format("left", "600")}">{escape(name)}</th>'
-        f'<td style="{_CELL.format("left", "400")}">{escape(cell(value))}</td></tr>'
-        for name, value in rows.items()
-    )
+    lines = "".join(f"<tr>{_row([name, cell(value)], ['left', 'left'])}</tr>" for name, value in rows.items())
     caption_html = f'<caption style="{_CAPTION}">{escape(caption)}</caption>' if caption else ""
     return f'<table style="{_TABLE}">{caption_html}<tbody>{lines}</tbody></table>'
 

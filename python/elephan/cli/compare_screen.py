@@ -10,7 +10,7 @@ from typing import Any
 
 from elephan.cli.brief import brief
 from elephan.cli.columns import GAP_HEAD, LINES, Column, line_width, narrowed, table_lines, terminal_width, wrapped
-from elephan.cli.tables import whole_table
+from elephan.cli.tables import LONG_HEAD, whole_table
 from elephan.comparisons import ComparedQuantity, ScenarioComparison
 from elephan.comparisons.several import SHOWN, PointComparison
 from elephan.reports.model_sim_testbed import SHOWN as FORMS
@@ -21,9 +21,6 @@ from elephan.units import count, format_interval, format_measured
 
 MODEL = "sawtooth"
 """Name of the model, as `elephan model` has it."""
-
-LONG_HEAD = 13
-"""Number of characters from which heads of columns are wrapped."""
 
 
 def scenario_screen(compared: ScenarioComparison, title: str, *, real: bool) -> list[str]:

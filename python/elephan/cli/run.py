@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,7 +23,6 @@ from elephan.scenario import AUTO
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from elephan.results import RunDocument
     from elephan.runs.measures import AskedMetric
     from elephan.runs.result import RunResult
     from elephan.scenario import Scenario
@@ -262,7 +261,7 @@ def _show(
         print_document(shown_, made.scenario, details=details)
 
 
-def print_document(document: Mapping[str, Any], scenario: Scenario, *, details: bool = False) -> None:
+def print_document(document: Any, scenario: Scenario, *, details: bool = False) -> None:
     """Print the document of a run as tables on stdout.
 
     Parameters
@@ -275,11 +274,10 @@ def print_document(document: Mapping[str, Any], scenario: Scenario, *, details: 
     from elephan.cli.page_screen import page_lines, table_rows  # noqa: PLC0415 (--help does without NumPy)
     from elephan.reports.run import content, metrics_table  # noqa: PLC0415 (as above)
 
-    read = cast("RunDocument", document)
     if details:
-        page = content(read, scenario)
+        page = content(document, scenario)
         common.print_lines(*page_lines(replace(page, title=document["run"]["scenario"])))
         return
     common.print_lines(*screen(document, scenario.groups, links=scenario.resolved["links"]))
     if document.get("metrics"):
-        common.print_lines(*table_rows(metrics_table(read), main=True))
+        common.print_lines(*table_rows(metrics_table(document), main=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from elephan.sweeps.saved import read_sweep
 from elephan.units import count, format_time, scaled
 
 if TYPE_CHECKING:
-    from elephan.results import AxisDocument, SweepDocument, SweepFailure, SweepPointDocument
+    from elephan.results import AxisDocument, MetricDocument, SweepDocument, SweepFailure, SweepPointDocument
 
 MOST_COLUMNS = 3
 """Maximum number of links, and of groups, with columns in the table of points."""
@@ -212,21 +213,23 @@ def points_table(points: Sequence[SweepPointDocument], link: str = "", where: st
 
 def _metric_columns(points: Sequence[SweepPointDocument]) -> Iterator[Column]:
     """Yield the columns of the metrics that were requested."""
-    rows = [
-        {(row["metric"], row["quantity"], row["name"]): row for row in point.get("metrics", ())} for point in points
-    ]
-    of_point = {point["run"]: own for point, own in zip(points, rows, strict=True)}
-    for key in dict.fromkeys(key for own in rows for key in own):
+    known: dict[tuple[str, str, str], list[MetricDocument]] = {}
+    for row in (row for point in points for row in point.get("metrics", ())):
+        known.setdefault(_metric_key(row), []).append(row)
+    for key, rows in known.items():
+        divide, unit = scaled(rows[0]["unit"], [row["value"]["mean"] or 0.0 for row in rows])
         metric, quantity, name = key
-        known = [own[key] for own in rows if key in own]
-        divide, unit = scaled(known[0]["unit"], [row["value"]["mean"] or 0.0 for row in known])
-
-        def shown(point: SweepPointDocument, key: Any = key, divide: float = divide) -> Cell:
-            row = of_point[point["run"]].get(key)
-            return cell(None if row is None else row["value"], 1 / divide, of=key[1])
-
         head = f"{name}: " * bool(name) + row_name(metric, quantity) + f" [{unit}]" * (unit not in ("", "1"))
-        yield Column(head, shown)
+        yield Column(head, partial(_metric_cell, key, 1 / divide))
+
+
+def _metric_key(row: MetricDocument) -> tuple[str, str, str]:
+    return row["metric"], row["quantity"], row["name"]
+
+
+def _metric_cell(key: tuple[str, str, str], scale: float, point: SweepPointDocument) -> Cell:
+    found = [row["value"] for row in point.get("metrics", ()) if _metric_key(row) == key]
+    return cell(found[0] if found else None, scale, of=key[1])
 
 
 def failures_table(failures: Sequence[SweepFailure]) -> Table:
