@@ -271,13 +271,15 @@ def print_document(document: Any, scenario: Scenario, *, details: bool = False) 
     details : bool
         All of it, not only what fits on a screen.
     """
-    from elephan.cli.page_screen import page_lines, table_rows  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.reports.run import content, metrics_table  # noqa: PLC0415 (as above)
+    if not details:
+        common.print_lines(*screen(document, scenario.groups, links=scenario.resolved["links"]))
+        if not document.get("metrics"):
+            return
+    # These take longer to import than a short run.
+    from elephan.cli.page_screen import page_lines, table_rows  # noqa: PLC0415
+    from elephan.reports.run import content, metrics_table  # noqa: PLC0415
 
     if details:
-        page = content(document, scenario)
-        common.print_lines(*page_lines(replace(page, title=document["run"]["scenario"])))
-        return
-    common.print_lines(*screen(document, scenario.groups, links=scenario.resolved["links"]))
-    if document.get("metrics"):
+        common.print_lines(*page_lines(replace(content(document, scenario), title=document["run"]["scenario"])))
+    else:
         common.print_lines(*table_rows(metrics_table(document), main=True))
