@@ -13,10 +13,11 @@ from matplotlib.figure import Figure
 import elephan
 from elephan import Scenario
 from elephan.catalog import catalog
-from elephan.cli.columns import LINES, cut_table
+from elephan.cli.columns import LINES
 from elephan.cli.no_tc import LINUX, why_no_tc
 from elephan.cli.progress import ProgressDisplay, ProgressLine
 from elephan.cli.sweep_screen import scale_of
+from elephan.cli.tables import cut_table
 from elephan.plots.style import TITLE
 from elephan.scenario import EXAMPLE
 from elephan.sizing import limit_words
@@ -311,11 +312,11 @@ def test_a_query_shows_a_screen_of_rows_and_counts_the_others(
     sql = "SELECT name, utilization, 'row' AS word FROM links ORDER BY row"
     done = elephan("store", "query", sql, *store)
     assert len(done.out.splitlines()) <= LINES
-    shown = done.out.count(" row ")
+    shown = done.out.count(" row\n")
     assert 5 <= shown < 20
     assert done.err == f"20 rows, {20 - shown} more with --limit 0; --json has all\n"
     for limit, rows in ((0, 20), (3, 3), (30, 20)):
-        assert elephan("store", "query", sql, *store, "--limit", limit).out.count(" row ") == rows
+        assert elephan("store", "query", sql, *store, "--limit", limit).out.count(" row\n") == rows
     assert len(json.loads(elephan("store", "query", sql, *store, "--json").out)) == 20
     # A row with more columns than a screen has lines.
     wide = elephan("store", "query", "SELECT * FROM results", *store)

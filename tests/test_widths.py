@@ -17,9 +17,9 @@ import pytest
 from elephan import Scenario, doctor
 from elephan.cli import command
 from elephan.cli.catalog import KINDS
-from elephan.cli.columns import LINES, command_lines, narrow_table, text_table
-from elephan.cli.common import fitted_table, print_tables
+from elephan.cli.columns import LINES, command_lines
 from elephan.cli.progress import ProgressLine
+from elephan.cli.tables import text_table, whole_table
 from elephan.doctor.finding import Probe, ProbeFinding
 from elephan.store import Store
 from test_help import ALL
@@ -302,18 +302,17 @@ def test_a_word_in_quotes_longer_than_a_line_is_the_same_to_a_shell() -> None:
 
 
 def test_a_table_without_room_loses_no_cell(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     heads = ["name", *(f"a_quantity_{n}" for n in range(12))]
     rows = [[f"row{i}", *(f"{i}{n}.12345" for n in range(12))] for i in range(3)]
     for width in (30, 60, 80, 400):
         monkeypatch.setenv("COLUMNS", str(width))
-        print_tables(fitted_table(heads, rows, [True, *([False] * 12)]))
-        out = capsys.readouterr().out
+        out = "\n".join(whole_table(heads, rows, [False, *([True] * 12)]))
         assert not too_long(out, width)
         assert all(cell in out for row in rows for cell in row)
         assert all(head in out for head in heads)
-    assert narrow_table(["a"], [], [False], 80) == []
+    assert whole_table(["a"], [], [False], 80) == ["a"]
     assert text_table((), []) == []
 
 

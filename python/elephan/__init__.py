@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native
-from elephan.display import draw_with
+from elephan.display import draw_with, show_with
 from elephan.errors import ElephanError, InputError, ScenarioError, TargetError, UnitError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -121,7 +121,14 @@ def _figures(of: object) -> dict[str, "Figure"]:
     return figures(of)
 
 
+def _shown(of: object) -> str:
+    from elephan.reports.notebook import shown  # noqa: PLC0415 (NumPy; only notebooks need it)
+
+    return shown(of)
+
+
 draw_with(_figures)
+show_with(_shown)
 
 
 def __dir__() -> list[str]:

@@ -31,6 +31,7 @@ _CELL = "text-align:{};padding:.15em .8em .15em 0;font-weight:{}"
 _NUMBER = ";white-space:nowrap"
 _SCROLL = "overflow-x:auto"
 _NOTE = "margin:.2em 0;opacity:.8"
+_TITLE = "margin:.2em 0;font-weight:600"
 
 
 def cell(value: object, of: str = "") -> str:
@@ -92,16 +93,53 @@ def table(columns: Mapping[str, Sequence[Any]], caption: str = "", *, most: int 
     (True, True, True)
     """
     count = max((len(values) for values in columns.values()), default=0)
-    shown = _ends(count, most)
-    sides = ["right" if _is_numeric(values) else "left" for values in columns.values()]
-    heads = "".join(
-        f'<th scope="col" style="{_HEAD.format(side)}">{escape(head)}</th>'
-        for head, side in zip(columns, sides, strict=True)
+    right = [_is_numeric(values) for values in columns.values()]
+    shown = columns.items()
+    return text_table([*columns], count, lambda i: [cell(v[i], name) for name, v in shown], right, caption, most=most)
+
+
+def text_table(
+    heads: Sequence[str],
+    count: int,
+    row: Callable[[int], Sequence[str]],
+    right: Sequence[bool],
+    caption: str = "",
+    *,
+    most: int = MOST_ROWS,
+) -> str:
+    """Return texts as an HTML table; the first cell of a row is its head.
+
+    Parameters
+    ----------
+    count : int
+        Number of rows.
+    row : callable
+        From the index of a row to its texts; called only for the rows that are shown.
+    right : sequence of bool
+        Whether each column is right-aligned, as numbers are.
+    most : int
+        Rows that are shown.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> "<td" in text_table(["law", "loss [%]"], 1, lambda i: ["reno", "0.1"], [False, True])
+    True
+    """
+    rows = [["…"] * len(heads) if i is None else row(i) for i in _ends(count, most)]
+    sides = ["right" if is_right else "left" for is_right in right]
+    head = "".join(
+        f'<th scope="col" style="{_HEAD.format(side)}">{escape(text)}</th>'
+        for text, side in zip(heads, sides, strict=True)
     )
-    rows = "".join(f"<tr>{_row(columns, sides, i)}</tr>" for i in shown)
+    body = "".join(f"<tr>{_row(texts, sides)}</tr>" for texts in rows)
     caption_html = f'<caption style="{_CAPTION}">{escape(caption)}</caption>' if caption else ""
+    inside = f"{caption_html}<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
     note_ = "" if count <= most else note(f"{count} rows")
-    inside = f"{caption_html}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody>"
     return f'<div style="{_SCROLL}"><table style="{_TABLE}">{inside}</table></div>{note_}'
 
 
@@ -111,14 +149,12 @@ def _ends(count: int, most: int) -> list[int | None]:
     return [*range(count)] if count <= most else [*range(half), None, *range(count - half, count)]
 
 
-def _row(columns: Mapping[str, Sequence[Any]], sides: Sequence[str], i: int | None) -> str:
+def _row(texts: Sequence[str], sides: Sequence[str]) -> str:
     cells = []
-    for k, ((name, values), side) in enumerate(zip(columns.items(), sides, strict=True)):
-        text = "…" if i is None else escape(cell(values[i], name))
+    for k, (text, side) in enumerate(zip(texts, sides, strict=True)):
         tag, weight = ('th scope="row"', "600") if k == 0 else ("td", "400")
-        cells.append(
-            f'<{tag} style="{_CELL.format(side, weight)}{_NUMBER * (side == "right")}">{text}</{tag.partition(" ")[0]}>'
-        )
+        style = f"{_CELL.format(side, weight)}{_NUMBER * (side == 'right')}"
+        cells.append(f'<{tag} style="{style}">{escape(text)}</{tag.partition(" ")[0]}>')
     return "".join(cells)
 
 
@@ -154,13 +190,25 @@ def facts(rows: Mapping[str, object], caption: str = "") -> str:
     >>> "<th scope=" in facts({"buffer": "1250 packets"})
     True
     """
-    lines = "".join(
-        f'<tr><th scope="row" style="{_CELL.format("left", "600")}">{escape(name)}</th>'
-        f'<td style="{_CELL.format("left", "400")}">{escape(cell(value))}</td></tr>'
-        for name, value in rows.items()
-    )
+    lines = "".join(f"<tr>{_row([name, cell(value)], ['left', 'left'])}</tr>" for name, value in rows.items())
     caption_html = f'<caption style="{_CAPTION}">{escape(caption)}</caption>' if caption else ""
     return f'<table style="{_TABLE}">{caption_html}<tbody>{lines}</tbody></table>'
+
+
+def title(text: str) -> str:
+    """Return a title as HTML.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> "R&amp;D" in title("R&D")
+    True
+    """
+    return f'<p style="{_TITLE}">{escape(text)}</p>'
 
 
 def note(text: str) -> str:
@@ -177,6 +225,22 @@ def note(text: str) -> str:
     True
     """
     return f'<p style="{_NOTE}">{escape(text)}</p>'
+
+
+def folded(title: str, inside: str) -> str:
+    """Return HTML that is shown on a click on its title.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> folded("Rules & models", "<p>a</p>")
+    '<details><summary>Rules &amp; models</summary><p>a</p></details>'
+    """
+    return f"<details><summary>{escape(title)}</summary>{inside}</details>"
 
 
 def joined(*parts: str) -> str:
@@ -335,6 +399,7 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
 
 
 _draw: Callable[[object], dict[str, Figure]]
+_show: Callable[[object], str]
 
 
 def draw_with(draw: Callable[[object], dict[str, Figure]]) -> None:
@@ -347,6 +412,34 @@ def draw_with(draw: Callable[[object], dict[str, Figure]]) -> None:
     """
     global _draw
     _draw = draw
+
+
+def show_with(show: Callable[[object], str]) -> None:
+    """Register the function that writes the HTML of results, as `draw_with` does the one that draws them.
+
+    Parameters
+    ----------
+    show : callable
+        From a result to HTML; `elephan.reports.notebook.shown`.
+    """
+    global _show
+    _show = show
+
+
+def page(of: object) -> str:
+    """Return the HTML that a notebook shows for a result: the page of `elephan.reports`, without its pictures.
+
+    Parameters
+    ----------
+    of : object
+        A result of one of the kinds that have pages.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    return _show(of)
 
 
 def figures(of: object) -> dict[str, Figure]:

@@ -340,6 +340,23 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise tomllib.TOMLDecodeError("a number has too many digits") from None
 
 
+def as_text(value: Any) -> str:
+    """Format a parameter's value as in a scenario file.
+
+    Examples
+    --------
+    >>> as_text(38.0), as_text(True), as_text("1 s"), as_text([[1.0, 0.5]])
+    ('38', 'true', '1 s', '[[1, 0.5]]')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return f"[{', '.join(as_text(item) for item in value)}]"
+    if isinstance(value, dict):
+        return inline_toml(value)
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
 def inline_toml(value: object) -> str:
     """Write a value as TOML on one line.
 

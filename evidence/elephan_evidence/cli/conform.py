@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elephan.cli import common, options
-from elephan.cli.columns import text_table
 from elephan.cli.progress import ProgressLine
+from elephan.cli.tables import text_table, whole_table
 from elephan.units import count, format_time
 from elephan_evidence.cli.conform_tcp import SCRIPTS, refuse_options, sender_changes, show_random, show_scripts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from rich.table import Table
 
     from elephan_evidence.conform import Conformance
     from elephan_evidence.conform.case import Suite
@@ -165,13 +163,13 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
         for case in cases:
             common.print_wrapped(f"{case['number']}. {case['title']}: {_verdict(case)}", *_about(case))
             if case["paths"]:
-                common.print_tables(_observations(case))
+                common.print_lines(*_observations(case))
     counts = ", ".join(f"{n} {verdict.replace('_', ' ')}" for verdict, n in document["summary"].items() if n)
     common.print_wrapped(f"{count(len(cases), 'test case')} of {document['revision']}: {counts}.")
     others = [case for case in cases if case["verdict"] != "met"]
     if others and not details:
         rows = [[f"{case['number']} {case['name']}", case["verdict"], _why(case)] for case in others]
-        common.print_tables(common.fitted_table(["case", "verdict", "why"], rows, [True] * 3))
+        common.print_lines(*whole_table(["case", "verdict", "why"], rows, [False] * 3))
     paths = sum(len(case["paths"]) for case in cases)
     observations = sum(len(path["seen"]) for case in cases for path in case["paths"])
     unexplained = [str(case["number"]) for case in cases if not case["holds"]]
@@ -202,7 +200,7 @@ def _why(case: Mapping[str, Any]) -> str:
     return str(explained[0]) if case["holds"] and explained else f"not seen: {', '.join(missed)}"
 
 
-def _observations(case: Mapping[str, Any]) -> Table:
+def _observations(case: Mapping[str, Any]) -> list[str]:
     heads = ["path", "must be seen", "verdict", "measured", "accepted", "null"]
     rows = [
         [
@@ -216,7 +214,7 @@ def _observations(case: Mapping[str, Any]) -> Table:
         for path in case["paths"]
         for n, seen in enumerate(path["seen"])
     ]
-    return common.fitted_table(heads, rows, [True, True, True, False, True, False])
+    return whole_table(heads, rows, [False, False, False, True, False, True])
 
 
 def _number(value: float | bool | None) -> str:
@@ -244,7 +242,7 @@ def _show_list(suite: Suite, numbers: Sequence[int], *, details: bool, json: boo
         return
     rows = [[str(case.number), case.name, case.title, case.stimulus] for case in cases]
     if details:
-        common.print_tables(common.fitted_table(["#", "case", "what", "stimulus"], rows, [False, True, True, True]))
+        common.print_lines(*whole_table(["#", "case", "what", "stimulus"], rows, [True, False, False, False]))
     else:
         common.print_lines(*text_table(("#", "case", "what"), [row[:3] for row in rows]))
         common.say(f"{count(len(cases), 'case')}; --details describes each")

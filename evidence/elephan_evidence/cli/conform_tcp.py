@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from elephan.assignments import parse_assignments
-from elephan.cli.common import fitted_table, print_json, print_tables, print_wrapped, say, writing
+from elephan.cli.common import print_json, print_lines, print_wrapped, say, writing
 from elephan.cli.progress import ProgressLine
+from elephan.cli.tables import whole_table
 from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.units import count
@@ -141,13 +142,13 @@ def _show_recordings(document: Mapping[str, Any]) -> None:
     )
     heads = ["path", "connections", "agree", *COMPARED.values()]
     rows = [[kind["path"], *(str(kind[key]) for key in ("count", "agrees", *COMPARED))] for kind in kinds]
-    print_tables(fitted_table(heads, rows, [True] + [False] * (len(heads) - 1)))
+    print_lines(*whole_table(heads, rows, [False] + [True] * (len(heads) - 1)))
     reasons: Counter[str] = Counter()
     for kind in kinds:
         reasons.update({each["rule"]: each["count"] for each in kind["reasons"]})
     if reasons:
         ordered = [[reason, str(count)] for reason, count in reasons.most_common()]
-        print_tables(fitted_table(["first difference", "connections"], ordered, [True, False]))
+        print_lines(*whole_table(["first difference", "connections"], ordered, [False, True]))
     say("each connection: --details")
 
 

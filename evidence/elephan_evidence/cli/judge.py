@@ -9,12 +9,12 @@ import typer
 
 from elephan.cli import common, options
 from elephan.cli.progress import ProgressLine
+from elephan.cli.tables import whole_table
 from elephan.units import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rich.table import Table
 
 EXAMPLE = """Example:  elephan judge --quick
 elephan judge tofino-2021 --details
@@ -140,13 +140,13 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
     best = f"; the best wrong answers: {percent(min(nulls))} to {percent(max(nulls))}" if nulls else ""
     common.print_wrapped(f"{cells} values in {len(sets)} data sets: {share} within their bounds{best}.")
     quantities = sum(len(each["quantities"]) for each in sets)
-    common.print_tables(_by_quantity(sets) if details or quantities <= FEW_ROWS else _by_set(sets))
+    common.print_lines(*_by_quantity(sets) if details or quantities <= FEW_ROWS else _by_set(sets))
     if details:
         for each in sets:
             common.print_wrapped("", f"{each['name']}: {each['title']}")
             for quantity in each["quantities"]:
                 common.print_wrapped("", f"{quantity['says']}; errors are {quantity['unit']}.")
-                common.print_tables(_families(quantity))
+                common.print_lines(*_families(quantity))
     changed = [{**one, "set": each["name"]} for each in sets for one in each["changed"]]
     known = [one for one in changed if one["was"] is not None]
     for one in known[:FEW]:
@@ -157,7 +157,7 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
     common.say(f"{len(known) or 'no'} {verdicts} changed{new}; {format_time(document['wall_s'])}{more}")
 
 
-def _by_set(sets: Sequence[Mapping[str, Any]]) -> Table:
+def _by_set(sets: Sequence[Mapping[str, Any]]) -> list[str]:
     from elephan_evidence.judge.words import percent  # noqa: PLC0415 (--help does without NumPy)
 
     rows = []
@@ -174,12 +174,11 @@ def _by_set(sets: Sequence[Mapping[str, Any]]) -> Table:
                 f"{verdicts.count('met')} of {len(verdicts)}",
             ]
         )
-    return common.fitted_table(
-        ["set", "values", "within", "null", "best null", "families met"], rows, [True, False, False, False, True, False]
-    )
+    heads = ["set", "values", "within", "null", "best null", "families met"]
+    return whole_table(heads, rows, [False, True, True, True, False, True])
 
 
-def _by_quantity(sets: Sequence[Mapping[str, Any]]) -> Table:
+def _by_quantity(sets: Sequence[Mapping[str, Any]]) -> list[str]:
     from elephan_evidence.judge.words import error, percent  # noqa: PLC0415 (--help does without NumPy)
 
     heads = ["set", "quantity", "cells", "within", "null", "bias", "mean error"]
@@ -199,10 +198,10 @@ def _by_quantity(sets: Sequence[Mapping[str, Any]]) -> Table:
                     error(quantity["error"], ours["mean_error"]),
                 ]
             )
-    return common.fitted_table(heads, rows, [True, True, False, False, False, False, False])
+    return whole_table(heads, rows, [False] * 2 + [True] * 5)
 
 
-def _families(quantity: Mapping[str, Any]) -> Table:
+def _families(quantity: Mapping[str, Any]) -> list[str]:
     from elephan_evidence.judge.words import error, percent  # noqa: PLC0415 (--help does without NumPy)
 
     heads = ["family", "verdict", "cells", "within", "bias", "mean error"]
@@ -217,7 +216,7 @@ def _families(quantity: Mapping[str, Any]) -> Table:
         ]
         for family in quantity["families"]
     ]
-    return common.fitted_table(heads, rows, [True, True, False, False, False, False])
+    return whole_table(heads, rows, [False] * 2 + [True] * 4)
 
 
 def _show_list(every: Sequence[Any], *, json: bool) -> None:
@@ -233,10 +232,5 @@ def _show_list(every: Sequence[Any], *, json: bool) -> None:
     if json:
         common.print_json(rows)
         return
-    common.print_tables(
-        common.fitted_table(
-            ["set", "what", "cells", "not counted"],
-            [[row["name"], row["title"], str(row["cells"]), str(row["apart"])] for row in rows],
-            [True, True, False, False],
-        )
-    )
+    cells = [[row["name"], row["title"], str(row["cells"]), str(row["apart"])] for row in rows]
+    common.print_lines(*whole_table(["set", "what", "cells", "not counted"], cells, [False, False, True, True]))

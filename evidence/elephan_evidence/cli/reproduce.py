@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elephan.cli import common, options
-from elephan.cli.columns import text_table
 from elephan.cli.progress import ProgressDisplay, ProgressLine
+from elephan.cli.tables import text_table, whole_table
 from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from rich.table import Table
 
     from elephan_evidence.papers import Claim, Reproduction
 
@@ -122,9 +120,9 @@ def _show(document: Mapping[str, Any], *, every: bool) -> None:
     claims = document["claims"]
     open_ = [each for each in claims if each["verdict"] not in ("pass", "ran")]
     if len(claims) <= FEW or every:
-        common.print_tables(_table(claims if len(claims) <= FEW else open_))
+        common.print_lines(*_table(claims if len(claims) <= FEW else open_))
     if len(claims) > FEW:
-        common.print_tables(_by_paper(document))
+        common.print_lines(*_by_paper(document))
     counts, apart = headline(document["origins"])
     common.print_wrapped(f"{counts}.", *([f"Counted apart: {apart}."] if apart else []))
     if len(claims) > FEW and not every:
@@ -152,12 +150,12 @@ def _unjudged(document: Mapping[str, Any]) -> bool:
     return any(each["verdict"] == "not_run" for each in document["claims"])
 
 
-def _by_paper(document: Mapping[str, Any]) -> Table:
+def _by_paper(document: Mapping[str, Any]) -> list[str]:
     """Return the number of claims per paper and verdict; verdicts without claims are omitted."""
     papers = document["summary"]
     verdicts = [v for v in next(iter(papers.values())) if any(of[v] for of in papers.values())]
     rows = [[paper, *(str(of[verdict]) for verdict in verdicts)] for paper, of in papers.items()]
-    return common.fitted_table(["paper", *map(_plain, verdicts)], rows, [True, *([False] * len(verdicts))])
+    return whole_table(["paper", *map(_plain, verdicts)], rows, [False, *([True] * len(verdicts))])
 
 
 def _verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
@@ -166,7 +164,7 @@ def _verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common())
 
 
-def _table(claims: Sequence[Mapping[str, Any]]) -> Table:
+def _table(claims: Sequence[Mapping[str, Any]]) -> list[str]:
     heads = ["claim", "verdict", "paper says", "measured", "accepted", "note"]
     rows = [
         [
@@ -179,7 +177,7 @@ def _table(claims: Sequence[Mapping[str, Any]]) -> Table:
         ]
         for each in claims
     ]
-    return common.fitted_table(heads, rows, [True, True, False, False, True, True])
+    return whole_table(heads, rows, [False, False, True, True, False, False])
 
 
 def _number(value: Any) -> str:

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from elephan.cli import options
-from elephan.cli.common import check_out, new_table, print_json, print_tables, print_wrapped, say, writing
+from elephan.cli.common import check_out, print_json, print_parts, print_wrapped, say, writing
 from elephan.cli.options import option
 from elephan.cli.progress import ProgressLine
+from elephan.cli.tables import whole_table
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    pass
 
 EXAMPLE = "Example:  elephan bench --workloads W1,W6 --runs 5"
 
@@ -70,9 +71,9 @@ def bench(
         return
     if kind:
         title = f"CPU ns per delivered data packet on W1, fastest of {document['runs']} runs"
-        print_tables(title, _table(document[kind], VARIANTS[kind]))
+        print_parts(title, _table(document[kind], VARIANTS[kind]))
     else:
-        print_tables(*_tables(document, details=details))
+        print_parts(*_tables(document, details=details))
         if workloads is None:
             print_wrapped(f"not measured: {', '.join(w.name for w in select('all') if w.is_asked)} (--workloads all)")
     if written is not None:
@@ -119,18 +120,16 @@ VARIANTS = {
 """Heads, keys and decimals of W1 under several laws or disciplines."""
 
 
-def _table(rows: Mapping[str, Mapping[str, Any]], columns: Sequence[tuple[str, str, int | str]]) -> Table:
-    table = new_table("", *(head for head, _, _ in columns))
-    for name, row in rows.items():
-        table.add_row(name, *(_number(row.get(key), form) for _, key, form in columns))
-    return table
+def _table(rows: Mapping[str, Mapping[str, Any]], columns: Sequence[tuple[str, str, int | str]]) -> list[str]:
+    cells = [[name, *(_number(row.get(key), form) for _, key, form in columns)] for name, row in rows.items()]
+    return whole_table(["", *(head for head, _, _ in columns)], cells, [False, *([True] * len(columns))])
 
 
-def _tables(document: dict[str, Any], *, details: bool) -> list[Table | str]:
+def _tables(document: dict[str, Any], *, details: bool) -> list[str | list[str]]:
     """Return the answer, or all measurements."""
     rows, short = document["workloads"], ", short" if document["quick"] else ""
     how = (
-        f"CPU ns per delivered packet, fastest of {document['runs']} runs{short}; x floor: over a bare loop\n"
+        f"CPU ns per delivered packet, fastest of {document['runs']} runs{short}; x floor: over a bare loop "
         "through as much memory, which is what is limited; heap: how much slower the reference is"
     )
     if not details:
@@ -138,7 +137,7 @@ def _tables(document: dict[str, Any], *, details: bool) -> list[Table | str]:
     peers = document["peers"].get("ns2", {})
     beside = {name: {f"ns2_{key}": x for key, x in peers.get(name, {}).items()} for name in rows}
     every = _table({name: row | beside[name] for name, row in rows.items()}, ALL)
-    return [how, every, "\n".join(row["title"] for row in rows.values())]
+    return [how, every, *(row["title"] for row in rows.values())]
 
 
 def _number(x: float | None, form: int | str) -> str:

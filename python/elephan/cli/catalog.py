@@ -9,10 +9,12 @@ from elephan.catalog import KINDS as NATIVE
 from elephan.catalog import catalog, needed
 from elephan.catalog.elsewhere import HOW_TO_GET, PROGRAM, Elsewhere, as_cards, laws_elsewhere
 from elephan.cli import options
-from elephan.cli.columns import LINES, cut_table, text_table, wrapped
-from elephan.cli.common import as_text, fitted_table, new_table, print_json, print_lines, print_tables
+from elephan.cli.columns import LINES, wrapped
+from elephan.cli.common import print_json, print_lines, print_parts
 from elephan.cli.options import argument, option
+from elephan.cli.tables import cut_table, text_table, whole_table
 from elephan.errors import InputError, suggest
+from elephan.input_files import as_text
 from elephan.units import count
 
 EXAMPLE = """Example:  elephan list laws
@@ -45,11 +47,11 @@ def list_(
     asked = wrapped(_ASKED[kind]) if kind in _ASKED and not details else []
     room = LINES - len(asked) - sum(max(len(wrapped(part)), 1) for part in below if isinstance(part, str))
     print_lines(*_listed(cards, kind, None if details else max(room, LEAST)))
-    print_tables(*below)
+    print_parts(*below)
     print_lines(*asked)
     if details and kind != "columns":
         for card in cards:
-            print_tables(*_details(kind, card), "")
+            print_parts("", *_details(kind, card))
 
 
 def _listed(cards: Sequence[dict[str, Any]], kind: str, room: int | None) -> list[str]:
@@ -99,14 +101,13 @@ def _details(kind: str, card: dict[str, Any]) -> list[Any]:
         return _model(card)
     if kind == "profiles":
         return _profile(card)
-    rows = new_table("parameter", "default", "unit", "meaning", title=f"{card['name']}: {card['title']}")
-    rows.columns[2].justify = rows.columns[3].justify = "left"
-    for parameter in card["parameters"]:
-        rows.add_row(parameter["name"], as_text(parameter["default"]), parameter["unit"], parameter["meaning"])
+    rows = [[p["name"], as_text(p["default"]), p["unit"], p["meaning"]] for p in card["parameters"]]
+    table = whole_table(["parameter", "default", "unit", "meaning"], rows, [False, True, False, False])
     also = f"Also called {', '.join(card['aliases'])}." if card["aliases"] else ""
     others = ", ".join(f"{other} for {name}" for other, name in card["spellings"].items())
     spelt = f"Other spellings: {others}." if others else ""
-    return [rows, " ".join(text for text in (also, spelt, needed(card), card["differs"]) if text)]
+    notes = " ".join(text for text in (also, spelt, needed(card), card["differs"]) if text)
+    return [f"{card['name']}: {card['title']}", *([table] if rows else []), *([notes] if notes else [])]
 
 
 def _elsewhere(found: Elsewhere, kind: str, *, details: bool) -> list[Any]:
@@ -115,15 +116,12 @@ def _elsewhere(found: Elsewhere, kind: str, *, details: bool) -> list[Any]:
         return []
     if not found.cards:
         said = found.problem or (HOW_TO_GET if details else "")
-        return ["", said, ""] if said else []
+        return ["", said] if said else []
     title = f"By {PROGRAM} {found.version}: {PROGRAM} run SCENARIO --law NAME"
-    table = new_table("name", "version", "title", "source", title=title)
-    for column in table.columns[1:]:
-        column.justify = "left"
-    for card in found.cards:
-        table.add_row(card["name"], card["version"], card["title"], card["source"])
+    heads = ["name", "version", "title", "source"]
+    table = whole_table(heads, [[card[head] for head in heads] for card in found.cards], [False] * 4)
     lines = [f"{card['name']} ({card['package']}): {card['differs']}" for card in found.cards] if details else []
-    return ["", table, *lines, ""] if details else ["", table]
+    return ["", title, table, *lines]
 
 
 def _profiles(kind: str, *, details: bool) -> list[Any]:
@@ -133,13 +131,13 @@ def _profiles(kind: str, *, details: bool) -> list[Any]:
     from elephan.profiles import NOT_MODELLED  # noqa: PLC0415 (with the engine; start-up does without)
 
     hint = [] if details else ["Each value with its file and function in Linux: --details."]
-    return ["", f"Not modelled: {NOT_MODELLED}.", *hint, *([""] if details else [])]
+    return ["", f"Not modelled: {NOT_MODELLED}.", *hint]
 
 
 def _profile(card: dict[str, Any]) -> list[Any]:
     """Return each value of a profile with its source."""
     rows = [[row["name"], as_text(row["default"]), row["source"]] for row in card["parameters"]]
-    table = fitted_table(["key", "value", "source"], rows, [True] * 3)
+    table = whole_table(["key", "value", "source"], rows, [False] * 3)
     differs = [card["differs"]] if card["differs"] else []
     return [f"{card['name']}: {card['title']}. Source: {card['source']}.", table, *differs]
 
@@ -193,7 +191,7 @@ def _model(card: dict[str, Any]) -> list[Any]:
     return [
         f"{card['name']}: {card['title']}",
         " ".join(text for text in (card["says"], link, card["citation"]) if text),
-        fitted_table(["parameter", "default", "unit", "meaning"], inputs, [True] * 4),
-        fitted_table(["column", "unit", "meaning"], outputs, [True] * 3),
+        whole_table(["parameter", "default", "unit", "meaning"], inputs, [False] * 4),
+        whole_table(["column", "unit", "meaning"], outputs, [False] * 3),
         *(f"* {line}" for line in card["fails"]),
     ]

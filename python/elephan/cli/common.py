@@ -16,15 +16,15 @@ import typer
 
 from elephan.assignments import changed_title, parse_assignments
 from elephan.cli import options
-from elephan.cli.columns import GAP, broken, narrow_table, shared_widths, terminal_width, wrapped
+from elephan.cli.columns import GAP, broken, terminal_width, wrapped
 from elephan.cli.output import OutputError
+from elephan.cli.tables import shared_widths, whole_table
 from elephan.errors import InputError
 from elephan.extras import missing, require
 from elephan.formats import stamped
-from elephan.input_files import inline_toml
 from elephan.own_laws import check_used, declare
 from elephan.own_laws import here as own_laws
-from elephan.units import format_measured, scaled
+from elephan.units import format_measured
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -174,38 +174,6 @@ def report_defect(error: BaseException) -> None:
         f"internal error: {type(error).__name__}: {error}{where}; a defect of elephan, not of "
         "your input: please report it, with the command line and the scenario (ELEPHAN_TRACEBACK=1 shows more)"
     )
-
-
-def metric_rows(measured: Sequence[Mapping[str, Any]], replications: int) -> list[list[str]]:
-    """Format the results of ``--metric`` as rows of a table.
-
-    Parameters
-    ----------
-    measured : sequence of mapping
-        As `elephan.runs.measures.measure` returns them.
-    replications : int
-
-    Returns
-    -------
-    list of list of str
-        Quantity, what it is of, value, and unit; behind a value in how many replications there is one, if not in all.
-    """
-    from elephan.runs.measures import row_name  # noqa: PLC0415 (--help does without NumPy)
-
-    rows = []
-    for row in measured:
-        known = row["replications"]
-        # Properties of the network are the same in all replications.
-        note = "" if known in (replications, 1) else f" ({known} of {replications})"
-        divide, unit = scaled(row["unit"], [row["value"]["mean"] or 0.0])
-        name = row_name(row["metric"], row["quantity"])
-        text = f"{shown(row['value'], 1 / divide, of=row['quantity'])}{note}"
-        rows.append([name, row["name"] or row["of"], text, "" if unit == "1" else unit])
-    return rows
-
-
-METRIC_HEADS = ("metric", "of", "value", "unit")
-"""Heads of the columns of `metric_rows`."""
 
 
 def say_written(paths: Sequence[Path]) -> None:
@@ -483,6 +451,15 @@ def sentence_lines(line: str) -> list[str]:
     return broken(line, terminal_width(), others=inside) or [""]
 
 
+def print_parts(*parts: str | Sequence[str]) -> None:
+    """Put sentences, which are wrapped, and the lines of tables on stdout."""
+    for part in parts:
+        if isinstance(part, str):
+            print_wrapped(part)
+        else:
+            print_lines(*part)
+
+
 def print_tables(*tables: Table | str) -> None:
     """Print tables and sentences on stdout, in the width of the terminal; blank lines part several."""
     for table in tables:
@@ -510,7 +487,7 @@ def table_text(table: Table) -> str:
     cells = [list(map(str, column.cells)) for column in table.columns]
     heads, right = [str(c.header) for c in table.columns], [c.justify == "right" for c in table.columns]
     title = wrapped(str(table.title)) if table.title else []
-    lines = ["", *title, *narrow_table(heads, list(zip(*cells, strict=True)), right), ""]
+    lines = ["", *title, *whole_table(heads, list(zip(*cells, strict=True)), right), ""]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -566,20 +543,3 @@ def fitted_table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: Seq
     for row in rows:
         table.add_row(*row)
     return table
-
-
-def as_text(value: Any) -> str:
-    """Format a parameter's value as in a scenario file.
-
-    Examples
-    --------
-    >>> as_text(38.0), as_text(True), as_text("1 s"), as_text([[1.0, 0.5]])
-    ('38', 'true', '1 s', '[[1, 0.5]]')
-    """
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list):
-        return f"[{', '.join(as_text(item) for item in value)}]"
-    if isinstance(value, dict):
-        return inline_toml(value)
-    return f"{value:g}" if isinstance(value, int | float) else str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,12 +61,19 @@ def compare(
     if sweep.axes:
         valid = _points(sweep, title, out, assignments, asked, json=json, details=details)
     else:
-        valid = _one(sweep.base, title, out, assignments, asked, json=json)
+        valid = _one(sweep.base, title, out, assignments, asked, json=json, details=details)
     raise typer.Exit(0 if valid else 1)
 
 
 def _one(
-    scenario: Scenario, title: str, out: Path | None, set_: list[str] | None, asked: dict[str, Any], *, json: bool
+    scenario: Scenario,
+    title: str,
+    out: Path | None,
+    set_: list[str] | None,
+    asked: dict[str, Any],
+    *,
+    json: bool,
+    details: bool,
 ) -> bool:
     """Compare one scenario; return whether the testbed was valid, if there was one."""
     from elephan.cli.compare_screen import scenario_screen  # noqa: PLC0415 (NumPy; --help does without)
@@ -75,8 +83,14 @@ def _one(
     written = [] if out is None else _write(compared, out, set_)
     if json:
         common.print_json(compared.to_json())
+    elif details:
+        from elephan.cli.page_screen import page_lines  # noqa: PLC0415 (as above)
+        from elephan.reports.model_sim_testbed import content  # noqa: PLC0415 (as above)
+
+        common.print_lines(*page_lines(replace(content(compared.to_json(), compared.scenario), title=title)))
     else:
         common.print_lines(*scenario_screen(compared, title, real=asked["real"]))
+    if not json:
         common.say_written(written)
     return _objected(compared, "")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,21 +10,17 @@ from typing import Any
 
 from elephan.cli.brief import brief
 from elephan.cli.columns import GAP_HEAD, LINES, Column, line_width, narrowed, table_lines, terminal_width, wrapped
-from elephan.cli.common import fitted_table, table_text
+from elephan.cli.tables import LONG_HEAD, whole_table
 from elephan.comparisons import ComparedQuantity, ScenarioComparison
 from elephan.comparisons.several import SHOWN, PointComparison
 from elephan.reports.model_sim_testbed import SHOWN as FORMS
+from elephan.reports.model_sim_testbed import half_of_gap, measured
 from elephan.results.axes import short
-from elephan.runs.result import RunResult
-from elephan.runs.saved import SavedRun
 from elephan.scenario import Scenario
 from elephan.units import count, format_interval, format_measured
 
 MODEL = "sawtooth"
 """Name of the model, as `elephan model` has it."""
-
-LONG_HEAD = 13
-"""Number of characters from which heads of columns are wrapped."""
 
 
 def scenario_screen(compared: ScenarioComparison, title: str, *, real: bool) -> list[str]:
@@ -36,7 +31,7 @@ def scenario_screen(compared: ScenarioComparison, title: str, *, real: bool) -> 
         rows = tuple(row for row in rows if row.name != "jain")
     sources = [*([] if no_model else ["model"]), "simulation", *(["testbed"] if real else [])]
     columns = [Column("", "", tuple(_named(row.name) for row in rows), is_text=True)]
-    known = _measured(compared)
+    known = measured(compared.to_json())
     for one in sources:
         cells = tuple(_number(row, one, known.get(one, {})) for row in rows)
         columns.append(Column(f"model\n{MODEL}" if one == "model" else one, "", cells))
@@ -71,7 +66,7 @@ def points_table(
     labels = {name: brief([str(one.labels.get(name, "")) for one in found]) for name in names}
     cells = []
     for i, one in enumerate(found):
-        rows, known = {row.name: row for row in one.comparison.rows}, _measured(one.comparison)
+        rows, known = {row.name: row for row in one.comparison.rows}, measured(one.comparison.to_json())
         cells.append([labels[name][i] for name in names])
         for name in SHOWN:
             # Units are in the heads.
@@ -87,8 +82,7 @@ def points_table(
         heads, cells = [heads[i] for i in keep], [[row[i] for i in keep] for row in cells]
     head = wrapped(_of_link(title, base))
     if details:
-        table = fitted_table(heads, cells, [i < len(names) for i in range(len(heads))])
-        return [*head, *table_text(table).splitlines()]
+        return [*head, *whole_table(heads, cells, [i >= len(names) for i in range(len(heads))], names=len(names))]
     gaps = [max((abs(row.gap(other) or 0.0) for row in one.comparison.rows), default=0.0) for one in found]
     return [*head, *_screen(heads, cells, len(names), gaps, LINES - len(head))]
 
@@ -141,18 +135,6 @@ def _named(name: str) -> str:
     return f"{form.title} [{form.unit}]" if form.unit else form.title
 
 
-def _measured(compared: ScenarioComparison) -> dict[str, dict[str, Any]]:
-    """Return the measured quantities of the simulation and of the testbed, if there is one, with their intervals."""
-    runs = {"simulation": compared.simulated, **({"testbed": compared.tested.result} if compared.tested else {})}
-    return {one: _intervals(run) for one, run in runs.items()}
-
-
-def _intervals(result: RunResult | SavedRun) -> dict[str, Any]:
-    """Return the quantities that are measured once a replication, with their 95 % intervals."""
-    document = result.to_json()
-    return {**document["links"][0], "jain": document["fairness"]["jain"]}
-
-
 def _number(row: ComparedQuantity, source: str, intervals: Mapping[str, Any] = MappingProxyType({})) -> str:
     value, quantity = getattr(row, source), intervals.get(row.name)
     if value is None:
@@ -170,22 +152,9 @@ def _gap(row: ComparedQuantity, other: str, known: Mapping[str, Mapping[str, Any
         return ""
     form = FORMS[row.name]
     scale, unit = (100.0, " %") if row.relative else (form.scale, " points" if form.unit == "%" else "")
-    half = _half(row, other, known) * scale
+    half = half_of_gap(row.to_json(), other, known) * scale
     if half:
         text = format_interval(abs(gap) * scale, half, joint="±")
         return f"{'-' if gap < 0 and not text.startswith('0±') else '+'}{text}{unit}"
     text = f"{gap * scale:+.{1 if row.relative else 2 if unit else 4}f}{unit}"
     return text.replace("-0.00 ", "+0.00 ")
-
-
-def _half(row: ComparedQuantity, other: str, known: Mapping[str, Mapping[str, Any]]) -> float:
-    """Return the half-width of the interval of a gap, to first order; 0 where neither value has an interval.
-
-    The replications of a simulation and of a testbed are independent, and a model is exact.
-    """
-    measured = {one: known.get(one, {}).get(row.name) for one in (other, row.against)}
-    halves = {one: quantity["ci95"] or 0.0 if quantity else 0.0 for one, quantity in measured.items()}
-    if not row.relative:
-        return math.hypot(*halves.values())
-    value, base = getattr(row, other), getattr(row, row.against)
-    return math.hypot(halves[other] / base, halves[row.against] * value / base**2)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import typer
 
 from elephan.cli import options
 from elephan.cli.columns import LINES, wrapped
-from elephan.cli.common import fitted_table, print_json, print_lines, print_tables
+from elephan.cli.common import print_json, print_lines
+from elephan.cli.tables import whole_table
 
 if TYPE_CHECKING:
     from elephan.doctor.finding import ProbeResult
@@ -64,11 +65,13 @@ def _screen(rows: Sequence[ProbeResult], *, ok: bool) -> list[str]:
 
 
 def _show_all(rows: Sequence[ProbeResult]) -> None:
-    cells = [[row.name, row.status, row.found + ("" if row.status == "ok" else f"; for {row.purpose}")] for row in rows]
-    table = fitted_table(["", "", "found"], cells, [True] * 3)
-    for line, (now, following) in zip(table.rows, pairwise([*rows, None]), strict=True):
-        line.end_section = following is None or now is None or following.group != now.group
-    print_tables(table)
+    cells: list[tuple[str, str, str]] = []
+    for _, group in groupby(rows, lambda row: row.group):
+        cells += [("", "", "")] if cells else []
+        cells += [
+            (row.name, row.status, row.found + ("" if row.status == "ok" else f"; for {row.purpose}")) for row in group
+        ]
+    print_lines(*whole_table(["", "", "found"], cells, [False] * 3))
     mends = [row for row in rows if row.mend]
     if mends:
         print_lines("", "To fix:")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from elephan import traffic_control
 from elephan.assignments import parse_assignments
 from elephan.cli import options
-from elephan.cli.common import fitted_table, option_value, print_json, print_tables, print_wrapped, say
+from elephan.cli.common import option_value, print_json, print_lines, print_wrapped, say
 from elephan.cli.importing import path_of
 from elephan.cli.options import argument, option
+from elephan.cli.tables import whole_table
 from elephan.errors import InputError
 from elephan.input_files import read_text
 from elephan.measurements import read
@@ -104,7 +105,7 @@ def _print(path: Path, whose: str, answer: Expectation, *, with_measured: bool) 
         f"{100 * answer.coverage:.0f} % of runs",
         *(["measured", ""] if with_measured else []),
     ]
-    print_tables(fitted_table(heads, rows, [True, False, False, False, True][: len(heads)]))
+    print_lines(*whole_table(heads, rows, [False, True, True, True, False][: len(heads)]))
     if answer.explanations:
         found = "; ".join(f"{name} (distance {100 * ratio:.0f} %)" for name, ratio in answer.explanations)
         print_wrapped(f"nearer to the measurement would be: {found}")

@@ -9,9 +9,10 @@ import typer
 
 from elephan.assignments import parse_assignments
 from elephan.cli import options
-from elephan.cli.common import fitted_table, print_json, print_lines, print_tables, say
+from elephan.cli.common import print_json, print_lines, say
 from elephan.cli.help import CommandHelp
 from elephan.cli.options import argument, option
+from elephan.cli.tables import whole_table
 
 app = typer.Typer(
     name="kernel",
@@ -61,7 +62,7 @@ def list_(json: options.Json = False) -> None:
         print_json([asdict(row) for row in rows])
         return
     cells = [[row.name, row.called, _state(row)] for row in rows]
-    print_tables(fitted_table(["law", "in the kernel", "state"], cells, [True] * 3))
+    print_lines(*whole_table(["law", "in the kernel", "state"], cells, [False] * 3))
 
 
 @app.command("show", cls=CommandHelp, epilog="Example:  elephan kernel show ghstcp")

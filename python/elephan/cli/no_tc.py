@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.common import as_text
+from elephan.input_files import as_text
 
 if TYPE_CHECKING:
     from elephan.scenario import Scenario

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,40 +11,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import elephan
-from elephan.catalog import catalog
 from elephan.cli import common, options
-from elephan.cli.columns import command_lines, wrapped
 from elephan.cli.estimate import announce
 from elephan.cli.options import option
 from elephan.cli.progress import ProgressLine
 from elephan.cli.run_events import event_lines, events_of, finite, traced
-from elephan.cli.run_screen import screen, whole
+from elephan.cli.run_screen import screen
 from elephan.errors import InputError, suggest
 from elephan.extras import require
 from elephan.scenario import AUTO
 from elephan.units import count
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from elephan.runs.measures import AskedMetric
     from elephan.runs.result import RunResult
     from elephan.scenario import Scenario
     from elephan.store import StoredRun
 
 ENGINES = ("window", "reference")
-
-TRANSFERS = (
-    ("complete", "completed", 5),
-    ("open", "open", 3),
-    ("time [s]", "completion_time_s", 4),
-    ("95 % [s]", "completion_time_p95_s", 4),
-    ("slowdown", "slowdown", 3),
-)
-"""Heads, keys and digits of the table of transfers."""
-
-PAGES = (("pages", 5), ("", 0), ("page_time_s", 4), ("page_time_p95_s", 4), ("", 0))
-"""Keys and digits of pages in the same columns."""
 
 EXAMPLE = """Example:  elephan run scenarios/hstcp-1g.toml --set links.0.buffer="0.1 bdp" --out run/ --plot
 elephan run scenarios/hstcp-1g.toml --precision goodput=2% --metric loss_synchronization --json"""
@@ -280,7 +263,7 @@ def _show(
         print_document(shown_, made.scenario, details=details)
 
 
-def print_document(document: Mapping[str, Any], scenario: Scenario, *, details: bool = False) -> None:
+def print_document(document: Any, scenario: Scenario, *, details: bool = False) -> None:
     """Print the document of a run as tables on stdout.
 
     Parameters
@@ -290,49 +273,15 @@ def print_document(document: Mapping[str, Any], scenario: Scenario, *, details: 
     details : bool
         All of it, not only what fits on a screen.
     """
-    facts, links = scenario.groups, scenario.resolved["links"]
+    if not details:
+        common.print_lines(*screen(document, scenario.groups, links=scenario.resolved["links"]))
+        if not document.get("metrics"):
+            return
+    # These take longer to import than a short run.
+    from elephan.cli.page_screen import page_lines, table_rows  # noqa: PLC0415
+    from elephan.reports.run import content, metrics_table  # noqa: PLC0415
+
     if details:
-        common.print_lines(*whole(document, facts, links=links))
-        common.print_tables(*_transfers(document["groups"]))
+        common.print_lines(*page_lines(replace(content(document, scenario), title=document["run"]["scenario"])))
     else:
-        common.print_lines(*screen(document, facts, links=links))
-    if document.get("metrics"):
-        rows = common.metric_rows(document["metrics"], document["run"]["replications"])
-        common.print_tables(common.fitted_table(common.METRIC_HEADS, rows, [True, True, False, True]))
-    if details:
-        common.print_lines(*_queues(document))
-
-
-def _transfers(groups: Sequence[dict[str, Any]]) -> list[Table | str]:
-    """Return the summary of transfers, if there are any that end."""
-    some = [(group["name"], group["transfers"]) for group in groups if group["transfers"] is not None]
-    if not some:
-        return []
-    transfers = common.new_table("transfers", *(head for head, _, _ in TRANSFERS))
-    for name, each in some:
-        transfers.add_row(name, *(common.shown(each[key], digits=digits, of=key) for _, key, digits in TRANSFERS))
-        if "pages" in each:
-            cells = (common.shown(each[key], digits=digits, of=key) if key else "" for key, digits in PAGES)
-            transfers.add_row(f"{name}: pages", *cells)
-    refused = [f"{name}: {common.shown(each['refused'])} refused" for name, each in some if each["refused"]["mean"]]
-    return [transfers, *refused]
-
-
-def _queues(document: Mapping[str, Any]) -> list[str]:
-    """Describe the non-default settings of each link's queue, and the equivalent for Linux."""
-    defaults = {card["name"]: {p["name"]: p["default"] for p in card["parameters"]} for card in catalog("queues")}
-    lines = []
-    for link in document["links"]:
-        discipline = link["queue"]["discipline"]
-        values = {
-            key: (common.as_text(link["queue"][key]), common.as_text(usual))
-            for key, usual in defaults[discipline].items()
-        }
-        chosen = [f"{key} = {value}" for key, (value, usual) in values.items() if value != usual]
-        if chosen:
-            # Values that a file gives in other units have as many digits as a double.
-            short = re.sub(r"\d+\.\d{5,}", lambda found: f"{float(found[0]):.5g}", ", ".join(chosen))
-            lines += wrapped(f"{link['name']}: {discipline} with {short}")
-        if link["tc"]:
-            lines += command_lines(link["tc"], f"{link['name']}, on Linux: ")
-    return lines
+        common.print_lines(*table_rows(metrics_table(document), main=True))

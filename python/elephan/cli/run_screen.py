@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from elephan.cli.columns import (
     LINES,
     Column,
-    blocks,
     command_lines,
     deciding,
     table_lines,
@@ -21,7 +20,7 @@ from elephan.cli.columns import (
 )
 from elephan.cli.common import shown
 from elephan.lint.deterministic_replications import SAME, all_the_same, without_empty_intervals
-from elephan.units import count, format_rate
+from elephan.units import count
 
 if TYPE_CHECKING:
     from elephan.results import GroupDocument, LinkDocument, RunAbout, RunDocument
@@ -95,6 +94,8 @@ def _lines(
     tail, timed = [], delay_lines(document)
     for said in timed[:MOST_TIMED]:
         tail += wrapped(said)
+    from elephan.reports.sources import rate_lines  # noqa: PLC0415 (--help does without NumPy)
+
     limited, pools = rate_lines(resolved)[:2], pool_lines(document)[:2]
     tail += [line for said in [*limited, *pools] for line in wrapped(said)]
     tc = links[0]["tc"]
@@ -102,7 +103,7 @@ def _lines(
         # The first line names the link, too.
         mark = f"{links[0]['name']}, on Linux: "
         tail += command_lines(tc, mark if len(mark) + len(tc) <= terminal_width() else "Linux: ")
-    jain = [line for said in fairness_lines(document, facts)[:1] for line in wrapped(said)]
+    jain = wrapped(fairness_line(document, facts))
     # A row of each table comes before it.
     has_room = JAIN not in without and len(head) + len(jain) + len(tail) + 2 * FIXED + 4 <= LINES
     tail = [*(jain if has_room else []), *tail]
@@ -170,13 +171,7 @@ def _busiest(links: Sequence[LinkDocument]) -> list[LinkDocument]:
     return sorted(links, key=lambda link: -(link["utilization"]["mean"] or 0.0))
 
 
-def whose(groups: Sequence[GroupDocument]) -> str:
-    """Describe the flows that fairness is about, if not all flows count."""
-    tcp = [group["law"] is not None for group in groups]
-    return " of TCP" if any(tcp) and not all(tcp) else ""
-
-
-def fairness_lines(document: RunDocument, facts: Sequence[Mapping[str, Any]]) -> list[str]:
+def fairness_line(document: RunDocument, facts: Sequence[Mapping[str, Any]]) -> str:
     """Describe the fairness of the flows; empty for fewer than two flows that count, whose index is always 1.
 
     Parameters
@@ -185,40 +180,13 @@ def fairness_lines(document: RunDocument, facts: Sequence[Mapping[str, Any]]) ->
         Facts of the document's groups.
     """
     from elephan.network import counted_flows  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.reports.sources import whose  # noqa: PLC0415 (as above)
 
-    fairness, flows = document["fairness"], counted_flows(facts)
-    if flows < 2 or fairness["jain"]["mean"] is None:
-        return []
-    fair: Row = fairness
-    return [
-        f"Jain's index{whose(document['groups'])} {shown(fair['jain'], of='jain', flows=flows)}",
-        f"over max-min fair shares {shown(fair['jain_maxmin'], of='jain_maxmin', flows=flows)}",
-    ]
-
-
-def whole(
-    document: Any,
-    facts: Sequence[Mapping[str, Any]],
-    *,
-    links: Sequence[Mapping[str, Any]] = (),
-) -> list[str]:
-    """Format the results like `screen`, but completely: every link and group, all columns, with intervals.
-
-    Parameters
-    ----------
-    document, facts, links
-        As `screen` has them. Columns for which a line has no room stand below; transfers have a table elsewhere.
-    """
-    run, same = document["run"], all_the_same(document)
-    document = without_empty_intervals(document)
-    groups = list(zip(document["groups"], facts, strict=True))
-    said = f"{run['scenario']}: {_answer(_busiest(document['links'])[0])}."
-    lines = [*wrapped(said), *wrapped(_about(run, same=same)), ""]
-    lines += [*blocks(_of_links(document["links"], True)), ""]
-    lines += [*blocks(_of_groups(groups, True, transfers=False)), ""]
-    fair = "; ".join(fairness_lines(document, facts))
-    said_last = (fair, *delay_lines(document, full=True), *rate_lines(links), *pool_lines(document))
-    return lines + [line for text in said_last for line in wrapped(text)]
+    fair: Row = document["fairness"]
+    jain, flows = fair["jain"], counted_flows(facts)
+    if flows < 2 or jain["mean"] is None:
+        return ""
+    return f"Jain's index{whose(document['groups'])} {shown(jain, of='jain', flows=flows)}"
 
 
 def _table(make: Callable[[Sequence[Any], bool], list[Column]], rows: Sequence[Any]) -> tuple[list[str], list[str]]:
@@ -278,7 +246,7 @@ def buffer_cell(link: LinkDocument) -> str:
     return f"in {link['pool']['name']}" if "pool" in link else "unlimited"
 
 
-def delay_lines(document: RunDocument, *, full: bool = False) -> list[str]:
+def delay_lines(document: RunDocument) -> list[str]:
     """Describe the delays of each group of timed datagrams: round trips of pings, one-way delays of others."""
     found = []
     groups: Sequence[Row] = document["groups"]
@@ -286,36 +254,8 @@ def delay_lines(document: RunDocument, *, full: bool = False) -> list[str]:
         for key, what in TIMED.items():
             if f"{key}_s" in group and group[f"{key}_s"]["mean"] is not None:
                 # Bins of the percentiles are a thirty-second wide: of intervals within one nothing is known.
-                tail, last = (_mean(group[f"{key}_{part}_s"], 1e3) for part in ("p95", "p99"))
-                mean = shown(group[f"{key}_s"], 1e3, 3)
-                more = f", 99 % within {last} ms" if full else ""
-                found.append(f"{group['name']}: {what} {mean} ms, 95 % within {tail} ms{more}")
-    return found
-
-
-def rate_lines(links: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say what the utilization of each link is of that lets less than its rate through.
-
-    Parameters
-    ----------
-    links : sequence of mapping
-        As `screen` has them.
-
-    Examples
-    --------
-    >>> policed = {"name": "edge", "rate_bps": 100_000_000, "policer": {"rate_bps": 20_000_000}}
-    >>> rate_lines([policed, {"name": "core", "rate_bps": 10**9}])
-    ['edge: utilization is of its rate, 100 Mbit/s; its policer lets 20 Mbit/s through']
-    """
-    found = []
-    for link in links:
-        for kind in ("policer", "shaper"):
-            through = (link.get(kind) or {}).get("rate_bps")
-            if through is not None and isinstance(link["rate_bps"], int) and through < link["rate_bps"]:
-                found.append(
-                    f"{link['name']}: utilization is of its rate, {format_rate(link['rate_bps'])}; its {kind} lets "
-                    f"{format_rate(through)} through"
-                )
+                tail = _mean(group[f"{key}_p95_s"], 1e3)
+                found.append(f"{group['name']}: {what} {shown(group[f'{key}_s'], 1e3, 3)} ms, 95 % within {tail} ms")
     return found
 
 
@@ -328,9 +268,9 @@ def pool_lines(document: RunDocument) -> list[str]:
     ]
 
 
-def _of_groups(groups: Sequence[tuple[GroupDocument, Row]], intervals: bool, *, transfers: bool = True) -> list[Column]:
+def _of_groups(groups: Sequence[tuple[GroupDocument, Row]], intervals: bool) -> list[Column]:
     rows = [group for group, _ in groups]
 
     names = tuple(f"{group['name']}: {group['flows']} {group['law'] or fact['traffic']}" for group, fact in groups)
-    kinds = ["groups", *(["transfers"] if transfers and any(group["transfers"] for group in rows) else [])]
+    kinds = ["groups", *(["transfers"] if any(group["transfers"] for group in rows) else [])]
     return [Column("flows", "", names, 0, is_text=True), *_columns(rows, intervals, *kinds)]

@@ -14,20 +14,12 @@ import typer
 from elephan.assignments import labelled, parse_assignments
 from elephan.cli import options
 from elephan.cli.brief import brief
-from elephan.cli.columns import (
-    LINES,
-    Column,
-    cut_table,
-    left_out,
-    table_lines,
-    terminal_width,
-    text_table,
-    wrapped,
-)
-from elephan.cli.common import fitted_table, lines_of, print_json, print_lines, print_tables, print_wrapped, say, warn
+from elephan.cli.columns import LINES, Column, left_out, table_lines, terminal_width, wrapped
+from elephan.cli.common import print_json, print_lines, print_wrapped, say, warn
 from elephan.cli.help import CommandHelp
 from elephan.cli.options import argument, option
 from elephan.cli.run import print_document
+from elephan.cli.tables import cut_table, text_table, whole_table
 from elephan.errors import InputError, suggest
 from elephan.results.axes import short
 
@@ -174,29 +166,29 @@ def query(
     if json:
         print_json(rows)
         return
-    words = [str(column.type) in ("string", "null") for column in table.columns]
+    numbers = [str(column.type) not in ("string", "null") for column in table.columns]
     cells = [[_cell(value, row.get(name.removesuffix("_ci95"))) for name, value in row.items()] for row in rows]
     if limit is not None:
-        print_tables(fitted_table(table.column_names, cells[: limit or None], words))
+        print_lines(*whole_table(table.column_names, cells[: limit or None], numbers))
         more = len(cells) - len(cells[: limit or None])
     else:
-        lines, more = _first_rows(table.column_names, cells, words)
+        lines, more = _first_rows(table.column_names, cells, numbers)
         print_lines(*lines)
     if more:
         say(f"{_count(len(cells), 'row')}, {more} more with --limit 0; --json has all")
 
 
-def _first_rows(heads: list[str], cells: list[list[str]], words: list[bool]) -> tuple[list[str], int]:
+def _first_rows(heads: list[str], cells: list[list[str]], numbers: list[bool]) -> tuple[list[str], int]:
     """Return the lines of the rows that one screen holds, and the number of the others."""
     for kept in range(min(len(cells), LINES), 0, -1):
-        lines = lines_of(fitted_table(heads, cells[:kept], words))
+        lines = whole_table(heads, cells[:kept], numbers)
         # A line of its own says how many rows are left out.
         if len(lines) + (kept < len(cells)) <= LINES:
             return lines, len(cells) - kept
     if not cells:
-        return lines_of(fitted_table(heads, cells, words)), 0
+        return whole_table(heads, cells, numbers), 0
     # One row is too much: its first columns.
-    lines = [line for line in lines_of(fitted_table(heads, cells[:1], words)) if line.strip()]
+    lines = [line for line in whole_table(heads, cells[:1], numbers) if line.strip()]
     said = wrapped(f"({_count(len(heads), 'column')}, all of them with --limit 0 or --json; or name some: SELECT …)")
     return [*lines[: LINES - len(said) - (len(cells) > 1)], *said], len(cells) - 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -113,8 +114,14 @@ def sweep(
         shows = chosen is not None or differences
         more = {"columns": labelled_rows(swept, chosen, differences=differences)} if shows else {}
         common.print_json({**swept.to_json(), **more})
+    elif details and chosen is None and not (differences or metric):
+        from elephan.cli.page_screen import page_lines  # noqa: PLC0415 (--help does without NumPy)
+        from elephan.reports.sweep import content  # noqa: PLC0415 (as above)
+
+        common.print_lines(*page_lines(replace(content(swept.to_json(), swept.sweep.base), title=title)))
     else:
         common.print_lines(*sweep_screen(swept, chosen, title, differences=differences, details=details))
+    if not json:
         common.say_written(written)
     say_end(swept, json=json, quiet=quiet)
     raise typer.Exit(1 if swept.failures else 0)

@@ -24,7 +24,8 @@ from elephan.cli.columns import (
     with_intervals,
     wrapped,
 )
-from elephan.cli.common import fitted_table, print_tables, print_wrapped, say, shown
+from elephan.cli.common import print_lines, print_wrapped, say, shown
+from elephan.cli.tables import whole_table
 from elephan.lint.deterministic_replications import SAME, all_the_same
 from elephan.lint.rule import GRAVE
 from elephan.results.axes import short
@@ -339,8 +340,8 @@ def show_preview(title: str, points: list[tuple[SweepPoint, bool]], cost: str, m
     states = ["unreadable" if point.error else "yes" if kept else "no" for point, kept in points]
     rows = list(zip(*labels, costs, states, strict=True))[:most]
     heads = [*short(names).values(), "million packets", "in the store"]
-    table = fitted_table(heads, rows, [True] * len(names) + [False, True])
-    print_tables(f"{title}: longest first", table)
+    print_wrapped(f"{title}: longest first")
+    print_lines(*whole_table(heads, rows, [False] * len(names) + [True, False], names=len(names)))
     if most is not None and len(points) > most:
         print_wrapped(f"… and {len(points) - most} more: --details")
     kept_count = sum(kept for _, kept in points)

@@ -11,6 +11,7 @@ import numpy as np
 
 from elephan import testbed
 from elephan.comparisons.sawtooth import sawtooth_statistics
+from elephan.display import page
 from elephan.errors import InputError
 from elephan.metrics.values import buffer_packets
 from elephan.network import Network
@@ -120,7 +121,10 @@ class ScenarioComparison(ResultTables):
     @property
     def no_model(self) -> str:
         """Reason for the model's missing answer, in words; empty if it has an answer."""
-        return _silence(self.scenario.network)
+        return silence(self.scenario.network)
+
+    def _repr_html_(self) -> str:
+        return page(self)
 
     def _said(self, source: str) -> dict[str, float]:
         """Return the quantities known to a source, by name."""
@@ -292,7 +296,7 @@ def measured(result: RunResult | SavedRun, *, cuts: bool = False) -> dict[str, f
     return found
 
 
-def _silence(network: Network) -> str:
+def silence(network: Network) -> str:
     """Return the reason why the sawtooth of equal flows has no answer; empty if it has one."""
     link, facts = bottleneck(network, 0), network.links[0]
     if link is None:
@@ -323,7 +327,7 @@ def _model(network: Network) -> dict[str, float] | None:
     A sender detects a loss one round trip later, and repairs it within another.
     """
     link = bottleneck(network, 0)
-    if _silence(network) or link is None or link.buffer_packets is None:
+    if silence(network) or link is None or link.buffer_packets is None:
         return None
     law = law_responses(link.law)
     found = synchronised(law, link.rate, link.buffer_packets, link.mean_rtt_s, link.flows)

@@ -42,6 +42,10 @@ class Table:
         Said below it.
     keys : tuple of str
         Filter key of each row, one for each word in `filters`; empty if nothing is filtered.
+    main : tuple of bool
+        Whether notebooks show each column; empty if they show all.
+    names : int
+        Number of columns at the left that name a row; a terminal repeats them where it is too narrow for the others.
     """
 
     title: str
@@ -49,6 +53,13 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     keys: tuple[str, ...] = ()
+    main: tuple[bool, ...] = ()
+    names: int = 1
+
+    @property
+    def mains(self) -> list[int]:
+        """Indices of the columns that notebooks show."""
+        return [i for i in range(len(self.heads)) if not self.main or self.main[i]]
 
     @property
     def numeric(self) -> tuple[bool, ...]:
@@ -115,14 +126,25 @@ def measured(row: Mapping[str, Any], key: str, scale: float = 1.0, digits: int =
 
 
 class Column(NamedTuple):
-    """A column of a table: its head, with the unit, and the cell that it makes of a row."""
+    """A column of a table: its head, with the unit, and the cell that it makes of a row.
+
+    Parameters
+    ----------
+    main : bool
+        Whether notebooks show it, too, and not only pages and ``--details``.
+    """
 
     head: str
     cell: Callable[[Any], Cell]
+    main: bool = True
 
     def within(self, part: Callable[[Any], Any]) -> Column:
         """Return the column for rows of which a part has what this column shows."""
-        return Column(self.head, lambda row: self.cell(part(row)))
+        return self._replace(cell=lambda row: self.cell(part(row)))
+
+    def minor(self) -> Column:
+        """Return the column for pages and ``--details`` only."""
+        return self._replace(main=False)
 
 
 def fact_column(head: str, key: str) -> Column:
@@ -140,11 +162,15 @@ def measured_column(head: str, key: str, scale: float = 1.0, digits: int = 4) ->
     return Column(head, lambda row: measured(row, key, scale, digits))
 
 
-def tabulated(title: str, columns: Iterable[Column], rows: Iterable[Any], note: str = "", *, where: str = "") -> Table:
+def tabulated(
+    title: str, columns: Iterable[Column], rows: Iterable[Any], note: str = "", *, where: str = "", names: int = 1
+) -> Table:
     """Return a table of rows, by the columns that describe it.
 
     Parameters
     ----------
+    names : int
+        As in `Table`.
     where : str
         Location of all rows; if it is given, the table has only as many as a page can hold.
 
@@ -161,4 +187,5 @@ def tabulated(title: str, columns: Iterable[Column], rows: Iterable[Any], note: 
         note = f"The first {MOST_ROWS:,} of {len(kept):,} rows; all are in {where}."
         kept = kept[:MOST_ROWS]
     cells = tuple(tuple(column.cell(row) for column in listed) for row in kept)
-    return Table(title, tuple(column.head for column in listed), cells, note)
+    heads, main = tuple(column.head for column in listed), tuple(column.main for column in listed)
+    return Table(title, heads, cells, note, main=() if all(main) else main, names=names)

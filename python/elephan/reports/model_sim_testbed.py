@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import hypot
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from elephan.comparisons.comparison import silence
 from elephan.comparisons.pictures import over_time
 from elephan.errors import InputError
 from elephan.metrics.quantity import QUANTITIES
 from elephan.pictures.table import Cell, Table, cell
-from elephan.pictures.words import NARROW, capital, joined, number, with_unit
+from elephan.pictures.words import NARROW, capital, joined, with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.reports.run import groups_table, links_table
 from elephan.reports.sources import origin, set_up, why_warmup
@@ -20,11 +23,9 @@ from elephan.results.formats import table_path
 from elephan.runs.sampled import SampledRun, sampled
 from elephan.runs.saved import SavedRun, read_document
 from elephan.scenario import Scenario
-from elephan.units import format_time
+from elephan.units import format_interval, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from elephan.results import CompareDocument, ComparedQuantityDocument, RunAbout, RunDocument, WarningDocument
 
 MINUS = "\N{MINUS SIGN}"
@@ -62,17 +63,39 @@ def page(folder: Path) -> ReportPage:
         If something in it cannot be read.
     """
     document: CompareDocument = read_document(folder / "compare.json")
-    simulation, testbed = document["simulation"], document["testbed"]
-    run, known = simulation["run"], None if testbed is None else testbed["testbed"]
-    scenario = Scenario.from_text(document["scenario"], "scenario.toml")
-    parts = [PageSection("Quantities", tables=(quantities_table(document),))]
     halves = {name: _seen(half, folder, name) for name, half in _halves(document).items()}
     figures = over_time(document, {name: seen for name, seen in halves.items() if seen is not None})
-    if figures:
-        parts.append(PageSection("Over time", (_when(run),), figures))
-    if known is not None:
-        parts += testbed_parts(known)
-    parts.append(PageSection("Links and flows", tables=_details(document)))
+    pictures = [PageSection("Over time", (_when(document["simulation"]["run"]),), figures)] if figures else []
+    path = folder / "simulation" / "run.json"
+    machine = read_document(path).get("provenance", {}) if path.exists() else {}
+    return content(document, Scenario.from_text(document["scenario"], "scenario.toml"), pictures, machine)
+
+
+def content(
+    document: CompareDocument,
+    scenario: Scenario,
+    pictures: Sequence[PageSection] = (),
+    machine: Mapping[str, Any] = MappingProxyType({}),
+) -> ReportPage:
+    """Describe a comparison.
+
+    Parameters
+    ----------
+    document : mapping
+        Document of ``elephan compare --json``.
+    pictures : sequence of PageSection
+        Sections with pictures.
+    machine : mapping
+        Provenance of the simulation.
+    """
+    simulation, testbed = document["simulation"], document["testbed"]
+    run, known = simulation["run"], None if testbed is None else testbed["testbed"]
+    parts = [
+        PageSection("Quantities", tables=(quantities_table(document),)),
+        *pictures,
+        *([] if known is None else testbed_parts(known)),
+        PageSection("Links and flows", tables=_details(document), folded=True),
+    ]
     return ReportPage(
         kind="Model, simulation and testbed" if testbed else "Model and simulation",
         title=run["scenario"],
@@ -81,13 +104,13 @@ def page(folder: Path) -> ReportPage:
         sentence=_sentence(document),
         tone="bad" if known is not None and not known["valid"] else "plain",
         tiles=tuple(_tiles(document["rows"], _against(document)))[:MOST_TILES],
-        notes=tuple(_notes(document)),
+        notes=tuple(_notes(document, scenario)),
         parts=tuple(parts),
         warnings=_warnings(simulation, testbed),
         scenario=scenario.text,
         resolved=scenario.canonical,
         reproduce=(_command(real=testbed is not None),),
-        provenance=_provenance(document, folder),
+        provenance=_provenance(document, machine),
     )
 
 
@@ -115,17 +138,16 @@ def _shown(row: ComparedQuantityDocument) -> DisplayFormat:
     return SHOWN.get(row["name"], DisplayFormat(row["name"], unit, 1.0, unit))
 
 
-def _size(row: ComparedQuantityDocument, gap: float) -> str:
+def _size(row: ComparedQuantityDocument, gap: float, half: float = 0.0) -> str:
     """Format the size of a gap: relative to the reference, in percentage points, or as a plain difference."""
-    if row["gap_is"] == "relative":
-        return f"{number(abs(100 * gap), 2)}{NARROW}%"
-    if _shown(row).unit == "%":
-        return f"{number(abs(100 * gap), 2)}{NARROW}points"
-    return number(abs(gap), 2)
+    unit = "%" if row["gap_is"] == "relative" else "points" if _shown(row).unit == "%" else ""
+    scale = 100 if unit else 1
+    text = format_interval(abs(scale * gap), scale * half or None, 2, thousands=",")
+    return f"{text}{NARROW}{unit}" if unit else text
 
 
-def _signed(row: ComparedQuantityDocument, gap: float) -> str:
-    return f"{'+' if gap > 0 else MINUS if gap < 0 else ''}{_size(row, gap)}"
+def _signed(row: ComparedQuantityDocument, gap: float, half: float = 0.0) -> str:
+    return f"{'+' if gap > 0 else MINUS if gap < 0 else ''}{_size(row, gap, half)}"
 
 
 def _worst(document: CompareDocument, other: str) -> tuple[ComparedQuantityDocument, float] | None:
@@ -186,7 +208,7 @@ def _tiles(rows: Sequence[ComparedQuantityDocument], against: str) -> list[Headl
     return found
 
 
-def _notes(document: CompareDocument) -> list[str]:
+def _notes(document: CompareDocument, scenario: Scenario) -> list[str]:
     sentences = []
     if "model" in _others(document):
         sentences.append(
@@ -195,8 +217,8 @@ def _notes(document: CompareDocument) -> list[str]:
         )
     else:
         sentences.append(
-            "No model applies to this scenario: the model assumes a drop-tail buffer that flows of one law share "
-            "alike, whose growth is a function of the window."
+            f"No model applies to this scenario: {silence(scenario.network)}. The model assumes a drop-tail buffer "
+            "that flows of one law share alike, whose growth is a function of the window."
         )
     if document["testbed"] is not None:
         sentences.append(
@@ -219,32 +241,52 @@ def quantities_table(document: CompareDocument) -> Table:
     Table
         Means with intervals where the document has them.
     """
-    against, halves = _against(document), _halves(document)
+    against, known = _against(document), measured(document)
     others = [other for other in ("simulation", "model") if other != against]
-    measured = {name: _measured(half) for name, half in halves.items()}
     rows = []
     for row in document["rows"]:
         shown = _shown(row)
         means: Mapping[str, Any] = row
         values = [cell(row["model"], shown.scale)]
-        values += [cell(measured[name].get(row["name"], means[name]), shown.scale) for name in halves]
-        gaps = [_gap_cell(row, _gap(row, other)) for other in others]
+        of = row["name"]
+        values += [cell(own.get(of, means[name]), shown.scale, of=of) for name, own in known.items()]
+        gaps = [_gap_cell(row, other, known) for other in others]
         rows.append((cell(shown.title), cell(shown.unit), *values, *gaps))
-    heads = ("quantity", "unit", "model", *halves, *(f"{other} less {against}" for other in others))
+    heads = ("quantity", "unit", "model", *known, *(f"{other} less {against}" for other in others))
     note = f"A gap is a share of what the {against} has; of utilization and Jain's index it is the difference (points: "
     note += "hundredths)."
     return Table("Quantities, with 95 % intervals where there are any", heads, tuple(rows), note)
 
 
-def _measured(half: RunDocument) -> dict[str, Any]:
-    """Return the quantities of a run that have an interval."""
-    link: Mapping[str, Any] = half["links"][0]
-    found = {name: link[name] for name in SHOWN if name in link}
-    return found | {"jain": half["fairness"]["jain"]}
+def measured(document: CompareDocument) -> dict[str, dict[str, Any]]:
+    """Return the quantities of the simulation and of the testbed, if there is one, that have an interval."""
+    return {name: {**half["links"][0], "jain": half["fairness"]["jain"]} for name, half in _halves(document).items()}
 
 
-def _gap_cell(row: ComparedQuantityDocument, gap: float | None) -> Cell:
-    return cell(None) if gap is None else Cell(_signed(row, gap), 100.0 * gap)
+def half_of_gap(row: Mapping[str, Any], other: str, known: Mapping[str, Mapping[str, Any]]) -> float:
+    """Return the half-width of the interval of a gap, to first order; 0 where neither value has an interval.
+
+    The replications of a simulation and of a testbed are independent, and a model is exact.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of a comparison's document.
+    known : mapping
+        As `measured` returns it.
+    """
+    quantities = (known.get(one, {}).get(row["name"]) for one in (other, row["against"]))
+    value, base = (quantity["ci95"] or 0.0 if quantity else 0.0 for quantity in quantities)
+    if row["gap_is"] != "relative":
+        return hypot(value, base)
+    reference = row[row["against"]]
+    return hypot(value / reference, base * row[other] / reference**2)
+
+
+def _gap_cell(row: ComparedQuantityDocument, other: str, known: Mapping[str, Mapping[str, Any]]) -> Cell:
+    """Return the cell of a gap, with its interval if one of the values has one."""
+    gap = _gap(row, other)
+    return cell(None) if gap is None else Cell(_signed(row, gap, half_of_gap(row, other, known)), 100.0 * gap)
 
 
 def _when(run: RunAbout) -> str:
@@ -284,9 +326,8 @@ def _command(*, real: bool) -> TerminalCommand:
     return TerminalCommand("elephan compare scenario.toml --no-testbed --out compared/", says)
 
 
-def _provenance(document: CompareDocument, folder: Path) -> tuple[tuple[str, str], ...]:
-    run, path = document["simulation"]["run"], folder / "simulation" / "run.json"
-    machine = read_document(path).get("provenance", {}) if path.exists() else {}
+def _provenance(document: CompareDocument, machine: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    run = document["simulation"]["run"]
     runs = {name: half["run"] for name, half in _halves(document).items()}
     return (
         *origin(run),

@@ -11,6 +11,13 @@ if TYPE_CHECKING:
     from elephan.results import WarningDocument
 
 
+WRITER = "elephan that wrote this page"
+"""Name of the version of the program in a page's provenance."""
+
+CHANGING = ("run", "elephan that ran it", WRITER, "engine", "time taken")
+"""Names in a page's provenance whose values are different in each version or run; notebooks do without them."""
+
+
 class HeadlineNumber(NamedTuple):
     """A number on which the answer rests: its title, its value, and a remark."""
 
@@ -45,6 +52,8 @@ class PageSection:
         Filters of its tables.
     explorer : dict or None
         Data of the picture that the reader configures; see `elephan.reports.explorer`.
+    folded : bool
+        Whether a notebook shows it only on a click.
     """
 
     title: str
@@ -53,6 +62,7 @@ class PageSection:
     tables: tuple[Table, ...] = ()
     filters: tuple[RowFilter, ...] = ()
     explorer: dict[str, Any] | None = None
+    folded: bool = False
 
 
 @dataclass(frozen=True)

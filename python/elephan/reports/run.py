@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elephan.catalog import catalog
+from elephan.input_files import as_text
 from elephan.lint.deterministic_replications import SAME, all_the_same, without_empty_intervals
 from elephan.metrics.quantity import GROUPS, LINKS, Quantity, shown
 from elephan.network import counted_flows
 from elephan.pictures.figure import Axis, Figure, Series, colour
-from elephan.pictures.table import Column, Table, cell, fact_column, measured, measured_column, tabulated
+from elephan.pictures.table import Cell, Column, Table, cell, fact_column, measured, measured_column, tabulated
 from elephan.pictures.thin import thin
 from elephan.pictures.words import capital, joined, plain, row_with_unit, with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
-from elephan.reports.sources import cost_tiles, fairness_tile, origin, read_scenario, set_up, why_warmup
+from elephan.reports.sources import (
+    cost_tiles,
+    fairness_tile,
+    origin,
+    rate_lines,
+    read_scenario,
+    set_up,
+    whose,
+    why_warmup,
+)
 from elephan.reports.testbed_section import parts as testbed_parts
 from elephan.reports.testbed_section import verdict
 from elephan.results.formats import table_path
+from elephan.runs.measures import row_name
 from elephan.runs.pictures import MOST_LINKS, busiest, over_time
 from elephan.runs.sampled import SampledRun, sampled
 from elephan.runs.saved import SavedRun, read_document
 from elephan.scenario import Scenario
-from elephan.units import count, format_rate, format_time
+from elephan.units import count, format_rate, format_time, scaled
 
 if TYPE_CHECKING:
     from elephan.results import GroupDocument, LinkDocument, RunDocument, RunFileDocument
@@ -41,22 +56,36 @@ def page(folder: Path) -> ReportPage:
         If something in it cannot be read.
     """
     read: RunFileDocument = read_document(folder / "run.json")
-    same, document = all_the_same(read), without_empty_intervals(read)
-    scenario = read_scenario(folder / "scenario.toml")
-    run, links, sharing = document["run"], document["links"], counted_flows(scenario.groups)
-    # Packets of real stacks may be late; those of a simulation cannot.
-    tested = document.get("testbed")
-    parts = [] if tested is None else testbed_parts(tested)
+    document, scenario = without_empty_intervals(read), read_scenario(folder / "scenario.toml")
+    pictures = []
     if table_path(folder, "samples").exists():
         seen = sampled(SavedRun(folder))
-        parts.append(PageSection("Over time", (_when(document),), over_time(document, scenario, seen)))
+        pictures.append(PageSection("Over time", (_when(document),), over_time(document, scenario, seen)))
         spread = _distributions(document, seen)
         if spread:
-            parts.append(PageSection("Distribution", figures=spread))
-    parts.append(
-        PageSection("Links", tables=tuple(each for each in (links_table(links), drops_table(links)) if each.rows))
-    )
-    parts.append(PageSection("Flows", tables=_groups(document, sharing)))
+            pictures.append(PageSection("Distribution", figures=spread))
+    return content(read, scenario, pictures)
+
+
+def content(read: RunDocument, scenario: Scenario, pictures: Sequence[PageSection] = ()) -> ReportPage:
+    """Describe a run.
+
+    Parameters
+    ----------
+    read : mapping
+        Document of ``elephan run --json``, or of a run's folder.
+    pictures : sequence of PageSection
+        Sections with pictures.
+    """
+    same, document = all_the_same(read), without_empty_intervals(read)
+    run, links, sharing = document["run"], document["links"], counted_flows(scenario.groups)
+    # Packets of real stacks may be late; those of a simulation cannot.
+    beside: Mapping[str, Any] = document
+    tested = beside.get("testbed")
+    parts = [*([] if tested is None else testbed_parts(tested)), *pictures]
+    of_links = links_table(links, limits(scenario)), drops_table(links), pools_table(document)
+    parts.append(PageSection("Links", tables=tuple(each for each in of_links if each.rows)))
+    parts.append(PageSection("Flows", tables=_groups(document, scenario, sharing)))
     if document.get("metrics"):
         parts.append(PageSection("Metrics", tables=(metrics_table(document),)))
     loaded = [link for link, facts in zip(links, scenario.links, strict=True) if facts["flows"]] or links
@@ -70,7 +99,7 @@ def page(folder: Path) -> ReportPage:
         tiles=_tiles(document, loaded, sharing),
         notes=(*(() if tested is None else (verdict(tested),)), *_precision(document)),
         commands=tuple(
-            TerminalCommand(link["tc"], f"The queue of {link['name']} on Linux.") for link in loaded[:1] if link["tc"]
+            TerminalCommand(link["tc"], f"The queue of {link['name']} on Linux.") for link in links if link["tc"]
         ),
         parts=tuple(parts),
         warnings=tuple(document["warnings"]),
@@ -86,7 +115,7 @@ def page(folder: Path) -> ReportPage:
             ),
             ("warm-up", why_warmup(run)),
             ("engine", run["engine"]),
-            *((name, str(value)) for name, value in document["provenance"].items() if name != "engine_version"),
+            *((name, str(value)) for name, value in beside.get("provenance", {}).items() if name != "engine_version"),
             ("time taken", format_time(run["wall_s"])),
         ),
     )
@@ -249,19 +278,72 @@ def _delays(document: RunDocument, shown: list[str]) -> tuple[Figure, ...]:
     return (Figure("delay", title, alt, x_axis, y, tuple(series), table=table, height=260),)
 
 
-def links_table(links: Sequence[LinkDocument]) -> Table:
+def links_table(links: Sequence[LinkDocument], note: str = "") -> Table:
     """List the results of each link."""
-    columns = (
+    columns = [
         fact_column("link", "name"),
-        Column("rate", lambda link: cell(format_rate(link["rate_bps"]))),
+        Column("rate", lambda link: cell(format_rate(link["rate_bps"])), main=False),
         fact_column("queue", "discipline").within(lambda link: link["queue"]),
-        Column(
-            "buffer [packets]",
-            lambda link: cell("unlimited" if link["buffer_packets"] is None else link["buffer_packets"]),
+        Column("buffer [packets]", _buffer),
+        *(
+            measured_column(each.page_head, each.name, each.shown_unit[1])._replace(main=_is_main(each, links))
+            for each in shown(LINKS, on_screen=False)
         ),
-        *(measured_column(each.page_head, each.name, each.shown_unit[1]) for each in shown(LINKS, on_screen=False)),
+    ]
+    if any("pool" in link for link in links):
+        occupancy = measured_column("of pool [%]", "occupancy", 100)
+        columns.append(
+            Column("of pool [%]", lambda link: occupancy.cell(link["pool"]) if "pool" in link else cell(None))
+        )
+    if any(map(settings, links)):
+        columns.append(Column("settings of the queue", lambda link: cell(settings(link) or None), main=False))
+    return tabulated("Links, with 95 % intervals", columns, links, note)
+
+
+def _is_main(quantity: Quantity, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether notebooks show a quantity: those that screens show."""
+    form = quantity.shown
+    return form is not None and bool(form.head) and form.has_values(quantity.name, rows)
+
+
+def _buffer(link: LinkDocument) -> Cell:
+    if link["buffer_packets"] is not None:
+        return cell(link["buffer_packets"])
+    return cell(f"in {link['pool']['name']}" if "pool" in link else "unlimited")
+
+
+def settings(link: LinkDocument) -> str:
+    """Return the parameters of a link's queue that have not their defaults."""
+    cards = {card["name"]: card["parameters"] for card in catalog("queues")}
+    queue = link["queue"]
+    defaults = {each["name"]: as_text(each["default"]) for each in cards[queue["discipline"]]}
+    chosen = [f"{key} = {as_text(queue[key])}" for key, usual in defaults.items() if as_text(queue[key]) != usual]
+    # Values that a file gives in other units have as many digits as a double.
+    return re.sub(r"\d+\.\d{5,}", lambda found: f"{float(found[0]):.5g}", ", ".join(chosen))
+
+
+def limits(scenario: Scenario) -> str:
+    """State what the utilization of each link is of that lets less than its rate through.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> policed = {"links[0].policer": {"rate": "2 Mbit/s", "burst": "15 kB"}}
+    >>> limits(Scenario.from_text(EXAMPLE).replace(policed))
+    'core: utilization is of its rate, 10 Mbit/s; its policer lets 2 Mbit/s through.'
+    """
+    return " ".join(f"{line}." for line in rate_lines(scenario.resolved["links"]))
+
+
+def pools_table(document: RunDocument) -> Table:
+    """List the occupancy of each pool of memory."""
+    columns = (
+        fact_column("pool", "name"),
+        measured_column("used [%]", "occupancy", 100),
+        measured_column("at most [%]", "occupancy_max", 100),
+        measured_column("packets dropped for want of room", "drops"),
     )
-    return tabulated("Links, with 95 % intervals", columns, links)
+    return tabulated("Pools, with 95 % intervals", columns, document.get("pools", ()))
 
 
 def drops_table(links: Sequence[LinkDocument]) -> Table:
@@ -271,34 +353,55 @@ def drops_table(links: Sequence[LinkDocument]) -> Table:
     some = [link for link in links if any(link["drops"][cause]["mean"] for cause in causes) or link["marks"]["mean"]]
     columns = (
         fact_column("link", "name"),
-        *(fact_column(f"dropped: {cause}", cause).within(lambda link: link["drops"]) for cause in causes),
+        *(Column(f"dropped: {cause}", partial(_dropped, cause)) for cause in causes),
         *((measured_column("marked", "marks"),) if marks else ()),
     )
-    return tabulated("Packets dropped, by cause, with 95 % intervals", columns, some)
+    minor = (column.minor() for column in columns)
+    return tabulated("Packets dropped, by cause, with 95 % intervals", minor, some)
+
+
+def _dropped(cause: str, link: LinkDocument) -> Cell:
+    return cell(link["drops"][cause], of="drops")
 
 
 def metrics_table(document: RunDocument) -> Table:
     """List the requested metrics."""
+
+    def form(row: Mapping[str, Any]) -> tuple[float, str]:
+        return scaled(row["unit"], [row["value"]["mean"] or 0.0])
+
+    # Properties of the network are the same in all replications.
+    some = any(row["replications"] not in (document["run"]["replications"], 1) for row in document["metrics"])
+
     columns = (
-        fact_column("metric", "quantity"),
+        Column("metric", lambda row: cell(row_name(row["metric"], row["quantity"]))),
         Column("of", lambda row: cell(row["name"] or row["of"])),
-        Column("value", lambda row: cell(row["value"], of=row["quantity"])),
-        Column("unit", lambda row: cell("" if row["unit"] == "1" else row["unit"])),
-        fact_column("replications with a value", "replications"),
+        Column("value", lambda row: cell(row["value"], 1 / form(row)[0], of=row["quantity"])),
+        Column("unit", lambda row: cell(form(row)[1].removeprefix("1"))),
+        fact_column("replications with a value", "replications")._replace(main=some),
     )
     return tabulated("Metrics that were asked for, with 95 % intervals", columns, document["metrics"])
 
 
-def groups_table(groups: Sequence[GroupDocument]) -> Table:
-    """List the results of each group of flows."""
+def groups_table(groups: Sequence[GroupDocument], traffic: Mapping[str, str] = MappingProxyType({})) -> Table:
+    """List the results of each group of flows.
+
+    Parameters
+    ----------
+    traffic : mapping of str to str
+        Kind of traffic of each group by name, for those without a law.
+    """
 
     def of(quantity: Quantity) -> Column:
         name, (_, scale) = quantity.name, quantity.shown_unit
-        return Column(quantity.page_head, lambda group: measured(group, name, scale) if name in group else cell("-"))
+        head, main = quantity.page_head, _is_main(quantity, groups)
+        return Column(head, lambda group: measured(group, name, scale) if name in group else cell("-"), main)
 
-    facts = {"group": "name", "law": "law", "recovery": "recovery", "flows": "flows"}
     columns = (
-        *(fact_column(head, fact) for head, fact in facts.items()),
+        fact_column("group", "name"),
+        Column("law", lambda group: cell(group["law"] or traffic.get(group["name"]))),
+        fact_column("recovery", "recovery").minor(),
+        fact_column("flows", "flows"),
         *(
             of(each)
             for each in shown(GROUPS, on_screen=False)
@@ -308,14 +411,14 @@ def groups_table(groups: Sequence[GroupDocument]) -> Table:
     return tabulated("Groups of flows, with 95 % intervals", columns, groups)
 
 
-def _groups(document: RunDocument, sharing: int) -> tuple[Table, ...]:
+def _groups(document: RunDocument, scenario: Scenario, sharing: int) -> tuple[Table, ...]:
     """Make the tables of the groups, and of the fairness among flows that share; a single flow's index is always 1."""
-    fair = document["fairness"]
-    tables = (groups_table(document["groups"]), *_timed(document), *_transfers(document))
+    fair, traffic = document["fairness"], {group["name"]: group["traffic"] for group in scenario.groups}
+    tables = (groups_table(document["groups"], traffic), *_timed(document), *_transfers(document))
     if sharing == 1:
         return tables
     shares = Table(
-        "Fairness, with 95 % intervals",
+        f"Fairness{whose(document['groups'])}, with 95 % intervals",
         ("index", "value"),
         (
             (cell("Jain's index"), measured(fair, "jain")),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from elephan import _native
 from elephan.pictures.words import number, row_with_unit
-from elephan.reports.page import HeadlineNumber
+from elephan.reports.page import WRITER, HeadlineNumber
 from elephan.scenario import Scenario
 from elephan.units import count, format_rate, format_time
 
@@ -58,6 +58,38 @@ def set_up(scenario: Scenario, facts: Mapping[str, Any]) -> str:
     return f"Link {facts['name']}: {', '.join(words)}{crossed}."
 
 
+def rate_lines(links: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say what the utilization of each link is of that lets less than its rate through.
+
+    Parameters
+    ----------
+    links : sequence of mapping
+        As resolved scenarios have them.
+
+    Examples
+    --------
+    >>> policed = {"name": "edge", "rate_bps": 100_000_000, "policer": {"rate_bps": 20_000_000}}
+    >>> rate_lines([policed, {"name": "core", "rate_bps": 10**9}])
+    ['edge: utilization is of its rate, 100 Mbit/s; its policer lets 20 Mbit/s through']
+    """
+    found = []
+    for link in links:
+        for kind in ("policer", "shaper"):
+            through = (link.get(kind) or {}).get("rate_bps")
+            if through is not None and isinstance(link["rate_bps"], int) and through < link["rate_bps"]:
+                found.append(
+                    f"{link['name']}: utilization is of its rate, {format_rate(link['rate_bps'])}; its {kind} lets "
+                    f"{format_rate(through)} through"
+                )
+    return found
+
+
+def whose(groups: Sequence[Mapping[str, Any]]) -> str:
+    """Describe the flows that fairness is about, if not all flows count."""
+    tcp = [group["law"] is not None for group in groups]
+    return " of TCP" if any(tcp) and not all(tcp) else ""
+
+
 def cost_tiles(row: Mapping[str, Any], of: str = "") -> list[HeadlineNumber]:
     """Return the numbers of a link that every answer rests on: utilization, queueing delay and loss.
 
@@ -96,7 +128,7 @@ def origin(run: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 def made_by() -> tuple[str, str]:
     """Return the program and version that made this page."""
-    return "elephan that wrote this page", _native.version()
+    return WRITER, _native.version()
 
 
 def why_warmup(run: Mapping[str, Any]) -> str:

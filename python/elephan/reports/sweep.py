@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +17,17 @@ from elephan.reports.explorer import MeasuredColumn, explorer, quantity
 from elephan.reports.page import PageSection, ReportPage, TerminalCommand
 from elephan.reports.sources import made_by, set_up
 from elephan.results.axes import run_names
+from elephan.runs.measures import row_name
 from elephan.runs.saved import read_document
 from elephan.runs.side_by_side import chosen, laid_over, named_runs
 from elephan.scenario import Scenario
 from elephan.store.labels import as_value, short
 from elephan.sweeps.columns import varied_link
 from elephan.sweeps.saved import read_sweep
-from elephan.units import count, format_time
+from elephan.units import count, format_time, scaled
 
 if TYPE_CHECKING:
-    from elephan.results import AxisDocument, SweepDocument, SweepFailure, SweepPointDocument
+    from elephan.results import AxisDocument, MetricDocument, SweepDocument, SweepFailure, SweepPointDocument
 
 MOST_COLUMNS = 3
 """Maximum number of links, and of groups, with columns in the table of points."""
@@ -40,25 +43,43 @@ def page(folder: Path) -> ReportPage:
     """
     document: SweepDocument = read_document(folder / "sweep.json")
     check_points(document, folder / "sweep.json")
-    points, failures = document["points"], document["failures"]
     base = Scenario.from_text(document["base"], "base.toml")
-    found = quantities(points)
-    parts = [
-        *explorer([point["labels"] for point in points], found, "what"),
-        *_over_time(folder),
-        PageSection("Points", tables=(points_table(points),)),
-    ]
+    explored = explorer([point["labels"] for point in document["points"]], quantities(document["points"]), "what")
+    made = content(document, base, (*explored, *_over_time(folder)), where="points.parquet")
+    known = sorted(document["provenance"].items())
+    machine = ((key.replace("_", " "), _value_text(key, value)) for key, value in known if key != "engine_version")
+    return replace(made, provenance=(*made.provenance, *machine))
+
+
+def content(
+    document: SweepDocument, base: Scenario, pictures: Sequence[PageSection] = (), *, where: str = ""
+) -> ReportPage:
+    """Describe a sweep.
+
+    Parameters
+    ----------
+    document : mapping
+        Document of ``elephan sweep --json``.
+    base : Scenario
+        Scenario of which the points are changed copies.
+    pictures : sequence of PageSection
+        Sections with pictures.
+    where : str
+        As in `points_table`.
+    """
+    points, failures = document["points"], document["failures"]
+    names = list(dict.fromkeys(name for point in (*points, *failures) for name in point["labels"]))
+    link = base.links[varied_link(base.network, names)]
+    parts = [*pictures, PageSection("Points", tables=(points_table(points, link["name"], where),))]
     if failures:
         parts.append(PageSection("Failed points", tables=(failures_table(failures),)))
-    names = list(dict.fromkeys(name for point in (*points, *failures) for name in point["labels"]))
     total = len(points) + len(failures)
-    known = document["provenance"]
     return ReportPage(
         kind="Sweep",
         title=document["title"] or base.title,
-        question=(_question(names, points, failures), set_up(base, base.links[varied_link(base.network, names)])),
+        question=(_question(names, points, failures), set_up(base, link)),
         headline=count(total, "point") if not failures else f"{len(points):,} of {count(total, 'point')}",
-        sentence=_sentence(points, failures, found),
+        sentence=_sentence(points, failures, quantities(points)),
         tone="bad" if failures else "plain",
         parts=tuple(parts),
         warnings=tuple(document["warnings"]),
@@ -70,11 +91,6 @@ def page(folder: Path) -> ReportPage:
             ("replications", str(document["replications"])),
             ("elephan that ran it", str(document["engine_version"])),
             made_by(),
-            *(
-                (key.replace("_", " "), _value_text(key, value))
-                for key, value in sorted(known.items())
-                if key != "engine_version"
-            ),
         ),
     )
 
@@ -155,8 +171,16 @@ def quantities(points: Sequence[SweepPointDocument]) -> list[MeasuredColumn]:
     return [own for own in found if any(v is not None for v in own.mean)]
 
 
-def points_table(points: Sequence[SweepPointDocument]) -> Table:
-    """List the points."""
+def points_table(points: Sequence[SweepPointDocument], link: str = "", where: str = "") -> Table:
+    """List the points.
+
+    Parameters
+    ----------
+    link : str
+        Name of the link that notebooks show.
+    where : str
+        File with all points; if it is given, the table has only as many as a page can hold.
+    """
     labels = list(dict.fromkeys(name for point in points for name in point["labels"]))
     links = list(dict.fromkeys(row["name"] for point in points for row in point["links"]))[:MOST_COLUMNS]
     groups = list(dict.fromkeys(row["name"] for point in points for row in point["groups"]))[:MOST_COLUMNS]
@@ -178,19 +202,41 @@ def points_table(points: Sequence[SweepPointDocument]) -> Table:
     pings = {row["name"] for point in points for row in point["groups"] if "rtt_p95_s" in row}
     columns = (
         *(label_column(name).within(_labels) for name in labels),
-        *(of("links", name, *cost) for name in links for cost in costs),
+        *(of("links", name, *cost)._replace(main=name == link) for name in links for cost in costs),
         *(of("groups", name, *(ping if name in pings else goodput)) for name in groups),
+        *_metric_columns(points),
         measured_column("Jain's index", "jain").within(lambda point: point["fairness"]),
-        Column("run", lambda point: cell(str(point["run"])[:12])),
+        Column("run", lambda point: cell(str(point["run"])[:12]), main=False),
     )
-    return tabulated("Points, with 95 % intervals", columns, points, where="points.parquet")
+    return tabulated("Points, with 95 % intervals", columns, points, where=where, names=len(labels))
+
+
+def _metric_columns(points: Sequence[SweepPointDocument]) -> Iterator[Column]:
+    """Yield the columns of the metrics that were requested."""
+    known: dict[tuple[str, str, str], list[MetricDocument]] = {}
+    for row in (row for point in points for row in point.get("metrics", ())):
+        known.setdefault(_metric_key(row), []).append(row)
+    for key, rows in known.items():
+        divide, unit = scaled(rows[0]["unit"], [row["value"]["mean"] or 0.0 for row in rows])
+        metric, quantity, name = key
+        head = f"{name}: " * bool(name) + row_name(metric, quantity) + f" [{unit}]" * (unit not in ("", "1"))
+        yield Column(head, partial(_metric_cell, key, 1 / divide))
+
+
+def _metric_key(row: MetricDocument) -> tuple[str, str, str]:
+    return row["metric"], row["quantity"], row["name"]
+
+
+def _metric_cell(key: tuple[str, str, str], scale: float, point: SweepPointDocument) -> Cell:
+    found = [row["value"] for row in point.get("metrics", ()) if _metric_key(row) == key]
+    return cell(found[0] if found else None, scale, of=key[1])
 
 
 def failures_table(failures: Sequence[SweepFailure]) -> Table:
     """List the points that failed."""
     labels = dict.fromkeys(name for point in failures for name in point["labels"])
     columns = (*(label_column(name).within(_labels) for name in labels), fact_column("error", "error"))
-    return tabulated("Points that failed", columns, failures, where="sweep.json")
+    return tabulated("Points that failed", columns, failures, where="sweep.json", names=len(labels))
 
 
 def _labels(point: SweepPointDocument | SweepFailure) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def punctuality(known: TestbedRecord) -> PageSection:
     note += "device did not take. Priority: whether the relay ran before everything that has none. Replications count "
     note += "from 0, as in the files; of several attempts the last one counts."
     table = tabulated("Punctuality of the testbed", columns, rows, note)
-    return PageSection("Punctuality", (lead,), tables=(table,))
+    return PageSection("Punctuality", (lead,), tables=(table,), folded=True)
 
 
 def counted(known: TestbedRecord) -> PageSection | None:
@@ -115,4 +115,4 @@ def counted(known: TestbedRecord) -> PageSection | None:
     note += "Reno. Strays: thresholds that no law gave, beyond twice the highest window."
     heads = ("replication", "of", *ACKS.values(), *COUNTS.values())
     table = Table("Counted by the kernel", heads, tuple(rows), note)
-    return PageSection("What the kernel counted", sentences, tables=(table,))
+    return PageSection("What the kernel counted", sentences, tables=(table,), folded=True)

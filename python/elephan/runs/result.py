@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elephan import _native
-from elephan.display import ColumnTable, cell
+from elephan.display import ColumnTable, cell, page
 from elephan.lint import LintWarning, lint
 from elephan.metrics.quantity import FAIRNESS, GROUPS, LINKS, TRANSFERS, quantities, report
 from elephan.metrics.values import GroupValues, LinkValues, TransferValues, buffer_packets, histogram_percentiles
 from elephan.results import ResultPart, ResultTables
-from elephan.runs import notebook
 from elephan.runs.arrays import run_arrays
 from elephan.runs.fairness import fairness_values
 from elephan.runs.files import run_files
@@ -169,7 +168,7 @@ class RunResult(ResultTables):
         return f"<Result of {self.scenario.title!r}: {count(len(self.outcomes), 'replication')}, utilization {used}>"
 
     def _repr_html_(self) -> str:
-        return notebook.page(self.to_json())
+        return page(self)
 
     def files(self) -> Iterator[tuple[str, Any]]:
         """Yield ``flows``, ``links`` and, if kept, ``samples`` and more, ``scenario.toml`` and ``run.json``."""

@@ -14,7 +14,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from elephan.display import ColumnTable
+from elephan.display import ColumnTable, page
 from elephan.errors import InputError
 from elephan.formats import unstamped
 from elephan.lint import LintWarning
@@ -24,7 +24,6 @@ from elephan.results.formats import FORMATS, read_table, table_path
 from elephan.runs.arrays import run_arrays
 from elephan.runs.files import COUNTERS
 from elephan.runs.measures import AskedMetric, as_table, check_metrics, measure, parse_metrics
-from elephan.runs.notebook import page
 from elephan.runs.outcome import ReplicationOutcome
 from elephan.scenario import Scenario
 
@@ -169,7 +168,7 @@ class FolderRun(ResultTables):
         return self.document
 
     def _repr_html_(self) -> str:
-        return page(self.document)
+        return page(self)
 
 
 @dataclass(frozen=True, repr=False)

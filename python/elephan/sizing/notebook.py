@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from elephan import display
-from elephan.runs.notebook import warned
 from elephan.sizing.targets import GROUP_DELAYS, asked_of
 from elephan.units import count, format_bytes, format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
+    from elephan.results import WarningDocument
     from elephan.sizing.answer import SizeAnswer
     from elephan.sizing.comparison import SizeComparison
     from elephan.sizing.documents import SizeDocument
@@ -73,7 +73,7 @@ def answer_page(answer: SizeAnswer) -> str:
         display.table(models) if applicable else "",
         display.note(ran) if ran else "",
         display.note(answer.note) if answer.note and answer.is_met else "",
-        warned(document["warnings"]),
+        _warned(document["warnings"]),
     )
 
 
@@ -111,6 +111,13 @@ def _measured(document: Mapping[str, Any]) -> dict[str, object]:
         if found is not None and found["mean"] is not None:
             rows[label] = {key: None if value is None else factor * value for key, value in found.items()}
     return rows
+
+
+def _warned(warnings: Iterable[WarningDocument]) -> str:
+    """Return the HTML of the warnings of a document."""
+    return "".join(
+        display.note(f"Warning: {row['where']}: {row['message']}; {row['remedy']} ({row['rule']})") for row in warnings
+    )
 
 
 def comparison_page(comparison: SizeComparison) -> str:

@@ -194,13 +194,7 @@ class SweepResult(ResultTables):
         return f"<SweepResult {self.sweep.title!r}: {points}, {self.reused} of them in the store{failed}>"
 
     def _repr_html_(self) -> str:
-        columns: dict[str, list[Any]] = {name: [p.labels.get(name) for p in self.points] for name in self.label_names}
-        documents = [point.document for point in self.points]
-        # The first link is what a page has room for; the table has all.
-        for metric in ("utilization", "loss_ratio", "queueing_delay_s"):
-            columns[metric] = [document["links"][0][metric] for document in documents]
-        failed = (display.note(f"Failed: {point.labels}: {point.error}") for point in self.failures)
-        return display.joined(display.table(columns, self.sweep.title), *failed)
+        return display.page(self)
 
     def table(self) -> StoreTable:
         """Return all points as one table: labels, then the columns that the store has for a run.

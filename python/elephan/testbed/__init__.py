@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from elephan import _native
-from elephan.display import ColumnTable
+from elephan.display import ColumnTable, page
 from elephan.errors import InputError
 from elephan.results import ResultPart, ResultTables, TestbedDocument
 from elephan.runs.files import run_files
@@ -95,6 +95,9 @@ class TestbedResult(ResultTables):
         document = self.result.to_json()
         record = {"valid": self.valid} | {name: list(getattr(self, name)) for name in RECORDED}
         return cast("TestbedDocument", document | {"origin": ENGINE, "testbed": record})
+
+    def _repr_html_(self) -> str:
+        return page(self)
 
     def files(self) -> Iterator[tuple[str, Any]]:
         """Yield the files of a run; its document includes the facts about its validity."""
