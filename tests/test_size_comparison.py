@@ -529,7 +529,7 @@ def test_the_document_has_the_promised_shape_and_files_are_written(
 def test_the_same_comparison_draws_the_same_picture_and_another_a_different_one(
     compared: SizeComparison, tmp_path: Path
 ) -> None:
-    fewer = replace(compared, variants=compared.variants[:2])
+    fewer = replace(compared, variants=compared.variants[2:])
     for name, comparison in (("a", compared), ("b", compared), ("c", fewer)):
         assert all(path.exists() for path in package.plots.draw_comparison(comparison, tmp_path / name))
     first, again, other = ((tmp_path / name / "comparison.svg").read_bytes() for name in "abc")

@@ -10,7 +10,7 @@ import elephan as package
 from conftest import Command
 from elephan.scenario import EXAMPLE
 from elephan.sizing.quantities import FAR, PARTS, quantity
-from elephan.sizing.targets import BufferSample
+from elephan.sizing.targets import BufferSample, GroupSample
 from elephan.theory import reno, synchronised
 
 pytestmark = pytest.mark.slow
@@ -159,7 +159,8 @@ def test_a_shorter_path_that_misses_the_target_is_named(monkeypatch: pytest.Monk
 
         def __call__(self, pairs: list[tuple[int, int]], _: object) -> list[BufferSample]:
             used = [0.97 if 2 * PARTS <= c < 3 * PARTS else 0.99 if c >= PARTS else 0.5 for c, _ in pairs]
-            return [BufferSample(each, 0.0, 0.01) for each in used]
+            groups = (GroupSample(1e6, 0.0),)
+            return [BufferSample(each, 0.0, 0.01, groups=groups) for each in used]
 
     monkeypatch.setattr("elephan.sizing.inverse.LinkSimulations", Dented)
     found = package.size_limit(SMALL, "utilization=0.98", "rtt", replications=2)

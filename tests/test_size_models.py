@@ -181,7 +181,7 @@ def test_started_from_a_model_the_answer_is_the_same_from_fewer_packets(answer: 
 
 
 def test_the_verdict_is_the_models_curve_against_the_measured_one(answer: SizeAnswer) -> None:
-    off: Any = answer.off("sawtooth")
+    off: Any = answer.model_rows["sawtooth"]["off"]
     said = answer.models["sawtooth"]
     assert answer.buffer_packets is not None
     assert said.buffer_packets is not None

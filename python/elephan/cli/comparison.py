@@ -60,8 +60,8 @@ def comparison_screen(comparison: SizeComparison, title: str) -> list[str]:
     others += [wrapped(f"{text}.", mark="  > ") for text in [found.otherwise] if text]
     table = _table_of_variants(comparison) if first.ample_packets is not None else _table_of_models(comparison)
     tc = command_lines(chosen.tc, "Linux: ") if found.meets and chosen.tc else []
-    if found.meets and not tc and chosen.deployed_packets is not None:
-        tc = size_screen.no_line(chosen.answer, chosen.deployed_packets)
+    if found.meets and not tc:
+        tc = size_screen.no_line(chosen.deployment, comparison.link)
     runs = sum(variant.answer.runs for variant in comparison.variants)
     ran = f"{count(len(comparison.variants), 'variant')}, {count(runs, 'run')}"
     last = wrapped(f"({ran}, {comparison.wall_s:.0f} s; more with --details)")
@@ -95,7 +95,7 @@ def _table_of_variants(comparison: SizeComparison) -> list[str]:
     ample = variants[0].ample_packets
     # A variant that misses its targets with every buffer is compared at the ample one, if the others are.
     buffers = [v.ample_packets if v.at_ample and not v.answer.is_met else v.deployed_packets for v in variants]
-    rows = [variant.answer.row(buffer or 1) for variant, buffer in zip(variants, buffers, strict=True)]
+    rows = [variant.answer.rows[buffer or 1] for variant, buffer in zip(variants, buffers, strict=True)]
     smallest = [variant.answer.buffer_packets for variant in variants]
     names = [f"{variant.law}{f' {MARK}' if variant is chosen else ''}" for variant in variants]
     buffer = size_screen.buffer_columns(rows)[0]
@@ -108,7 +108,8 @@ def _table_of_variants(comparison: SizeComparison) -> list[str]:
         said = f"the rest: with {format_packets(ample or 0)} (1 BDP)"
     else:
         cells = (
-            "none" if v.answer.is_met and v.refused else cell for v, cell in zip(variants, buffer.cells, strict=True)
+            "none" if v.answer.is_met and v.candidate.refused else cell
+            for v, cell in zip(variants, buffer.cells, strict=True)
         )
         beside = Column("buffer", "packets", tuple(cells))
         said = "buffer: to deploy, as in what follows it"

@@ -17,6 +17,7 @@ from elephan.units import count, format_bytes, format_packets, format_rate, form
 
 if TYPE_CHECKING:
     from elephan.results import Quantity
+    from elephan.sizing.deployment import Deployment
     from elephan.sizing.documents import BufferRow, ChosenRow, SizeDocument, ValueRow
 
 GROUPS = 3
@@ -49,7 +50,7 @@ def size_screen(answer: SizeAnswer, title: str) -> list[str]:
     table = lines() if rows else []
     tc = command_lines(document["tc"], "Linux: ") if document["tc"] else []
     if not tc and document["suggested_packets"] is not None:
-        tc = no_line(answer, document["suggested_packets"])
+        tc = no_line(answer.deployment, answer.link)
     cited = _cited(answer)
     # Of footers with the same number of lines the first; what is cited needs no line of its own.
     last = min((wrapped(footer(answer, document, rest, see)) for see in (cited, "") for rest in REST), key=len)
@@ -329,21 +330,13 @@ def _cited(answer: SizeAnswer) -> str:
     return f"; see elephan answer {found}" if found else ""
 
 
-def no_line(answer: SizeAnswer, buffer: int) -> list[str]:
-    """Explain why there is no `tc` line for a buffer.
-
-    Parameters
-    ----------
-    buffer : int [packets]
-    """
-    forbidding = answer.forbidding
-    if forbidding:
-        return wrapped(f"Linux: no line, since {forbidding[0].message} ({forbidding[0].rule})")
-    changed = answer.scenario.with_buffer(answer.link, buffer)
-    lost = answer.heavy_losses(buffer)
+def no_line(deployed: Deployment, link: int) -> list[str]:
+    """Explain why there is no `tc` line for a buffer of a link."""
+    if deployed.forbidding:
+        return wrapped(f"Linux: no line, since {deployed.forbidding[0].message} ({deployed.forbidding[0].rule})")
     # That tc has no words for a queue holds with every buffer.
-    has_line = changed.links[answer.link]["tc"] is not None
-    why = lost[0] if lost and has_line else why_no_tc(changed, answer.link)
+    has_line = deployed.scenario.links[link]["tc"] is not None
+    why = deployed.lossy if deployed.lossy and has_line else why_no_tc(deployed.scenario, link)
     return wrapped(f"Linux: no line, since {why}")
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from elephan.errors import ScenarioError
 from elephan.network import NetworkLink
@@ -16,16 +17,23 @@ from elephan.scenario import Scenario
 from elephan.sizing.answer import NoModelError, SizeAnswer
 from elephan.sizing.comparison import SizeComparison, size_variants
 from elephan.sizing.curve import BufferCurve
+from elephan.sizing.deployment import Deployment, deployment
 from elephan.sizing.inverse import LimitAnswer, size_limit
 from elephan.sizing.limits import SENDERS, LinkLimit, held_by_windows, held_elsewhere, too_short, why_not
 from elephan.sizing.measuring import LinkSimulations, prepared
 from elephan.sizing.pacing import BOTH, check_pacing, with_pacing
 from elephan.sizing.recommend import misses, nearest
+from elephan.sizing.rows import measured_rows
+from elephan.sizing.rules import broken, rules
 from elephan.sizing.search import Search, SearchProgress
-from elephan.sizing.suggest import PER_FLOW, SMALL, standard_buffers
+from elephan.sizing.suggest import PER_FLOW, SMALL, BufferSuggestion, standard_buffers
 from elephan.sizing.suggest import suggest as suggest_buffer
 from elephan.sizing.targets import BufferSample, Target
 from elephan.units import format_packets, format_rate
+
+if TYPE_CHECKING:
+    from elephan.sizing.documents import BufferRow, PredictionDocument
+    from elephan.sizing.models import ModelPrediction
 
 __all__ = ["LimitAnswer", "SizeAnswer", "SizeComparison", "size", "size_limit", "size_variants"]
 
@@ -134,10 +142,10 @@ def _answer_by_model(scenario: Scenario, index: int, targets: tuple[Target, ...]
     if limited:
         buffer, note = None, limited[0].text
     suggestion = suggest_by_model(models, chosen, buffer, facts)
-    wall_s, curve = time.perf_counter() - begun, BufferCurve()
-    answer = SizeAnswer(
-        scenario, index, targets, buffer, None, note, curve, models, chosen, suggestion, 0, 0, wall_s, limits=limited
-    )
+    curve = BufferCurve()
+    given = (scenario, index, targets, buffer, None, note, curve, models, chosen, suggestion)
+    said = _conclusions(scenario, index, targets, buffer, curve, models, chosen, suggestion)
+    answer = SizeAnswer(*given, *said, 0, 0, time.perf_counter() - begun, limits=limited)
     if chosen is None:
         raise NoModelError(f"{scenario.origin}: {note}", answer)
     return answer
@@ -190,7 +198,30 @@ def _answer(
         search.measure_also({suggestion.buffer_packets}, replications)
         suggestion = suggest_buffer(curve, targets, buffer, network, index)
     given = (scenario, index, targets, buffer, interval, note, curve, models, chosen, suggestion)
-    return SizeAnswer(*given, simulations.packets, replications, time.perf_counter() - begun, limits=limited)
+    said = _conclusions(scenario, index, targets, buffer, curve, models, chosen, suggestion)
+    packets, wall_s = simulations.packets, time.perf_counter() - begun
+    return SizeAnswer(*given, *said, packets, replications, wall_s, limits=limited)
+
+
+def _conclusions(
+    scenario: Scenario,
+    index: int,
+    targets: tuple[Target, ...],
+    buffer: int | None,
+    curve: BufferCurve,
+    models: dict[str, ModelPrediction],
+    chosen: str | None,
+    suggestion: BufferSuggestion,
+) -> tuple[dict[int, BufferRow], dict[str, PredictionDocument], dict[str, float], dict[str, list[str]], Deployment]:
+    """Return what else an answer says: rows of buffers and models, rules of thumb, and the buffer to deploy."""
+    from elephan.sizing.models import predicted_rows, prediction_rows  # noqa: PLC0415 (as above)
+
+    network = scenario.network
+    rows = measured_rows(scenario, index, curve)
+    if chosen is not None and not rows:
+        rows = predicted_rows(models[chosen], scenario.links[index], suggestion.rows)
+    deployed = deployment(scenario, index, targets, curve, suggestion.buffer_packets or buffer)
+    return rows, prediction_rows(models, buffer, curve), rules(network, index), broken(network, index), deployed
 
 
 def _sizable(scenario: Scenario, index: int) -> NetworkLink:

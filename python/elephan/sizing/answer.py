@@ -5,52 +5,38 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from elephan.display import ColumnTable
 from elephan.errors import InputError
-from elephan.lint import LintWarning, lint
+from elephan.lint import LintWarning
 from elephan.results import ResultPart, ResultTables
 from elephan.results.files import TableColumns
 from elephan.results.parts import RunArrays
 from elephan.runs.files import identity
 from elephan.scenario import Scenario
 from elephan.sizing.curve import BufferCurve
+from elephan.sizing.deployment import Deployment
 from elephan.sizing.limits import LinkLimit
 from elephan.sizing.notebook import answer_page, sentence
-from elephan.sizing.rules import broken, rules
+from elephan.sizing.rows import MEASURED, PREDICTED, row_document
 from elephan.sizing.suggest import BufferSuggestion
 from elephan.sizing.targets import Target, targets_json
 
 if TYPE_CHECKING:
     from elephan.pictures.figure import Figure
-    from elephan.results import PartDocument
     from elephan.sizing.documents import (
         AnswerQuantities,
         BufferRow,
-        CountedGroupRow,
         LinkQuantities,
-        ModelErrors,
         PacedPart,
         PredictionDocument,
         ShortSizeDocument,
         SizeDocument,
-        ValueRow,
     )
     from elephan.sizing.models import ModelPrediction
-
-PREDICTED = ("utilization", "loss_ratio", "queueing_delay_s")
-METRICS = (*PREDICTED, "jain")
-"""Metrics that are measured and compared; models predict the first three."""
-
-MEASURED = (*METRICS, "queueing_delay_p95_s")
-"""Metrics that are shown for every buffer."""
-
-FORBIDS_DEPLOYMENT = frozenset({"buffer-under-burst", "overload", "ends-in-warm-up"})
-"""Lint rules whose warnings mean that no `tc` line is given: the buffer is too small, or does not decide anything."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,6 +66,14 @@ class SizeAnswer(ResultTables):
         The model that the search began with, or whose answer this is if nothing was simulated.
     suggestion : BufferSuggestion
         Buffer to deploy, with dangers and advice.
+    rows : dict of int to dict
+        What is known of each buffer [packets], as JSON shows it; see `elephan.sizing.rows`.
+    model_rows : dict of str to dict
+        What each model says at the answer, and how far it was off; see `elephan.sizing.models.prediction_rows`.
+    rules, rules_broken : dict
+        Buffers by rules of thumb, and their violated assumptions; see `elephan.sizing.rules`.
+    deployment : Deployment
+        What is said of the suggested buffer, or else of the smallest one found.
     packets_simulated : int
         Data packets sent in all runs together.
     replications : int
@@ -101,6 +95,11 @@ class SizeAnswer(ResultTables):
     models: dict[str, ModelPrediction]
     trusted: str | None
     suggestion: BufferSuggestion
+    rows: dict[int, BufferRow]
+    model_rows: dict[str, PredictionDocument]
+    rules: dict[str, float]
+    rules_broken: dict[str, list[str]]
+    deployment: Deployment
     packets_simulated: int
     replications: int
     wall_s: float
@@ -122,19 +121,15 @@ class SizeAnswer(ResultTables):
         """Facts of the link that was sized."""
         return self.scenario.links[self.link]
 
-    @cached_property
+    @property
     def warnings(self) -> list[LintWarning]:
         """Lint warnings for the scenario with the suggested buffer, or else the smallest one found."""
-        return lint(self._to_deploy)
+        return self.deployment.warnings
 
-    @cached_property
-    def _to_deploy(self) -> Scenario:
-        """The scenario with the suggested buffer, or with the smallest one found if none is suggested."""
-        return self._with(self.suggestion.buffer_packets or self.buffer_packets)
-
-    def _with(self, buffer: int | None) -> Scenario:
-        """The scenario with another buffer."""
-        return self.scenario if buffer is None else self.scenario.with_buffer(self.link, buffer)
+    @property
+    def tc(self) -> str | None:
+        """The `tc` line that sets the suggested buffer on Linux; None while a warning or heavy loss forbids it."""
+        return None if self.suggestion.buffer_packets is None else self.deployment.tc
 
     @overload
     def at(self, buffer: int) -> LinkQuantities: ...
@@ -156,54 +151,8 @@ class SizeAnswer(ResultTables):
         """
         if buffer is None:
             return dict.fromkeys(MEASURED)
-        if not self.is_simulated:
-            prediction = self.models[self.trusted or ""]
-            return {metric: {"mean": prediction.at(buffer, metric), "ci95": None} for metric in MEASURED}
-        return {metric: self.curve.estimate(buffer, metric).to_json() for metric in MEASURED}
-
-    def group_rows(self, buffer: int) -> list[CountedGroupRow]:
-        """Measured quantities of each group of flows of the link, as JSON shows them.
-
-        Parameters
-        ----------
-        buffer : int [packets]
-
-        Returns
-        -------
-        list of dict
-            In the order of `Network.crossing`; empty if nothing was simulated.
-        """
-        if not self.is_simulated:
-            return []
-        return [
-            {
-                "name": group.name,
-                "law": group.law or None,
-                "flows": group.flows,
-                **self.curve.group_quantities(buffer, i),
-            }
-            for i, group in enumerate(self.scenario.network.crossing(self.link))
-        ]
-
-    def row(self, buffer: int) -> BufferRow:
-        """Measured quantities with a buffer, those of its groups too, as JSON shows them.
-
-        Parameters
-        ----------
-        buffer : int [packets]
-
-        Returns
-        -------
-        dict
-        """
-        return {
-            "buffer_packets": buffer,
-            "buffer_bytes": round(buffer * self.facts["packet_bytes"]),
-            "buffer_bdp": buffer / self.facts["bdp_packets"],
-            "replications": self.curve.replications(buffer),
-            **self.at(buffer),
-            "groups": self.group_rows(buffer),
-        }
+        row: Mapping[str, Any] = self.rows[buffer]
+        return {metric: row[metric] for metric in MEASURED}
 
     def to_json(self) -> SizeDocument:
         """Return the document of ``elephan size --json``.
@@ -212,11 +161,6 @@ class SizeAnswer(ResultTables):
         -------
         dict
         """
-        return self._document.copy()
-
-    @cached_property
-    def _document(self) -> SizeDocument:
-        """The document, which is computed once."""
         from elephan.sizing.models import model_range  # noqa: PLC0415 (NumPy; --help does without)
 
         link, buffer = self.facts, self.buffer_packets
@@ -239,14 +183,14 @@ class SizeAnswer(ResultTables):
             "limited_by": [limit.what for limit in self.limits] or None,
             "limited_to_bps": self.limits[0].rate_bps if self.limits else None,
             "limits": [limit.text for limit in self.limits] or None,
-            "table": [{"is": list(roles), **self.row(b)} for b, roles in self.suggestion.rows.items()],
-            "rules": rules(self.scenario.network, self.link),
-            "rules_broken": broken(self.scenario.network, self.link),
-            "models": {name: self._model(name) for name in self.models},
+            "table": [{"is": list(roles), **self.rows[b]} for b, roles in self.suggestion.rows.items()],
+            "rules": self.rules,
+            "rules_broken": self.rules_broken,
+            "models": self.model_rows,
             "trusted_model": self.trusted,
             "models_range_packets": None if (said := model_range(self.models)) is None else list(said),
             "simulated": {"runs": self.runs, "packets": self.packets_simulated},
-            "curve": [self.row(b) for b in self.curve.buffers],
+            "curve": [self.rows[b] for b in self.curve.buffers],
             "tc": self.tc,
             "run": {
                 "id": self.scenario.id,
@@ -263,7 +207,7 @@ class SizeAnswer(ResultTables):
 
     def short(self) -> ShortSizeDocument:
         """Return the answer without the data behind it: ``buffer_packets``, its interval and the suggestion."""
-        whole = self._document
+        whole = self.to_json()
         return {
             "met": whole["met"],
             "note": whole["note"],
@@ -276,85 +220,9 @@ class SizeAnswer(ResultTables):
         }
 
     @property
-    def forbidding(self) -> list[LintWarning]:
-        """Lint warnings because of which no `tc` line is given."""
-        return [warned for warned in self.warnings if warned.rule in FORBIDS_DEPLOYMENT]
-
-    def forbidding_at(self, buffer: int) -> list[LintWarning]:
-        """Return the lint warnings because of which a buffer has no `tc` line.
-
-        Parameters
-        ----------
-        buffer : int [packets]
-        """
-        if buffer == self.suggestion.buffer_packets:
-            return self.forbidding
-        return [warned for warned in lint(self._with(buffer)) if warned.rule in FORBIDS_DEPLOYMENT]
-
-    def heavy_losses(self, buffer: int) -> list[str]:
-        """Return the danger of heavy loss at a buffer, because of which no `tc` line is given; empty if there is none.
-
-        Parameters
-        ----------
-        buffer : int [packets]
-        """
-        from elephan.sizing.suggest import TIMEOUTS, heavy_losses  # noqa: PLC0415 (NumPy; --help does without)
-
-        measured = self.is_simulated and self.curve.replications(buffer)
-        return heavy_losses(self.curve, self.targets, buffer, TIMEOUTS) if measured else []
-
-    @property
-    def tc(self) -> str | None:
-        """The `tc` line that sets the suggested buffer on Linux; None while a warning or heavy loss forbids it."""
-        buffer = self.suggestion.buffer_packets
-        return None if buffer is None else self.tc_of(buffer)
-
-    def tc_of(self, buffer: int) -> str | None:
-        """Return the `tc` line that sets a buffer on Linux, None without an equal queue or if something forbids it.
-
-        Parameters
-        ----------
-        buffer : int [packets]
-        """
-        line = self._with(buffer).links[self.link]["tc"]
-        if line is None or self.forbidding_at(buffer) or self.heavy_losses(buffer):
-            return None
-        return str(line)
-
-    @property
     def runs(self) -> int:
         """Number of replications of all buffers together."""
         return sum(self.curve.replications(b) for b in self.curve.buffers)
-
-    def off(self, name: str) -> ModelErrors:
-        """Return how far a model was off; see `elephan.sizing.models.verdict`.
-
-        Parameters
-        ----------
-        name : str
-
-        Returns
-        -------
-        dict
-        """
-        from elephan.sizing.models import verdict  # noqa: PLC0415 (NumPy; --help does without)
-
-        return verdict(self.models[name], self.buffer_packets, self.curve)
-
-    def _model(self, name: str) -> PredictionDocument:
-        prediction, buffer = self.models[name], self.buffer_packets
-        at = {metric: None if buffer is None else prediction.at(buffer, metric) for metric in PREDICTED}
-        return {
-            "buffer_packets": prediction.buffer_packets,
-            "utilization": at["utilization"],
-            "loss_ratio": at["loss_ratio"],
-            "queueing_delay_s": at["queueing_delay_s"],
-            "off": self.off(name),
-            "near": prediction.near.to_json() if prediction.near is not None else None,
-            "silent": prediction.not_applicable,
-            "doubts": list(prediction.doubts),
-            "fails": list(prediction.model.fails),
-        }
 
     def _model_columns(self) -> dict[str, list[Any]]:
         """Return the curves of all applicable models, concatenated, and where each was accurate enough."""
@@ -404,7 +272,7 @@ class SizeAnswer(ResultTables):
         return tuple(self._part(buffer) for buffer in self.curve.buffers)
 
     def _part(self, buffer: int) -> ResultPart:
-        document = row_document(self.scenario, self.link, buffer, self.row(buffer))
+        document = row_document(self.scenario, self.link, buffer, self.rows[buffer])
         return ResultPart({"buffer": f"{buffer} packets"}, document, lambda: self._arrays(buffer))
 
     def _arrays(self, buffer: int) -> RunArrays:
@@ -437,39 +305,6 @@ class SizeAnswer(ResultTables):
         yield "models", TableColumns(self._model_columns(), who)
         yield "scenario.toml", self.scenario.text
         yield "size.json", self.to_json()
-
-
-def row_document(scenario: Scenario, link: int, buffer: float | None, row: BufferRow | ValueRow) -> PartDocument:
-    """Format the measurements with one buffer, or one value of the searched quantity, like the document of a run.
-
-    Parameters
-    ----------
-    scenario : Scenario
-    link : int
-    buffer : int or None [packets]
-    row : mapping
-        As the documents of sizings have it: quantities of the link, Jain's index and ``groups``.
-
-    Returns
-    -------
-    dict
-        ``links``, ``groups`` and ``fairness``.
-    """
-    facts = scenario.links[link]
-    measured: Mapping[str, Any] = row
-    shown: Any = {
-        "name": facts["name"],
-        "rate_bps": facts["rate_bps"],
-        "queue": {"discipline": facts["discipline"]},
-        "buffer_packets": buffer,
-        **{name: measured[name] for name in MEASURED if name != "jain"},
-    }
-    recoveries = [group.recovery or None for group in scenario.network.crossing(link)]
-    groups: list[Any] = [
-        {"flows": None, **group, "recovery": recovery}
-        for group, recovery in zip(row["groups"], recoveries, strict=True)
-    ]
-    return {"links": [shown], "groups": groups, "fairness": {"jain": row["jain"]}}
 
 
 class NoModelError(InputError):

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.catalog.entry import RegistryEntry
 from elephan.display import ColumnTable
 from elephan.errors import InputError, ScenarioError
-from elephan.lint import LintWarning, lint
+from elephan.lint import LintWarning
 from elephan.lint.thresholds import CODELS
 from elephan.lint.thresholds import RULE as THRESHOLDS
 from elephan.network import NetworkLink
@@ -24,10 +24,12 @@ from elephan.results import ResultPart, ResultTables
 from elephan.results.files import TableColumns
 from elephan.runs.files import file_names, identity
 from elephan.scenario import Scenario
-from elephan.sizing.answer import METRICS, NoModelError, SizeAnswer
+from elephan.sizing.answer import NoModelError, SizeAnswer
 from elephan.sizing.caveats import FULL_FIRST, caveats
+from elephan.sizing.deployment import Deployment, deployment
 from elephan.sizing.notebook import comparison_page
 from elephan.sizing.recommend import Candidate, Recommendation, nearest, recommend
+from elephan.sizing.rows import METRICS
 from elephan.sizing.suggest import BDP, PER_FLOW, dangers_at, standard_buffers
 from elephan.sizing.targets import BufferSample
 from elephan.units import count, format_packets, format_time, seconds
@@ -46,30 +48,32 @@ class SizedVariant:
         As the catalogue calls them.
     at_ample : bool
         Whether it is compared with the ample buffer: where queues are compared of which one acts before it is full.
+    ample_packets : int or None [packets]
+        Buffer large enough for disciplines that act before it is full: one BDP plus a packet for each flow. None if
+        nothing was simulated.
+    candidate : Candidate
+        The variant in the form that `elephan.sizing.recommend.recommend` takes.
+    dangers : tuple of tuple of str
+        Dangers at the buffer that is compared, in two lists; see `elephan.sizing.suggest.dangers_at`.
+    deployment : Deployment
+        What is said of that buffer.
     """
 
     law: str
     queue: str
     answer: SizeAnswer
-    at_ample: bool = False
+    at_ample: bool
+    ample_packets: int | None
+    candidate: Candidate
+    dangers: tuple[tuple[str, ...], tuple[str, ...]]
+    deployment: Deployment
 
     @property
     def label(self) -> str:
         """Name of the variant in sentences."""
         return f"{self.law} with {self.queue}"
 
-    @cached_property
-    def ample_packets(self) -> int | None:
-        """Buffer large enough for disciplines that act before it is full: one BDP plus a packet for each flow.
-
-        None if nothing was simulated.
-        """
-        if not self.answer.is_simulated:
-            return None
-        standard = standard_buffers(self.answer.scenario.network.links[self.answer.link])
-        return max(standard[BDP], standard[PER_FLOW])
-
-    @cached_property
+    @property
     def deployed_packets(self) -> int | None:
         """Buffer with which this variant is compared.
 
@@ -77,68 +81,12 @@ class SizedVariant:
         there: a buffer that is small enough hides what a discipline does, and fits the flows of the scenario only.
         Otherwise the one suggested; where there is none the smallest, or else the one that comes nearest.
         """
-        answer, ample = self.answer, self.ample_packets
-        if self._is_ample:
-            return ample
-        return answer.suggestion.buffer_packets or answer.buffer_packets or nearest(answer.curve, answer.targets)
-
-    @cached_property
-    def _is_ample(self) -> bool:
-        answer, ample = self.answer, self.ample_packets
-        if not self.at_ample or not answer.is_met or ample is None:
-            return False
-        return all(target.meets(answer.curve.estimate(ample, target.metric).mean) for target in answer.targets)
+        return self.candidate.buffer_packets
 
     @property
-    def refused(self) -> str:
-        """Reason for not deploying this variant: no suitable buffer, or a limit other than the buffer; may be empty."""
-        answer = self.answer
-        if answer.limits and (not answer.is_met or answer.limits[0].is_certain):
-            return answer.limits[0].text
-        if self.at_ample and answer.is_met and not self._is_ample and (why := self._never_acts):
-            return why
-        if not answer.is_met or self._is_ample or answer.suggestion.buffer_packets is not None:
-            return ""
-        return "; ".join(answer.suggestion.dangers[:2]) or "no buffer of it is one to deploy"
-
-    @cached_property
-    def _never_acts(self) -> str:
-        """Why the discipline never acts in the buffer that meets the targets; empty if it does."""
-        buffer = self.deployed_packets
-        if buffer is None:
-            return ""
-        link = self.answer.scenario.links[self.answer.link]["name"]
-        found = lint(self.answer.scenario.with_buffer(self.answer.link, buffer))
-        where = f"links[{link}].queue"
-        said = [one.message for one in found if one.rule == THRESHOLDS.name and one.where.startswith(where)]
-        return f"it meets them with {format_packets(buffer)} only, where {said[0]}" if said else ""
-
-    @cached_property
-    def candidate(self) -> Candidate:
-        """The variant in the form that `elephan.sizing.recommend.recommend` takes."""
-        answer, buffer = self.answer, self.deployed_packets
-        samples = () if buffer is None else answer.curve.samples(buffer)
-        if buffer is not None and not samples and not answer.is_simulated and answer.buffer_packets is not None:
-            # Nothing was simulated here: what the answer says instead of it is all there is.
-            row: Mapping[str, Any] = answer.at(buffer)
-            used, loss, wait, jain = (_number(row[metric]["mean"]) for metric in METRICS)
-            samples = (BufferSample(used, loss, wait, jain),)
-        rtt_s = float(answer.facts["mean_rtt_s"])
-        interval = answer.interval if buffer == answer.buffer_packets else None
-        meets = answer.is_met and not self.refused
-        # What has no `tc` line is behind what has one.
-        forbidden = () if buffer is None else tuple(warned.message for warned in answer.forbidding_at(buffer))
-        dangers = (*forbidden, *self.dangers[0])
-        return Candidate(self.law, self.queue, buffer, meets, interval, samples, rtt_s, dangers, self.refused)
-
-    @cached_property
-    def dangers(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Dangers at the buffer that is compared, in two lists; see `elephan.sizing.suggest.dangers_at`."""
-        answer, buffer = self.answer, self.deployed_packets
-        if buffer is None or not answer.is_simulated:
-            return (), ()
-        grave, other = dangers_at(answer.curve, answer.targets, buffer, answer.scenario.network, answer.link)
-        return tuple(grave), tuple(other)
+    def tc(self) -> str | None:
+        """The `tc` line that sets the compared buffer on Linux; None if that buffer does not meet the targets."""
+        return self.deployment.tc if self.candidate.meets else None
 
     def to_json(self) -> VariantDocument:
         """Return the document of ``elephan size --json`` with the law and the queue in front.
@@ -158,17 +106,57 @@ class SizedVariant:
             "queue": self.queue,
             **answer.to_json(),
             "nearest": near,
-            "deployed": None if buffer is None else answer.row(buffer),
-            "refused": self.refused,
-            "ample": None if self.ample_packets is None else answer.row(self.ample_packets),
+            "deployed": None if buffer is None else answer.rows[buffer],
+            "refused": self.candidate.refused,
+            "ample": None if self.ample_packets is None else answer.rows[self.ample_packets],
         }
 
-    @property
-    def tc(self) -> str | None:
-        """The `tc` line that sets the compared buffer on Linux; None if that buffer does not meet the targets."""
-        if self.deployed_packets is None or not self.candidate.meets:
-            return None
-        return self.answer.tc_of(self.deployed_packets)
+
+def _sized(law: str, queue: str, answer: SizeAnswer, *, at_ample: bool) -> SizedVariant:
+    """Judge the answer of one law with one queue."""
+    curve, targets, link = answer.curve, answer.targets, answer.link
+    network = answer.scenario.network
+    standard = standard_buffers(network.links[link])
+    ample = max(standard[BDP], standard[PER_FLOW]) if answer.is_simulated else None
+    suggested = answer.suggestion.buffer_packets
+    buffer, is_ample = suggested or answer.buffer_packets or nearest(curve, targets), False
+    if at_ample and answer.is_met and ample is not None:
+        is_ample = all(target.meets(curve.estimate(ample, target.metric).mean) for target in targets)
+        buffer = ample if is_ample else buffer
+    deployed = answer.deployment
+    if buffer != deployed.buffer_packets:
+        deployed = deployment(answer.scenario, link, targets, curve, buffer)
+    refused = ""
+    if answer.limits and (not answer.is_met or answer.limits[0].is_certain):
+        refused = answer.limits[0].text
+    elif answer.is_met and not is_ample:
+        refused = _never_acts(answer, deployed) if at_ample else ""
+        if not refused and suggested is None:
+            refused = "; ".join(answer.suggestion.dangers[:2]) or "no buffer of it is one to deploy"
+    samples = () if buffer is None else curve.samples(buffer)
+    if buffer is not None and not samples and not answer.is_simulated and answer.buffer_packets is not None:
+        # Nothing was simulated here: what the answer says instead of it is all there is.
+        row: Mapping[str, Any] = answer.at(buffer)
+        used, loss, wait, jain = (_number(row[metric]["mean"]) for metric in METRICS)
+        samples = (BufferSample(used, loss, wait, jain),)
+    grave: Sequence[str] = ()
+    other: Sequence[str] = ()
+    if buffer is not None and answer.is_simulated:
+        grave, other = dangers_at(curve, targets, buffer, network, link)
+    # What has no `tc` line is behind what has one.
+    forbidden = () if buffer is None else tuple(warned.message for warned in deployed.forbidding)
+    interval = answer.interval if buffer == answer.buffer_packets else None
+    meets, rtt_s = answer.is_met and not refused, float(answer.facts["mean_rtt_s"])
+    dangers = (*forbidden, *grave)
+    candidate = Candidate(law, queue, buffer, meets, interval, samples, rtt_s, dangers, refused)
+    return SizedVariant(law, queue, answer, at_ample, ample, candidate, (tuple(grave), tuple(other)), deployed)
+
+
+def _never_acts(answer: SizeAnswer, deployed: Deployment) -> str:
+    """Return why the discipline never acts in the buffer that meets the targets; empty if it does."""
+    buffer, where = deployed.buffer_packets, f"links[{answer.facts['name']}].queue"
+    said = [one.message for one in deployed.warnings if one.rule == THRESHOLDS.name and one.where.startswith(where)]
+    return f"it meets them with {format_packets(buffer)} only, where {said[0]}" if said and buffer is not None else ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -183,6 +171,8 @@ class SizeComparison(ResultTables):
         Indices of the link and the group whose queue and law vary.
     variants : tuple of SizedVariant
         In the requested order, the queue varying fastest.
+    recommendation : Recommendation
+        The variant to deploy, and the reason; see `elephan.sizing.recommend.recommend` for the rule.
     wall_s : float [s]
     """
 
@@ -190,36 +180,8 @@ class SizeComparison(ResultTables):
     link: int
     group: int
     variants: tuple[SizedVariant, ...]
+    recommendation: Recommendation
     wall_s: float
-
-    @cached_property
-    def recommendation(self) -> Recommendation:
-        """The variant to deploy, and the reason; see `elephan.sizing.recommend.recommend` for the rule."""
-        found = recommend([variant.candidate for variant in self.variants], self.variants[0].answer.targets)
-        chosen = self.recommended(found)
-        grave, other = chosen.dangers
-        network, replications = chosen.answer.scenario.network, chosen.answer.replications
-        known = caveats(network, self.link, self.group, found.chosen, replications, (*grave, *other))
-        return replace(found, caveats=(*grave, *other, *self._smaller(chosen), *known))
-
-    def _smaller(self, chosen: SizedVariant) -> list[str]:
-        """Return a remark if a queue that was compared with an ample buffer has less delay with a small one."""
-        buffer = chosen.deployed_packets
-        if buffer is None or not chosen.at_ample:
-            return []
-        own = _wait(chosen, buffer)
-        small = [v for v in self.variants if v is not chosen and v.law == chosen.law and v.queue in FULL_FIRST]
-        known = [(v, v.answer.suggestion.buffer_packets) for v in small]
-        waits = [(_wait(v, b), b, v.queue) for v, b in known if b is not None]
-        if not waits or not min(waits)[0] < own:
-            return []
-        wait, packets, queue = min(waits)
-        variant = next(v for v, b in known if (v.queue, b) == (queue, packets))
-        lost = variant.answer.curve.estimate(packets, "loss_ratio").mean
-        return [
-            f"{queue} has less delay ({format_time(wait)}, loss {100 * lost:.2g} %) with {format_packets(packets)}, a "
-            "buffer that suits these flows and RTTs only"
-        ]
 
     @property
     def is_met(self) -> bool:
@@ -231,20 +193,9 @@ class SizeComparison(ResultTables):
         """Lint warnings for all variants."""
         return [warned for variant in self.variants for warned in variant.answer.warnings]
 
-    def recommended(self, found: Recommendation | None = None) -> SizedVariant:
-        """Return the variant that is recommended.
-
-        Parameters
-        ----------
-        found : Recommendation, optional
-            Instead of this comparison's own.
-
-        Returns
-        -------
-        SizedVariant
-        """
-        chosen = (found or self.recommendation).chosen
-        return next(variant for variant in self.variants if variant.candidate is chosen)
+    def recommended(self) -> SizedVariant:
+        """Return the variant that is recommended."""
+        return _of(self.variants, self.recommendation)
 
     def to_json(self) -> VariantsDocument:
         """Return the document of ``elephan size --laws … --queues … --json``.
@@ -253,11 +204,6 @@ class SizeComparison(ResultTables):
         -------
         dict
         """
-        return self._document.copy()
-
-    @cached_property
-    def _document(self) -> VariantsDocument:
-        """The document, which is computed once."""
         return {
             "variants": [variant.to_json() for variant in self.variants],
             "recommendation": self.recommendation.to_json(),
@@ -341,6 +287,40 @@ class SizeComparison(ResultTables):
             row[metric] = measured[metric] and measured[metric]["mean"]
             row[f"{metric}_ci95"] = measured[metric] and measured[metric]["ci95"]
         return row
+
+
+def _recommendation(link: int, group: int, variants: Sequence[SizedVariant]) -> Recommendation:
+    """Recommend one of the variants, with the caveats of it."""
+    found = recommend([variant.candidate for variant in variants], variants[0].answer.targets)
+    chosen = _of(variants, found)
+    grave, other = chosen.dangers
+    network, replications = chosen.answer.scenario.network, chosen.answer.replications
+    known = caveats(network, link, group, found.chosen, replications, (*grave, *other))
+    return replace(found, caveats=(*grave, *other, *_smaller(chosen, variants), *known))
+
+
+def _of(variants: Sequence[SizedVariant], found: Recommendation) -> SizedVariant:
+    return next(variant for variant in variants if variant.candidate is found.chosen)
+
+
+def _smaller(chosen: SizedVariant, variants: Sequence[SizedVariant]) -> list[str]:
+    """Return a remark if a queue that was compared with an ample buffer has less delay with a small one."""
+    buffer = chosen.deployed_packets
+    if buffer is None or not chosen.at_ample:
+        return []
+    own = _wait(chosen, buffer)
+    small = [v for v in variants if v is not chosen and v.law == chosen.law and v.queue in FULL_FIRST]
+    known = [(v, v.answer.suggestion.buffer_packets) for v in small]
+    waits = [(_wait(v, b), b, v.queue) for v, b in known if b is not None]
+    if not waits or not min(waits)[0] < own:
+        return []
+    wait, packets, queue = min(waits)
+    variant = next(v for v, b in known if (v.queue, b) == (queue, packets))
+    lost = variant.answer.curve.estimate(packets, "loss_ratio").mean
+    return [
+        f"{queue} has less delay ({format_time(wait)}, loss {100 * lost:.2g} %) with {format_packets(packets)}, a "
+        "buffer that suits these flows and RTTs only"
+    ]
 
 
 def _number(mean: float | None) -> float:
@@ -436,15 +416,16 @@ def size_variants(
         if begin is not None:
             begin(number, len(made), label)
         try:
-            variants.append(SizedVariant(law_name, queue_name, make_answer(changed), at_ample=at_ample))
+            variants.append(_sized(law_name, queue_name, make_answer(changed), at_ample=at_ample))
         except NoModelError as error:
             unknown.append(error)
-            variants.append(SizedVariant(law_name, queue_name, error.answer))
+            variants.append(_sized(law_name, queue_name, error.answer, at_ample=False))
         except InputError as error:
             raise type(error)(f"{error} (variant {label})") from None
     if len(unknown) == len(variants):
         raise unknown[0]
-    return SizeComparison(scenario, index, group, tuple(variants), time.perf_counter() - begun)
+    found = _recommendation(index, group, variants)
+    return SizeComparison(scenario, index, group, tuple(variants), found, time.perf_counter() - begun)
 
 
 def _name(given: str | RegistryEntry) -> str:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.display import ColumnTable
 from elephan.errors import InputError
 from elephan.lint import LintWarning, lint
+from elephan.network import FlowGroup
 from elephan.own_laws import LawSource
 from elephan.results.files import TableColumns, write_files
 from elephan.runs.files import identity
@@ -75,8 +75,14 @@ class LimitAnswer:
         If there is no answer, the reason; otherwise a remark on it.
     curve : BufferCurve
         Everything measured, by count.
-    beside : BufferCurve or None
-        For RED's thresholds: samples of a drop-tail queue with the same buffer, as count 0.
+    rows : dict of int to dict
+        Measured quantities by count, those of the groups of flows too, as JSON shows them.
+    drop_tail : dict or None
+        For RED's thresholds: the same of a drop-tail queue with the same buffer.
+    at : Scenario
+        The scenario with the value found; the original scenario if there is none.
+    warnings : list of LintWarning
+        Lint warnings for it.
     packets_simulated : int
     replications : int
     wall_s : float [s]
@@ -90,7 +96,10 @@ class LimitAnswer:
     interval: tuple[float, float] | None
     note: str
     curve: BufferCurve
-    beside: BufferCurve | None
+    rows: dict[int, LimitRow]
+    drop_tail: ValueRow | None
+    at: Scenario
+    warnings: list[LintWarning]
     packets_simulated: int
     replications: int
     wall_s: float
@@ -105,16 +114,6 @@ class LimitAnswer:
         """The answer [unit of the quantity]."""
         return None if self.count is None else self.quantity.amount(self.count)
 
-    @cached_property
-    def at(self) -> Scenario:
-        """The scenario with the value found; the original scenario if there is none."""
-        return self.scenario if self.count is None else self.quantity.make(self.count)
-
-    @cached_property
-    def warnings(self) -> list[LintWarning]:
-        """Lint warnings for the scenario with the value found."""
-        return lint(self.at)
-
     @property
     def tc(self) -> str | None:
         """The `tc` line that sets RED with the thresholds found on Linux; None for other quantities."""
@@ -123,38 +122,8 @@ class LimitAnswer:
         line = self.at.links[self.link]["tc"]
         return None if line is None else str(line)
 
-    def row(self, count: int) -> LimitRow:
-        """Measured quantities at a count, those of the groups of flows too, as JSON shows them.
-
-        Parameters
-        ----------
-        count : int
-            One that was measured.
-        """
-        return {"amount": self.quantity.amount(count), **self._measured(self.curve, count)}
-
-    def _measured(self, curve: BufferCurve, count: int) -> ValueRow:
-        groups = self.scenario.network.crossing(self.link)
-        return {
-            "replications": curve.replications(count),
-            "utilization": curve.estimate(count, "utilization").to_json(),
-            "loss_ratio": curve.estimate(count, "loss_ratio").to_json(),
-            "queueing_delay_s": curve.estimate(count, "queueing_delay_s").to_json(),
-            "queueing_delay_p95_s": curve.estimate(count, "queueing_delay_p95_s").to_json(),
-            "jain": curve.estimate(count, "jain").to_json(),
-            "groups": [
-                {"name": group.name, "law": group.law or None, **curve.group_quantities(count, i)}
-                for i, group in enumerate(groups)
-            ],
-        }
-
     def to_json(self) -> LimitDocument:
         """Return the document of ``elephan size --find … --json``."""
-        return self._document.copy()
-
-    @cached_property
-    def _document(self) -> LimitDocument:
-        """The document, which is computed once."""
         facts = self.scenario.links[self.link]
         buffer = self.scenario.network.links[self.link].buffer_packets
         pool: PoolPart = {} if facts["pool"] is None else {"pool": self.scenario.pools[facts["pool"]]}
@@ -171,8 +140,8 @@ class LimitAnswer:
             "interval": None
             if self.interval is None
             else [end if math.isfinite(end) else None for end in self.interval],
-            "rows": [self.row(count) for count in self.curve.buffers],
-            "drop_tail": None if self.beside is None else self._measured(self.beside, 0),
+            "rows": [self.rows[count] for count in self.curve.buffers],
+            "drop_tail": self.drop_tail,
             "tc": self.tc,
             "simulated": {
                 "runs": sum(self.curve.replications(c) for c in self.curve.buffers),
@@ -307,10 +276,28 @@ def size_limit(
             note = f"{note}; " * bool(note) + wrong
         if count == search.curve.buffers[0] and count == found.least:
             note = f"{note}; " * bool(note) + f"the search ends at {_said(found, count)}"
-    wall_s, curve = time.perf_counter() - begun, search.curve
-    return LimitAnswer(
-        scenario, index, targets, found, count, interval, note, curve, beside, packets, scenario.replications, wall_s
-    )
+    curve, crossing = search.curve, scenario.network.crossing(index)
+    rows: dict[int, LimitRow] = {c: {"amount": found.amount(c), **_row(curve, c, crossing)} for c in curve.buffers}
+    drop = None if beside is None else _row(beside, 0, crossing)
+    changed = scenario if count is None else found.make(count)
+    first = (scenario, index, targets, found, count, interval, note, curve, rows, drop)
+    return LimitAnswer(*first, changed, lint(changed), packets, scenario.replications, time.perf_counter() - begun)
+
+
+def _row(curve: BufferCurve, count: int, crossing: Sequence[FlowGroup]) -> ValueRow:
+    """Return the quantities measured at a count, as JSON shows them."""
+    return {
+        "replications": curve.replications(count),
+        "utilization": curve.estimate(count, "utilization").to_json(),
+        "loss_ratio": curve.estimate(count, "loss_ratio").to_json(),
+        "queueing_delay_s": curve.estimate(count, "queueing_delay_s").to_json(),
+        "queueing_delay_p95_s": curve.estimate(count, "queueing_delay_p95_s").to_json(),
+        "jain": curve.estimate(count, "jain").to_json(),
+        "groups": [
+            {"name": group.name, "law": group.law or None, **curve.group_quantities(count, i)}
+            for i, group in enumerate(crossing)
+        ],
+    }
 
 
 def _said(found: LinkQuantity, count: int) -> str:

@@ -6,10 +6,10 @@ A model predicts only where it applies (`unsuited`); its assumptions that are vi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from elephan.accuracy import NearbyErrors, largest_error, level, nearby
 from elephan.errors import InputError
 from elephan.network import Network, NetworkLink
 from elephan.sizing.curve import BufferCurve
+from elephan.sizing.rows import MEASURED, PREDICTED, buffer_row
 from elephan.sizing.suggest import ANSWER, PER_FLOW, SUGGESTED, BufferSuggestion, less_than_one_each
 from elephan.sizing.targets import Target
 from elephan.theory.models import MODELS, bottleneck
@@ -28,7 +29,7 @@ from elephan.theory.response import Floats
 from elephan.units import count, format_packets
 
 if TYPE_CHECKING:
-    from elephan.sizing.documents import ModelErrors
+    from elephan.sizing.documents import BufferRow, ModelErrors, PredictionDocument
 
 POINTS = 41
 """Number of buffers at which a model is evaluated; neighbours differ by a third on a long fat path."""
@@ -217,6 +218,61 @@ def verdict(prediction: ModelPrediction, buffer: int | None, curve: BufferCurve)
         "utilization_points": off.get(buffer) if buffer is not None else None,
         "worst_points": max(off.values(), key=abs, default=None),
     }
+
+
+def prediction_rows(
+    predictions: Mapping[str, ModelPrediction], buffer: int | None, curve: BufferCurve
+) -> dict[str, PredictionDocument]:
+    """Return what each model says at the answer, and how far it was off, as JSON shows it.
+
+    Parameters
+    ----------
+    buffer, curve : int or None and BufferCurve
+        As `verdict` takes them.
+
+    Returns
+    -------
+    dict of str to dict
+    """
+    return {name: _document(prediction, buffer, curve) for name, prediction in predictions.items()}
+
+
+def _document(prediction: ModelPrediction, buffer: int | None, curve: BufferCurve) -> PredictionDocument:
+    at = {metric: None if buffer is None else prediction.at(buffer, metric) for metric in PREDICTED}
+    return {
+        "buffer_packets": prediction.buffer_packets,
+        "utilization": at["utilization"],
+        "loss_ratio": at["loss_ratio"],
+        "queueing_delay_s": at["queueing_delay_s"],
+        "off": verdict(prediction, buffer, curve),
+        "near": prediction.near.to_json() if prediction.near is not None else None,
+        "silent": prediction.not_applicable,
+        "doubts": list(prediction.doubts),
+        "fails": list(prediction.model.fails),
+    }
+
+
+def predicted_rows(
+    prediction: ModelPrediction, link: Mapping[str, Any], buffers: Iterable[int]
+) -> dict[int, BufferRow]:
+    """Return what a model says of buffers, as `elephan.sizing.rows.measured_rows` returns what was measured.
+
+    Parameters
+    ----------
+    link : mapping
+        Facts of the link.
+    buffers : iterable of int [packets]
+
+    Returns
+    -------
+    dict of int to dict
+        Without groups.
+    """
+    rows = {}
+    for buffer in buffers:
+        quantities: Any = {metric: {"mean": prediction.at(buffer, metric), "ci95": None} for metric in MEASURED}
+        rows[buffer] = buffer_row(link, buffer, 0, quantities, [])
+    return rows
 
 
 def trusted(predictions: Mapping[str, ModelPrediction]) -> str | None:

@@ -15,7 +15,7 @@ from elephan.results.formats import read_table, table_path
 from elephan.runs.files import file_names
 from elephan.runs.saved import read_document
 from elephan.scenario import Scenario
-from elephan.sizing.answer import row_document
+from elephan.sizing.rows import row_document
 from elephan.units import count
 
 if TYPE_CHECKING:
