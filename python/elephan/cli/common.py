@@ -270,7 +270,14 @@ def check_laws(*used: Iterable[str]) -> None:
     check_used(own_laws(), used, "--law")
 
 
-def read_scenario(file: Path, assignments: Sequence[str] | None, law: Sequence[str] | None, **more: object) -> Scenario:
+def read_scenario(
+    file: Path,
+    assignments: Sequence[str] | None,
+    law: Sequence[str] | None,
+    *,
+    compared: Sequence[str] = (),
+    **more: object,
+) -> Scenario:
     """Read a scenario file, change it, and declare the laws of ``--law``.
 
     Parameters
@@ -279,19 +286,25 @@ def read_scenario(file: Path, assignments: Sequence[str] | None, law: Sequence[s
         As ``--set`` has them.
     law : sequence of str or None
         As ``--law`` has them.
+    compared : sequence of str
+        Laws that the first group of TCP flows will have instead of its own.
     **more
         Further changes, by their places; those that are None change nothing.
 
     Raises
     ------
     InputError
-        If the file cannot be used, or nothing uses a law.
+        If the file cannot be used, a law is unknown, or nothing uses one of ``--law``.
     """
     from elephan.scenario import Scenario  # noqa: PLC0415 (start-up does without)
 
     declare(law or ())
     read = Scenario.from_file(file).replace(parse_assignments(assignments, **more))
-    check_laws(read.own_laws)
+    # A law that is unknown is refused before one that nothing uses.
+    for name in compared if own_laws() else ():
+        group = next((each.index for each in read.network.groups if each.is_tcp), 0)
+        read.replace({f"flows[{group}].control": name})
+    check_laws(read.own_laws, compared)
     return read
 
 
@@ -466,7 +479,7 @@ def print_tables(*tables: Table | str) -> None:
         if isinstance(table, str):
             print_wrapped(*(table.splitlines() or [""]))
         elif len(tables) == 1:
-            print_lines(*lines_of(table))
+            print_lines(*rich_lines(table))
         else:
             sys.stdout.write(table_text(table))
 
@@ -491,7 +504,7 @@ def table_text(table: Table) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def lines_of(table: Table) -> list[str]:
+def rich_lines(table: Table) -> list[str]:
     """Return the lines of `table_text` without blank ones at both ends."""
     lines = table_text(table).splitlines()
     filled = [i for i, line in enumerate(lines) if line.strip()]

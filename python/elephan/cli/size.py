@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from elephan.assignments import parse_assignments
 from elephan.cli import common, options
 from elephan.cli.estimate import announce_search
 from elephan.cli.options import option
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
-from elephan.own_laws import declare, here
 from elephan.units import share
-
-if TYPE_CHECKING:
-    from elephan.scenario import Scenario
 
 EXAMPLE = """Example:  elephan size scenarios/hstcp-1g.toml --target utilization=0.95 --target delay=10ms --out sized/
 elephan size scenarios/hstcp-1g.toml --target utilization=0.95 --laws reno,highspeed,cubic --model-only"""
@@ -85,7 +79,7 @@ def size(
     """
     from elephan.cli import size_search  # noqa: PLC0415 (--help does without NumPy)
     from elephan.costs import check_memory  # noqa: PLC0415 (as above)
-    from elephan.sizing.pacing import BOTH  # noqa: PLC0415 (as above)
+    from elephan.sizing.pacing import BOTH, WAYS, with_pacing  # noqa: PLC0415 (as above)
 
     common.check_out(out)
     common.check_tables(tables)
@@ -94,7 +88,8 @@ def size(
     target = _check(target, find, pacing, {"--range": range_, "--runs": runs}, compared=any(names), **flags)
     counts = {"replications": replications, "seed": seed}
     # The file is changed once; the answers of a comparison get the counts, and its scenario stays that of the file.
-    read = _read(scenario, set_, law, names[0], pacing, {} if any(names) else counts)
+    read = common.read_scenario(scenario, set_, law, compared=names[0], **({} if any(names) else counts))
+    read = with_pacing(read, pacing) if pacing in WAYS else read
     title = common.titled(read.title, set_)
     search = {"link": link, "precision": common.option_value("--precision", share, precision), "workers": workers}
     if not model_only:
@@ -189,24 +184,3 @@ def _check(
     if not asked["worst_case"] and lonely is not None:
         raise InputError(f"{lonely}: is for --worst-case; give that too")
     return target
-
-
-def _read(
-    file: Path,
-    set_: list[str] | None,
-    law: list[str] | None,
-    controls: list[str],
-    pacing: str | None,
-    counts: dict[str, int | None],
-) -> Scenario:
-    """Read the scenario; refuse a law of ``--laws`` that is unknown, and then one of ``--law`` that nothing uses."""
-    from elephan.scenario import Scenario  # noqa: PLC0415 (--help does without)
-    from elephan.sizing.pacing import WAYS, with_pacing  # noqa: PLC0415 (--help does without NumPy)
-
-    declare(law or [])
-    read = Scenario.from_file(file).replace(parse_assignments(set_, **counts))
-    group = next((each.index for each in read.network.groups if each.is_tcp), 0)
-    for name in controls if here() else ():
-        read.replace({f"flows[{group}].control": name})
-    common.check_laws(read.own_laws, controls)
-    return with_pacing(read, pacing) if pacing in WAYS else read
