@@ -198,7 +198,7 @@ def test_models_rules_and_their_broken_assumptions_are_printed(elephan: Command,
     assert done.code == 0
     assert "by a model, not simulated" in done.out
     assert "assumes hundreds of unsynchronized flows" in " ".join(done.out.split())
-    assert "nothing simulated" in done.out
+    assert "simulated nothing, by models only" in " ".join(done.out.split())
     curves = pq.read_table(tmp_path / "models.parquet").to_pydict()
     assert set(curves) == {"model", "buffer_packets", "utilization", "loss_ratio", "queueing_delay_s", "held"}
     assert "sawtooth" in curves["model"]
@@ -214,7 +214,7 @@ def test_a_model_is_not_quoted_where_it_does_not_hold(elephan: Command) -> None:
     done = elephan("size", PAPER, "--target", TARGET, "--model-only", "--details")
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
     assert any(line.startswith("hundred 100 ") and line.endswith(" - -") for line in lines)
-    assert any(line.startswith("max bdp 15562 ") and " ~1 ~" in line for line in lines)
+    assert any(line.startswith("max BDP 15,562 ") and " ~100 ~" in line for line in lines)
 
 
 def test_a_curve_cannot_be_measured_without_simulating(elephan: Command) -> None:

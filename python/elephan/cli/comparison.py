@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from elephan.cli import size_screen
 from elephan.cli.columns import LINES, Column, command_lines, table_lines, wrapped
-from elephan.cli.common import new_table, shown
 from elephan.sizing import SizeComparison
-from elephan.sizing.comparison import SizedVariant
 from elephan.sizing.recommend import Candidate
 from elephan.units import count, format_packets
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from elephan.sizing.documents import SizeDocument
 
 MARK = "*"
 """Mark of the recommended variant."""
-
-
-def comparison_tables(comparison: SizeComparison, title: str) -> list[Table | str]:
-    """Return a comparison for the terminal: its title, a row per variant, then the recommendation and its reason."""
-    first = comparison.variants[0].answer
-    wanted = ", ".join(str(target) for target in first.targets)
-    table = new_table("law", "queue", "buffer", "95 %", "BDP", "utili-\nzation", "loss\n[%]", "delay\n[ms]", "Jain")
-    table.columns[1].justify = "left"
-    for column in table.columns:
-        column.no_wrap = True
-    for variant in comparison.variants:
-        mark = f" {MARK}" if variant is comparison.recommended() else ""
-        table.add_row(f"{variant.law}{mark}", variant.queue, *_cells(variant))
-    head = f"{title}\nLink {first.facts['name']}; wanted: {wanted}"
-    return [head, table, "\n".join(_lines(comparison))]
 
 
 def comparison_screen(comparison: SizeComparison, title: str) -> list[str]:
@@ -173,42 +154,4 @@ def comparison_notes(comparison: SizeComparison) -> list[str]:
         f"{'note' if variant.answer.is_met else 'target not met'} under {variant.label}: {variant.answer.note}"
         for variant in comparison.variants
         if variant.answer.note
-    ]
-
-
-def _cells(variant: SizedVariant) -> list[str]:
-    """Return the cells from the buffer on; if no buffer suffices, the measurements of the nearest one."""
-    document = variant.to_json()
-    measured: Mapping[str, Any] = document["nearest"] or document
-    bounds = document["buffer_interval_packets"]
-    low, high = bounds or (None, None)
-    interval = "" if bounds is None else f"{low}–{high}" if high is not None else f"≥ {low}"
-    buffer, share = document["buffer_packets"], document["buffer_bdp"]
-    metrics = ("utilization", "loss_ratio", "queueing_delay_s", "jain")
-    rows = [measured[metric] or {"mean": None, "ci95": None} for metric in metrics]
-    return [
-        "not met" if buffer is None else str(buffer),
-        interval,
-        "" if share is None else f"{share:.3g}",
-        *(shown({**row, "ci95": None}, scale, 3) for row, scale in zip(rows, (1, 100, 1e3, 1), strict=True)),
-    ]
-
-
-def _lines(comparison: SizeComparison) -> list[str]:
-    """Return the recommendation, its reason, alternatives, and caveats."""
-    found = comparison.recommendation
-    head = f"Recommended ({MARK})" if found.meets else f"Nearest ({MARK})"
-    lines = [f"{head}: {found.reason}."]
-    if found.otherwise:
-        lines.append(f"Otherwise: {found.otherwise}.")
-    elif found.meets and found.runner_up is not None:
-        lines.append("Otherwise: no other that meets the targets is clearly better in delay, loss, fairness or buffer.")
-    lines += [f"But: {caveat}." for caveat in found.caveats]
-    if any(not variant.answer.is_met for variant in comparison.variants):
-        lines.append("Not met: the row shows what the buffer gives that comes nearest.")
-    runs = sum(variant.answer.runs for variant in comparison.variants)
-    return [
-        *lines,
-        "",
-        f"{count(len(comparison.variants), 'variant')}, {count(runs, 'run')}, {comparison.wall_s:.1f} s",
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import elephan
 from elephan.cli import common, options
@@ -16,14 +16,14 @@ from elephan.cli.columns import LINES, Column, left_out, table_lines, terminal_w
 from elephan.cli.help import CommandHelp
 from elephan.cli.options import argument, option
 from elephan.cli.progress import ProgressLine
+from elephan.cli.tables import whole_table
 from elephan.errors import InputError
 from elephan.units import format_number, format_quantity, scaled
 
 if TYPE_CHECKING:
-    from rich.table import Table as Printed
-
     from elephan.accuracy import ErrorRegion
     from elephan.network import Network
+    from elephan.results import ModelDocument
     from elephan.theory.models import Model, ModelTable
     from elephan.theory.models.card import ModelParameter
 
@@ -117,13 +117,16 @@ def model(
     if json:
         common.print_json(document)
     elif details:
-        common.print_tables(*_tables(printed))
+        from elephan.cli.page_screen import page_lines  # noqa: PLC0415 (pages; a screen does without)
+        from elephan.reports.model import content  # noqa: PLC0415 (as above)
+
+        common.print_lines(*page_lines(content(cast("ModelDocument", printed.to_json() | simulation))))
     else:
         common.print_lines(*_screen(printed))
     common.say_written(written)
-    for line in table.model.fails if details or json else ():
+    for line in table.model.fails if json else ():
         common.say(f"note: {line}")
-    if simulation:
+    if simulation and not details:
         common.say(f"note: simulated, without --set: {simulation['simulation']['says']}")
 
 
@@ -199,22 +202,25 @@ def _show_map(model: Model, out: Path | None, *, json: bool) -> None:
     else:
         from elephan.accuracy.regions import LEGEND  # noqa: PLC0415 (start-up does without)
 
-        common.print_tables(LEGEND, *(table for region in maps for table in _map_tables(region)))
+        common.print_wrapped(LEGEND)
+        common.print_lines(*(line for region in maps for line in _map_lines(region)))
     common.say_written(written)
     for line in model.fails:
         common.say(f"note: {line}")
 
 
-def _map_tables(region: ErrorRegion) -> list[Printed | str]:
+def _map_lines(region: ErrorRegion) -> list[str]:
     """Return a line for each RTT and number of flows, with a column for each buffer."""
     from elephan.accuracy.regions import label  # noqa: PLC0415 (start-up does without)
     from elephan.accuracy.survey import FLOWS, RTTS_MS, SHARES  # noqa: PLC0415 (as above)
 
-    rows = common.new_table("RTT", "flows", *(f"{share:g}" for share in SHARES))
-    for rtt, of_rtt in zip(RTTS_MS, region.points, strict=True):
-        for flows, of_flows in zip(FLOWS, of_rtt, strict=True):
-            rows.add_row(f"{rtt:g} ms" if flows == FLOWS[0] else "", f"{flows}", *map(label, of_flows))
-    return [region.title, rows]
+    heads = ["RTT", "flows", *(f"{share:g}" for share in SHARES)]
+    rows = [
+        [f"{rtt:g} ms" if flows == FLOWS[0] else "", f"{flows}", *map(label, of_flows)]
+        for rtt, of_rtt in zip(RTTS_MS, region.points, strict=True)
+        for flows, of_flows in zip(FLOWS, of_rtt, strict=True)
+    ]
+    return ["", *wrapped(region.title), "", *whole_table(heads, rows, [False] + [True] * (len(heads) - 1))]
 
 
 def _assignments(texts: list[str]) -> dict[str, str]:
@@ -266,12 +272,6 @@ def _split(head: str) -> tuple[str, str]:
     """Split a head into name and unit, for two lines."""
     name, bracket, unit = head.partition(" [")
     return name.replace(" ", "\n"), unit.removesuffix("]") if bracket else ""
-
-
-def _tables(table: ModelTable) -> list[Printed | str]:
-    """Return constant columns in one line, and the rest as a table."""
-    title, fixed, heads, columns, words = _parts(table)
-    return [f"{title}\n{fixed}", common.fitted_table(heads, list(zip(*columns, strict=True)), words)]
 
 
 def _parts(table: ModelTable) -> tuple[str, str, Sequence[str], Sequence[list[str]], list[bool]]:

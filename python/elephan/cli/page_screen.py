@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
-from elephan.cli.columns import command_lines, wrapped
+from elephan.cli.columns import broken, command_lines, terminal_width, wrapped
 from elephan.cli.tables import whole_table
 from elephan.pictures.table import Table, cell
+from elephan.pictures.words import capital
 from elephan.reports.page import WRITER, ReportPage
 
 SIGNS = {" \N{PLUS-MINUS SIGN} ": "\N{PLUS-MINUS SIGN}", "\N{MINUS SIGN}": "-"}
@@ -28,7 +30,7 @@ def page_lines(page: ReportPage) -> list[str]:
     Parameters
     ----------
     page : ReportPage
-        Its warnings are on stderr already, and its question is the command line.
+        Its warnings are on stderr already.
 
     Examples
     --------
@@ -36,7 +38,8 @@ def page_lines(page: ReportPage) -> list[str]:
     >>> page_lines(ReportPage("Run", "Two flows", ("Why?", "A link."), "5", "It is five.", notes=("Or six.",)))
     ['Two flows', 'A link.', '', 'It is five.', '  > Or six.']
     """
-    lines = [*_sentences((page.title, *page.question[1:])), "", *_sentences((page.sentence,))]
+    question = page.question if page.is_asked else page.question[1:]
+    lines = [*_sentences((page.title, *question)), "", *_sentences((page.sentence,))]
     lines += [line for text in page.notes for line in wrapped(in_terminal(text), mark="  > ")]
     for part in page.parts:
         tables = [table for table in part.tables if table.rows]
@@ -53,8 +56,27 @@ def page_lines(page: ReportPage) -> list[str]:
 
 
 def table_text(table: Table) -> list[str]:
-    """Write a table with its title and its note."""
-    return [*_sentences((table.title,)), *table_rows(table), *_sentences((table.note,))]
+    """Write a table with its title and its note; columns of sentences follow as lines, each sentence once.
+
+    Columns in which nothing is known are left out.
+    """
+    told = [i for i in range(len(table.heads)) if any(row[i].sentences for row in table.rows)]
+    known = [i for i in range(len(table.heads)) if any(row[i].text != NOTHING for row in table.rows)]
+    kept = [i for i in known if i not in told]
+    rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
+    lines = [
+        *_sentences((table.title,)),
+        *table_rows(replace(table, heads=tuple(table.heads[i] for i in kept), rows=rows)),
+    ]
+    for i in told:
+        names: dict[str, list[str]] = {}
+        for row in table.rows:
+            for text in row[i].sentences:
+                names.setdefault(text, []).append(row[0].text)
+        texts = [in_terminal(f"{', '.join(own)}: {text}") for text, own in names.items()]
+        lines += [f"{capital(table.heads[i])}:"]
+        lines += [line for text in texts for line in broken(text, terminal_width(), "  ", "    ")]
+    return [*lines, *_sentences((table.note,))]
 
 
 def table_rows(table: Table, *, main: bool = False) -> list[str]:

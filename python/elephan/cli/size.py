@@ -114,7 +114,7 @@ def size(
         common.say_written(written)
     # The screen says how many there are.
     common.warn(found.warnings if strict or details or (json and not quiet) else (), strict=strict, quiet=quiet)
-    for note in size_search.notes(found) if json or details else ():
+    for note in size_search.notes(found) if json else ():
         common.say(note)
     raise typer.Exit(0 if found.is_met else 1)
 

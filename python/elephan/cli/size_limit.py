@@ -23,18 +23,13 @@ HEADS = {
 }
 
 
-def limit_screen(answer: LimitAnswer, title: str, *, details: bool = False) -> list[str]:
-    """Return the screen of an answer.
-
-    Parameters
-    ----------
-    details : bool
-        Every amount that was measured, and not only those nearest to the answer.
+def limit_screen(answer: LimitAnswer, title: str) -> list[str]:
+    """Return the screen of an answer, with the amounts nearest to it.
 
     Returns
     -------
     list of str
-        At most `LINES` lines without details, but for a terminal narrower than 80 columns.
+        At most `LINES` lines, but for a terminal narrower than 80 columns.
     """
     from elephan.sizing.limit_words import limit_sentence  # noqa: PLC0415 (--help does without NumPy)
 
@@ -53,11 +48,10 @@ def limit_screen(answer: LimitAnswer, title: str, *, details: bool = False) -> l
     ran = f"{count(len(document['rows']), 'amount')}, {count(document['simulated']['runs'], 'run')}"
     last = wrapped(f"({ran}, {document['wall_s']:.0f} s; {warned}all of them: --details)")
     rows = document["rows"]
-    if not details:
-        # Lines of heads, and one for drop-tail.
-        above = len(table_lines(limit_columns(document, rows))) - len(rows)
-        room = LINES - len(head) - len(notes) - len(tc) - len(last) - above
-        rows = _nearest(rows, document["amount"], max(room, 3))
+    # Lines of heads, and one for drop-tail.
+    above = len(table_lines(limit_columns(document, rows))) - len(rows)
+    room = LINES - len(head) - len(notes) - len(tc) - len(last) - above
+    rows = _nearest(rows, document["amount"], max(room, 3))
     table = with_decisive(lambda keys: limit_columns(document, rows, keys), decided_by(answer.targets))
     return [*head, *notes, *table, *tc, *last]
 

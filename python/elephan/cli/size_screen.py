@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from elephan.cli.no_tc import why_no_tc
 from elephan.plugins import optional_hook
 from elephan.sizing import SizeAnswer
 from elephan.sizing.targets import Target
-from elephan.sizing.wording import interval_words
+from elephan.sizing.wording import full_words, interval_words, paced_words
 from elephan.units import count, format_bytes, format_packets, format_rate, format_time, scaled
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def size_screen(answer: SizeAnswer, title: str) -> list[str]:
     """
     document = answer.to_json()
     head = [*wrapped(title), *wrapped(link_line(answer.facts)), *wrapped(sentence(answer, document))]
-    head += wrapped(full_line(answer))
+    head += wrapped(full_words(answer.scenario.network, answer.link))
     rows = list(document["table"])
     decisive = decided_by(answer.targets)
 
@@ -54,7 +53,7 @@ def size_screen(answer: SizeAnswer, title: str) -> list[str]:
     cited = _cited(answer)
     # Of footers with the same number of lines the first; what is cited needs no line of its own.
     last = min((wrapped(footer(answer, document, rest, see)) for see in (cited, "") for rest in REST), key=len)
-    head += wrapped(paced_sentence(document)) if "paced" in document else []
+    head += wrapped(paced_words(document))
     room = LINES - len(head) - len(table) - len(tc) - len(last)
     # A danger is worth more than a buffer beside the answer, and never left out; advice is worth one of them.
     wanted = max(sum(map(len, _dangers(document))), NOTES if document["dangers"] or document["advice"] else 0)
@@ -77,19 +76,6 @@ def link_line(link: Mapping[str, Any]) -> str:
     )
 
 
-def full_line(answer: SizeAnswer) -> str:
-    """Name the other links that are full, and the option that sizes them; empty if there is none."""
-    from elephan.sizing.limits import full_beside  # noqa: PLC0415 (--help does without)
-
-    full = full_beside(answer.scenario.network, answer.link)
-    if not full:
-        return ""
-    if len(full) == 1:
-        return f"{full[0]} is full, too: this command with --link {full[0]} sizes it."
-    names = " and ".join(full) if len(full) == 2 else f"{', '.join(full[:2])} and {len(full) - 2} more"
-    return f"{names} are full, too: this command with --link {full[0]} sizes that one."
-
-
 def sentence(answer: SizeAnswer, document: SizeDocument) -> str:
     """Return the answer as a sentence."""
     wanted = " and ".join(str(target) for target in answer.targets)
@@ -103,20 +89,6 @@ def sentence(answer: SizeAnswer, document: SizeDocument) -> str:
     if suggested is None:
         return f"No buffer can be suggested. {wanted} needs {size}, which is not one to deploy."
     return f"Suggested: {format_packets(suggested)}. {wanted} needs only {buffer:,} ({interval_words(document)})."
-
-
-def paced_sentence(document: SizeDocument) -> str:
-    """Return the answer for paced senders as a sentence."""
-    found = document["paced"]
-    if found["buffer_packets"] is None:
-        return f"Paced as Linux does: no answer: {found['note']}."
-    own = document["buffer_packets"]
-    times = f", {found['buffer_packets'] / own:.2g} times as much" if own and own != found["buffer_packets"] else ""
-    bounds, other = found["buffer_interval_packets"], document["buffer_interval_packets"]
-    if times and bounds and other and max(bounds[0], other[0]) <= min(bounds[1] or math.inf, other[1] or math.inf):
-        times = "; which needs less is not decided"
-    sure = "" if bounds is None else f" (95 %: {bounds[0]:,} {'or more' if bounds[1] is None else f'to {bounds[1]:,}'})"
-    return f"Paced as Linux does: {format_packets(found['buffer_packets'])}{sure}{times}."
 
 
 def notes(answer: SizeAnswer, document: SizeDocument, room: int) -> list[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.cli import common
-from elephan.cli.comparison import comparison_notes, comparison_screen, comparison_tables
-from elephan.cli.size_details import details_of
+from elephan.cli.comparison import comparison_notes, comparison_screen
 from elephan.cli.size_limit import limit_screen
 from elephan.cli.size_screen import size_screen
 from elephan.cli.worst_screen import search_worst, worst_screen
@@ -84,17 +84,16 @@ def search(
 
 def show(found: Found, title: str, *, details: bool) -> None:
     """Print an answer below its title: on one screen, or completely."""
-    if isinstance(found, LimitAnswer):
-        common.print_lines(*limit_screen(found, title, details=details))
-    elif isinstance(found, SizeComparison):
-        if details:
-            common.print_tables(*comparison_tables(found, title))
-        else:
-            common.print_lines(*comparison_screen(found, title))
-    elif details:
-        common.print_tables(*details_of(found, title))
+    if details:
+        from elephan.cli.page_screen import page_lines  # noqa: PLC0415 (pages; a screen does without)
+        from elephan.reports.notebook import described  # noqa: PLC0415 (as above)
+
+        lines = page_lines(replace(described(found), title=title))
+    elif isinstance(found, LimitAnswer):
+        lines = limit_screen(found, title)
     else:
-        common.print_lines(*size_screen(found, title))
+        lines = comparison_screen(found, title) if isinstance(found, SizeComparison) else size_screen(found, title)
+    common.print_lines(*lines)
 
 
 def write(found: Found, out: Path | None, tables: str, assignments: list[str] | None) -> list[Path]:

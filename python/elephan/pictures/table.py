@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,10 +19,11 @@ LONG, SHORT = 30, 16
 
 
 class Cell(NamedTuple):
-    """A cell: the text shown, and its sort key (the full number, the text, or nothing)."""
+    """A cell: the text shown, its sort key (the full number, the text, or nothing), and the sentences in the text."""
 
     text: str
     value: float | str | None
+    sentences: tuple[str, ...] = ()
 
     @property
     def is_number(self) -> bool:
@@ -97,14 +98,14 @@ def cell(value: Any, scale: float = 1.0, digits: int = 4, of: str = "") -> Cell:
 
     Examples
     --------
-    >>> cell({"mean": 0.95123, "ci95": 0.006}, 100)
-    Cell(text='95.1 ± 0.6', value=95.123)
-    >>> cell({"mean": 0.999, "ci95": 0.006}, 100, of="utilization")
-    Cell(text='99.9 (99.3 to 100)', value=99.9)
+    >>> cell({"mean": 0.95123, "ci95": 0.006}, 100)[:2]
+    ('95.1 ± 0.6', 95.123)
+    >>> cell({"mean": 0.999, "ci95": 0.006}, 100, of="utilization").text
+    '99.9 (99.3 to 100)'
     >>> cell({"mean": 0.012345, "ci95": 0.0}, 1e3, of="queueing_delay_p95_s").text
     '12.35 ± 0.19'
-    >>> cell(None), cell("reno"), cell(True)
-    (Cell(text='–', value=None), Cell(text='reno', value='reno'), Cell(text='yes', value='yes'))
+    >>> cell(None)[:2], cell("reno")[:2], cell(True)[:2]
+    (('–', None), ('reno', 'reno'), ('yes', 'yes'))
     """
     if isinstance(value, dict):
         mean = value["mean"]
@@ -118,6 +119,11 @@ def cell(value: Any, scale: float = 1.0, digits: int = 4, of: str = "") -> Cell:
             return Cell("–", None)
         return Cell(number(value * scale, digits), float(value) * scale)
     return Cell("–", None) if value is None else Cell(str(value), str(value))
+
+
+def sentence_cell(sentences: Sequence[str]) -> Cell:
+    """Return the cell of sentences; in a terminal, they are below the table."""
+    return cell("; ".join(sentences) or None)._replace(sentences=tuple(sentences))
 
 
 def measured(row: Mapping[str, Any], key: str, scale: float = 1.0, digits: int = 4) -> Cell:

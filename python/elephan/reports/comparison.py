@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.errors import InputError
+from elephan.lint import lint
 from elephan.pictures.figure import COLOURS, Axis, Figure, Mark, Series, colour
 from elephan.pictures.table import Column, Table, cell, fact_column, tabulated
 from elephan.pictures.words import capital, number, plain
@@ -19,7 +20,9 @@ from elephan.results.formats import table_path
 from elephan.runs.files import file_names
 from elephan.runs.saved import read_document
 from elephan.scenario import Scenario
+from elephan.sizing.deployment import forbidding
 from elephan.sizing.saved import read_models
+from elephan.sizing.suggest import TIMEOUTS
 from elephan.units import count, format_time
 
 if TYPE_CHECKING:
@@ -50,12 +53,33 @@ def page(folder: Path) -> ReportPage:
     variants = document["variants"]
     if not variants:
         raise InputError(f"{folder / 'comparison.json'}: holds no variants; compare laws or queues again")
-    found = document["recommendation"]
-    chosen = next(v for v in variants if (v["law"], v["queue"]) == (found["law"], found["queue"]))
+    chosen = _chosen(document)
     scenario = read_scenario(folder / file_names([label(chosen, "-")])[0] / "scenario.toml")
-    facts = scenario.links[scenario.link_index(chosen["link"])]
     curves = {label(v): read_models(table_path(folder / file_names([label(v, "-")])[0], "models")) for v in variants}
+    pictures = (
+        PageSection("The trade-off", figures=(_trade_off(variants, chosen, curves),)),
+        PageSection("What each costs", figures=tuple(_costs(variants, chosen))),
+    )
+    return content(document, scenario, pictures)
+
+
+def content(document: VariantsDocument, scenario: Scenario, pictures: Sequence[PageSection] = ()) -> ReportPage:
+    """Describe a comparison of laws and queues.
+
+    Parameters
+    ----------
+    document : mapping
+        Document of ``elephan size --laws … --queues … --json``.
+    scenario : Scenario
+        That of the recommended variant.
+    pictures : sequence of PageSection
+        Sections with pictures.
+    """
+    found, variants, chosen = document["recommendation"], document["variants"], _chosen(document)
+    facts = scenario.links[scenario.link_index(chosen["link"])]
     runs = sum(v["simulated"]["runs"] for v in variants)
+    tables = (table(variants, chosen), *_deployed(variants, chosen))
+    tc = _tc(document, chosen, scenario)
     return ReportPage(
         kind="Comparison",
         title=scenario.title,
@@ -65,16 +89,16 @@ def page(folder: Path) -> ReportPage:
             _set_up(variants, scenario, facts),
         ),
         headline=label(chosen) if found["met"] else f"None; {label(chosen)} comes nearest",
+        is_asked=True,
         sentence=f"{capital(found['reason'])}.",
         tone="good" if found["met"] else "bad",
         tiles=_tiles(chosen),
         notes=_notes(document),
-        commands=(TerminalCommand(chosen["tc"], "Sets this queue and buffer on Linux."),) if chosen["tc"] else (),
+        commands=(TerminalCommand(tc, "Sets this queue and buffer on Linux."),) if tc else (),
         parts=(
-            PageSection("Every variant", tables=(table(variants, chosen),)),
-            PageSection("The trade-off", figures=(_trade_off(variants, chosen, curves),)),
-            PageSection("What each costs", figures=tuple(_costs(variants, chosen))),
-            PageSection("Every buffer measured", tables=tuple(_curves(variants))),
+            PageSection("Every variant", tables=tables),
+            *pictures,
+            PageSection("Every buffer measured", tables=tuple(_curves(variants)), folded=True),
         ),
         warnings=_warnings(variants),
         scenario=scenario.text,
@@ -95,6 +119,26 @@ def page(folder: Path) -> ReportPage:
             ("time taken", format_time(document["wall_s"])),
         ),
     )
+
+
+def _chosen(document: VariantsDocument) -> VariantDocument:
+    """Return the variant that is recommended, or comes nearest."""
+    found = document["recommendation"]
+    return next(v for v in document["variants"] if (v["law"], v["queue"]) == (found["law"], found["queue"]))
+
+
+def _tc(document: VariantsDocument, chosen: VariantDocument, scenario: Scenario) -> str | None:
+    """Return the `tc` line of the recommended buffer, which may be larger than the one that is suggested alone."""
+    deployed = chosen["deployed"]
+    if deployed is None or deployed["buffer_packets"] == chosen["suggested_packets"]:
+        return chosen["tc"]
+    link = scenario.link_index(chosen["link"])
+    changed = scenario.with_buffer(link, deployed["buffer_packets"])
+    is_lossy = (deployed["loss_ratio"]["mean"] or 0.0) > TIMEOUTS and "loss" not in chosen["target"]
+    if is_lossy or not document["recommendation"]["met"] or forbidding(lint(changed)):
+        return None
+    line: str | None = changed.links[link]["tc"]
+    return line
 
 
 def label(variant: VariantName, between: str = " with ") -> str:
@@ -154,26 +198,42 @@ def table(variants: Sequence[VariantDocument], chosen: VariantDocument) -> Table
     chosen : dict
         The recommended variant.
     """
-    recommended = " (recommended)" if chosen["met"] else ""
+    met = all(variant["met"] for variant in variants)
     columns = (
-        Column("law", lambda variant: cell(variant["law"] + (recommended if variant is chosen else ""))),
+        Column("law", lambda variant: cell(variant["law"] + _recommended(variant, chosen))),
         fact_column("queue", "queue"),
-        fact_column("meets the targets", "met"),
+        fact_column("meets the targets", "met")._replace(main=not met),
         fact_column("buffer [packets]", "buffer_packets").within(_at),
-        Column("interval", lambda variant: cell(_interval(variant) or None)),
-        Column("buffer [BDP]", lambda variant: cell(variant["buffer_bdp"], digits=3)),
+        Column("interval", lambda variant: cell(_interval(variant) or None)).minor(),
+        Column("buffer [BDP]", lambda variant: cell(variant["buffer_bdp"], digits=3)).minor(),
         *(cost.within(_at) for cost in COSTS),
     )
     note = "Where the targets are not met, the row shows what the buffer gives that comes nearest."
-    met = all(variant["met"] for variant in variants)
     return tabulated("Variants, with 95 % intervals", columns, variants, "" if met else note)
+
+
+def _deployed(variants: Sequence[VariantDocument], chosen: VariantDocument) -> tuple[Table, ...]:
+    """Make the table of the buffers that are compared; empty if they are those of the other table."""
+    rows = [(variant, variant["deployed"]) for variant in variants if variant["deployed"] is not None]
+    if all(row["buffer_packets"] == _at(variant)["buffer_packets"] for variant, row in rows):
+        return ()
+    columns = (
+        Column("law", lambda row: cell(row[0]["law"] + _recommended(row[0], chosen))),
+        fact_column("queue", "queue").within(lambda row: row[0]),
+        *(each.within(lambda row: row[1]) for each in (fact_column("buffer [packets]", "buffer_packets"), *COSTS)),
+    )
+    return (tabulated("With the buffers that are compared, with 95 % intervals", columns, rows),)
+
+
+def _recommended(variant: VariantDocument, chosen: VariantDocument) -> str:
+    return " (recommended)" if variant is chosen and chosen["met"] else ""
 
 
 def _trade_off(variants: Sequence[VariantDocument], chosen: VariantDocument, curves: dict[str, Any]) -> Figure:
     """Draw every measured buffer as a point of (delay, utilization), and mark each answer."""
     series, delays, lowest, sentences = [], [], 1.0, []
     for k, variant in enumerate(variants):
-        name = label(variant) + (" (recommended)" if variant is chosen and variant["met"] else "")
+        name = label(variant) + _recommended(variant, chosen)
         look: dict[str, Any] = {"colour": colour(k), "dashed": k >= len(COLOURS)}
         delay, used = _curve(variant, curves[label(variant)])
         if delay.size:

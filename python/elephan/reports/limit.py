@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from elephan.pictures.words import capital
 from elephan.reports.page import PageSection, ReportPage, TerminalCommand
 from elephan.reports.size import cost_columns, wanted
 from elephan.reports.sources import origin, set_up
+from elephan.scenario import Scenario
 from elephan.sizing.limit_words import limit_sentence, said
 from elephan.sizing.saved import SavedLimit
 from elephan.units import count, format_time
@@ -36,12 +38,23 @@ def page(folder: Path) -> ReportPage:
         If something in it cannot be read.
     """
     saved = SavedLimit(folder)
-    document, scenario = saved.to_json(), saved.scenario
-    facts = scenario.links[scenario.link_index(document["link"])]
-    parts = [PageSection("Everything measured", tables=(rows_table(document),))]
     figures = saved.pictures()
-    if figures:
-        parts.insert(0, PageSection("Pictures", figures=figures))
+    return content(saved.to_json(), saved.scenario, (PageSection("Pictures", figures=figures),) if figures else ())
+
+
+def content(document: LimitDocument, scenario: Scenario, pictures: Sequence[PageSection] = ()) -> ReportPage:
+    """Describe what a buffer is enough for.
+
+    Parameters
+    ----------
+    document : mapping
+        Document of ``elephan size --find … --json``.
+    scenario : Scenario
+        With the value found.
+    pictures : sequence of PageSection
+        Sections with pictures.
+    """
+    facts = scenario.links[scenario.link_index(document["link"])]
     found, note = document["amount"], document["note"]
     asked = f"Link {document['link']}: {wanted(document['target'])}."
     return ReportPage(
@@ -49,11 +62,12 @@ def page(folder: Path) -> ReportPage:
         title=scenario.title,
         question=(QUESTIONS[document["find"]], asked, set_up(scenario, facts)),
         headline="No answer" if found is None else said(document["find"], found),
+        is_asked=True,
         sentence=limit_sentence(document),
         tone="good" if document["met"] else "bad",
         notes=(f"{capital(note)}.",) if note else (),
         commands=(TerminalCommand(document["tc"], "Sets RED on Linux."),) if document["tc"] else (),
-        parts=tuple(parts),
+        parts=(*pictures, PageSection("Everything measured", tables=(rows_table(document),))),
         warnings=tuple(document["warnings"]),
         scenario=scenario.text,
         resolved=scenario.canonical,

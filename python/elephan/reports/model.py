@@ -59,6 +59,21 @@ def page(folder: Path) -> ReportPage:
     document = document_of(folder)
     if document is None:
         raise InputError(f"{folder}: holds no model's table; write it with elephan model NAME --out")
+    return content(document, drawn=True, where="the Parquet file")
+
+
+def content(document: ModelDocument, *, drawn: bool = False, where: str = "") -> ReportPage:
+    """Describe the table of a model.
+
+    Parameters
+    ----------
+    document : mapping
+        Document of ``elephan model --json``.
+    drawn : bool
+        Whether the page has pictures.
+    where : str
+        Location of all rows; if it is given, the table has only as many as a page can hold.
+    """
     from elephan.theory.models import MODELS  # noqa: PLC0415 (SciPy)
 
     rows, units = document["rows"], document["units"]
@@ -72,9 +87,9 @@ def page(folder: Path) -> ReportPage:
     x = known.picture.x if known is not None and known.picture is not None else None
     x = x if x in varied else next((name for name in varied if not isinstance(rows[0][name], str)), None)
     titles = {name: column.meaning for name, column in known.columns.items()} if known is not None else {}
-    figures = _figures(document, x, varied, computed, titles) if x is not None else ()
+    figures = _figures(document, x, varied, computed, titles) if drawn and x is not None else ()
     parts = [PageSection("Pictures", figures=figures)] if figures else []
-    parts.append(PageSection("Table", tables=(_table(rows, units, [*varied, *computed]),)))
+    parts.append(PageSection("Table", tables=(_table(rows, units, [*varied, *computed], where),)))
     simulated = document.get("simulation")
     notes = (f"Simulated beside it: {simulated['says']}",) if simulated else ()
     return ReportPage(
@@ -82,6 +97,7 @@ def page(folder: Path) -> ReportPage:
         title=document["title"],
         question=(f"What does the model {document['model']} say for {', '.join(fixed) or 'these parameters'}?",),
         headline=f"{count(len(rows), 'row')} of {document['model']}",
+        is_asked=True,
         sentence=_sentence(rows, units, computed),
         notes=(*notes, *(f"What it does not predict: {line}" for line in document.get("fails", ()))),
         parts=tuple(parts),
@@ -164,14 +180,14 @@ def _scale(values: Any) -> Any:
     return "log" if low > 0 and high / low >= DECADE else "linear"
 
 
-def _table(rows: Sequence[Mapping[str, Any]], units: Mapping[str, str], names: Sequence[str]) -> Table:
+def _table(rows: Sequence[Mapping[str, Any]], units: Mapping[str, str], names: Sequence[str], where: str) -> Table:
     def of(name: str) -> Column:
         numbers = [row[name] for row in rows if isinstance(row[name], int | float)]
         scale, unit = scaled(units[name], numbers) if numbers else (1.0, "")
         head = _bare(name) + (f" [{unit}]" if unit not in ("", "1") else "")
         return Column(head, lambda row: cell(row[name], 1 / scale))
 
-    return tabulated("Every row", map(of, names), rows, where="the Parquet file")
+    return tabulated("Every row", map(of, names), rows, where=where)
 
 
 def _command(document: ModelDocument, given: Sequence[str]) -> str:

@@ -8,19 +8,41 @@ from typing import Any
 from elephan import display
 from elephan.comparisons import ScenarioComparison
 from elephan.pictures.table import Table
-from elephan.reports import model_sim_testbed, run, sweep
+from elephan.reports import comparison, limit, model, model_sim_testbed, run, size, sweep
 from elephan.reports.page import CHANGING, PageSection, ReportPage
 from elephan.runs.result import RunResult
 from elephan.runs.saved import FolderRun
+from elephan.sizing.answer import SizeAnswer
+from elephan.sizing.comparison import SizeComparison
+from elephan.sizing.inverse import LimitAnswer
+from elephan.sizing.saved import SavedLimit, SavedSize, SavedSizeComparison
 from elephan.sweeps.result import SweepResult
 from elephan.testbed import TestbedResult
+from elephan.theory.models.card import ModelTable
 
 CONTENTS: tuple[tuple[type | tuple[type, ...], Callable[[Any], ReportPage]], ...] = (
     ((RunResult, FolderRun, TestbedResult), lambda made: run.content(made.to_json(), made.scenario)),
     (ScenarioComparison, lambda made: model_sim_testbed.content(made.to_json(), made.scenario)),
     (SweepResult, lambda made: sweep.content(made.to_json(), made.sweep.base)),
+    ((SizeAnswer, SavedSize), lambda made: size.content(made.to_json(), made.scenario, made.model_curves())),
+    (SizeComparison, lambda made: comparison.content(made.to_json(), made.recommended().answer.scenario)),
+    (SavedSizeComparison, lambda made: comparison.content(made.to_json(), made.variants[made.recommended].scenario)),
+    (LimitAnswer, lambda made: limit.content(made.to_json(), made.at)),
+    (SavedLimit, lambda made: limit.content(made.to_json(), made.scenario)),
+    (ModelTable, lambda made: model.content(made.to_json())),
 )
 """Page of each kind of result, without pictures."""
+
+
+def described(of: object) -> ReportPage:
+    """Return the page of a result, without pictures.
+
+    Parameters
+    ----------
+    of : object
+        A result of one of the kinds of `CONTENTS`.
+    """
+    return next(content(of) for kind, content in CONTENTS if isinstance(of, kind))
 
 
 def shown(of: object) -> str:
@@ -29,9 +51,9 @@ def shown(of: object) -> str:
     Parameters
     ----------
     of : object
-        A result of one of the kinds of `CONTENTS`.
+        As `described` takes it.
     """
-    return html(next(content(of) for kind, content in CONTENTS if isinstance(of, kind)))
+    return html(described(of))
 
 
 def html(page: ReportPage) -> str:
@@ -45,6 +67,7 @@ def html(page: ReportPage) -> str:
     """
     return display.joined(
         display.title(f"{page.title}: {page.headline}"),
+        *([display.note(page.question[0])] if page.is_asked else []),
         display.note(page.sentence),
         *map(display.note, page.notes),
         *map(_section, page.parts),

@@ -75,6 +75,8 @@ class ReportPage:
         Subject of the page, such as ``"Size of a buffer"``.
     question : tuple of str
         Paragraphs: the question, and the scenario it is about.
+    is_asked : bool
+        Whether notebooks and terminals repeat the question, since it says more than the kind of result.
     headline : str
         The answer in a few words.
     sentence : str
@@ -108,3 +110,4 @@ class ReportPage:
     resolved: str = ""
     reproduce: tuple[TerminalCommand, ...] = ()
     provenance: tuple[tuple[str, str], ...] = ()
+    is_asked: bool = False

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from elephan.pictures.table import Column, Table, cell, fact_column, measured_column, tabulated
-from elephan.pictures.words import capital, joined, plain, row_with_unit
+from elephan.pictures.table import Cell, Column, Table, cell, fact_column, measured_column, sentence_cell, tabulated
+from elephan.pictures.words import capital, joined, number, plain, row_with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.reports.sources import cost_tiles, fairness_tile, origin, read_scenario, set_up, why_warmup
 from elephan.results.formats import table_path
 from elephan.runs.saved import read_document
+from elephan.scenario import Scenario
+from elephan.sizing.curve import measured_at
+from elephan.sizing.models import predicted_at
 from elephan.sizing.pictures import answer_pictures, rule_name
 from elephan.sizing.saved import read_models
 from elephan.sizing.targets import GROUP_DELAYS, asked_of
-from elephan.sizing.wording import interval_words
+from elephan.sizing.wording import full_words, interval_words, paced_words
+from elephan.theory.rules import RULES
 from elephan.units import count, format_bytes, format_time
 
 if TYPE_CHECKING:
@@ -43,24 +48,47 @@ def page(folder: Path) -> ReportPage:
     scenario = read_scenario(folder / "scenario.toml")
     facts = scenario.links[scenario.link_index(document["link"])]
     models = read_models(table_path(folder, "models"))
+    pictures = PageSection("Pictures", (_story(document),), answer_pictures(document, facts, models))
+    return content(document, scenario, models, (pictures,))
+
+
+def content(
+    document: SizeDocument,
+    scenario: Scenario,
+    models: Mapping[str, Mapping[str, Any]],
+    pictures: Sequence[PageSection] = (),
+) -> ReportPage:
+    """Describe the size of a buffer.
+
+    Parameters
+    ----------
+    document : mapping
+        Document of ``elephan size --json``.
+    models : mapping
+        Curves of the models; columns of ``models.parquet`` by model.
+    pictures : sequence of PageSection
+        Sections with pictures.
+    """
+    link = scenario.link_index(document["link"])
     parts = [
         *deployment(document),
-        PageSection("Pictures", (_story(document),), answer_pictures(document, facts, models)),
-        PageSection("Rules of thumb", tables=(rules_table(document),)),
+        *pictures,
+        PageSection("Rules of thumb", tables=(rules_table(document, models),), folded=True),
     ]
     if document["models"]:
-        parts.append(PageSection("Analytic models", (_trust(document),), tables=(models_table(document),)))
+        parts.append(PageSection("Analytic models", (_trust(document),), tables=(models_table(document),), folded=True))
     if document["curve"]:
-        parts.append(PageSection("Every buffer measured", tables=(curve_table(document),)))
+        parts.append(PageSection("Every buffer measured", tables=(curve_table(document),), folded=True))
     return ReportPage(
         kind="Size of a buffer",
         title=scenario.title,
-        question=(question(document["target"], document["link"]), set_up(scenario, facts)),
+        question=(question(document["target"], document["link"]), set_up(scenario, scenario.links[link])),
         headline=headline(document),
+        is_asked=True,
         sentence=sentence(document),
         tone="good" if document["met"] and document["suggested_packets"] is not None else "bad",
         tiles=tiles(document),
-        notes=notes(document),
+        notes=notes(document, full_words(scenario.network, link)),
         commands=(TerminalCommand(document["tc"], "Sets the suggested buffer on Linux."),) if document["tc"] else (),
         parts=tuple(parts),
         warnings=tuple(document["warnings"]),
@@ -120,21 +148,26 @@ def headline(document: SizeDocument) -> str:
     return "No buffer to deploy" if packets is None else count(packets, "packet")
 
 
-def notes(document: SizeDocument) -> tuple[str, ...]:
-    """List the dangers, the possible remedies, and the note."""
+def notes(document: SizeDocument, others: str) -> tuple[str, ...]:
+    """List the dangers, the possible remedies, the note, the answer for paced senders, and a remark on other links."""
     found = [*document["dangers"], *document["advice"]]
+    why = document["why_suggested"]
+    if why and why not in document["dangers"]:
+        found.append(f"suggested: {why}")
     if document["note"] and document["met"]:
         found.append(document["note"].rstrip("."))
-    return tuple(f"{capital(text)}." for text in found)
+    beside = (text for text in (paced_words(document), others) if text)
+    return (*(f"{capital(text)}." for text in found), *beside)
 
 
 def cost_columns(rows: Sequence[BufferRow | ValueRow], *, group_losses: bool) -> list[Column]:
     """Return the columns of the costs of each row, of the link and of each group of flows."""
     used, delay, loss, jain = COSTS
-    late = measured_column("95 % wait at most [ms]", "queueing_delay_p95_s", 1e3)
+    late = measured_column("95 % wait at most [ms]", "queueing_delay_p95_s", 1e3).minor()
     groups = list(zip(*(row["groups"] for row in rows), strict=True))
-    own = [_group_column(i, of[0]["name"], asked_of(of)) for i, of in enumerate(groups)]
-    lost = [_group_column(i, of[0]["name"], "loss_ratio") for i, of in enumerate(groups) if group_losses]
+    # The goodput of a single group is that of the link.
+    own = [_group_column(i, of[0]["name"], asked_of(of))._replace(main=len(groups) > 1) for i, of in enumerate(groups)]
+    lost = [_group_column(i, of[0]["name"], "loss_ratio").minor() for i, of in enumerate(groups) if group_losses]
     return [used, delay, late, loss, *own, *lost, jain]
 
 
@@ -170,8 +203,10 @@ def sentence(document: SizeDocument) -> str:
         note = document["note"] or "no buffer meets the targets"
         return f"{capital(note).rstrip('.')}."
     words = f"{count(buffer, 'packet')} ({interval_words(document)}), {document['buffer_bdp']:.2g} BDP, "
-    if document["suggested_packets"] != buffer:
+    suggested = document["suggested_packets"]
+    if suggested != buffer:
         words = f"The smallest that meets the target is not the one to deploy: {words}"
+        words = words if suggested is None else f"Suggested: {count(suggested, 'packet')}. {words}"
     words += f"keep{'s' if buffer == 1 else ''} the link {row_with_unit(document, 'utilization', '%', 3)} busy"
     words += f" at {plain(wait, 's', 2)} of queueing delay"
     if lost["mean"] is not None:
@@ -202,18 +237,31 @@ def _story(document: SizeDocument) -> str:
     )
 
 
-def rules_table(document: SizeDocument) -> Table:
+def rules_table(document: SizeDocument, models: Mapping[str, Mapping[str, Any]]) -> Table:
     """Compare the rules of thumb with the answer."""
-    buffer = document["buffer_packets"]
+    buffer, trusted = document["buffer_packets"], document["trusted_model"]
+    predicted = models.get(trusted or "")
+
+    def known(rule: tuple[str, float], metric: str, scale: float) -> Cell:
+        # A rule gives parts of packets, a buffer holds whole ones.
+        if (measured := measured_at(document["curve"], round(rule[1]), metric)) is not None:
+            return cell(measured, scale, 3)
+        if predicted is None or (value := predicted_at(predicted, rule[1], metric)) is None:
+            return cell(None)
+        return Cell(f"~{number(value * scale, 3)}", value * scale)
+
     columns = (
         Column("rule", lambda rule: cell(rule_name(rule[0]))),
         Column("packets", lambda rule: cell(rule[1])),
         Column("times the answer", lambda rule: cell(rule[1] / buffer if buffer else None, digits=2)),
-        Column(
-            "assumptions violated here", lambda rule: cell("; ".join(document["rules_broken"].get(rule[0], [])) or None)
-        ),
+        Column("utilization [%]", lambda rule: known(rule, "utilization", 100)),
+        Column("delay [ms]", lambda rule: known(rule, "queueing_delay_s", 1e3)),
+        Column("formula", lambda rule: sentence_cell([RULES[rule[0]].title] if rule[0] in RULES else [])).minor(),
+        Column("assumptions violated here", lambda rule: sentence_cell(document["rules_broken"].get(rule[0], []))),
     )
-    return tabulated("Rules of thumb", columns, document["rules"].items())
+    table = tabulated("Rules of thumb", columns, document["rules"].items())
+    is_predicted = any(each.text.startswith("~") for row in table.rows for each in row)
+    return replace(table, note=f"~: by the model {trusted}, not measured.") if is_predicted else table
 
 
 def models_table(document: SizeDocument) -> Table:
@@ -223,8 +271,14 @@ def models_table(document: SizeDocument) -> Table:
     def times(row: PredictionDocument) -> float | None:
         return row["buffer_packets"] / buffer if row["buffer_packets"] and buffer else None
 
-    def violated(row: PredictionDocument) -> str:
-        return f"not applicable: {row['silent']}" if row["silent"] else "; ".join(row["doubts"]) or "none known"
+    def checked(row: PredictionDocument) -> str | None:
+        near = row["near"]
+        if near is None or not near["cells"]:
+            return None if row["silent"] else "not checked"
+        return f"< {near['within_points']}" if near["within_points"] is not None else "> 10"
+
+    def violated(row: PredictionDocument) -> list[str]:
+        return [f"not applicable: {row['silent']}"] if row["silent"] else row["doubts"] or ["none known"]
 
     columns = (
         Column("model", lambda row: cell(row["name"] + (" (began here)" if row["name"] == trusted else ""))),
@@ -232,12 +286,16 @@ def models_table(document: SizeDocument) -> Table:
         Column("times the answer", lambda row: cell(times(row), digits=2)),
         measured_column("utilization [%]", "utilization", 100, 3),
         Column("off [points]", lambda row: cell(row["off"]["utilization_points"], digits=2)),
+        Column("checked [points]", lambda row: cell(checked(row))),
         measured_column("delay [ms]", "queueing_delay_s", 1e3, 3),
-        measured_column("loss [%]", "loss_ratio", 100, 2),
-        Column("assumptions violated here", lambda row: cell(violated(row))),
+        measured_column("loss [%]", "loss_ratio", 100, 2).minor(),
+        Column("assumptions violated here", lambda row: sentence_cell(violated(row))),
     )
     rows = ({"name": name, **row} for name, row in document["models"].items())
-    note = "Utilization, delay and loss are what the model says at the answer; off: its utilization less the measured."
+    note = (
+        "Utilization, delay and loss are what the model says at the answer; off: its utilization less the measured; "
+        "checked: its largest error in the simulated links most like this one."
+    )
     return tabulated("Analytic models", columns, rows, note)
 
 
@@ -251,9 +309,15 @@ def _trust(document: SizeDocument) -> str:
 
 
 def curve_table(document: SizeDocument) -> Table:
-    """List every measured buffer."""
-    columns = fact_column("buffer [packets]", "buffer_packets"), fact_column("replications", "replications"), *COSTS
-    return tabulated("Every buffer measured, with 95 % intervals", columns, document["curve"])
+    """List every measured buffer; the goodput of a single group is that of the link."""
+    rows = document["curve"]
+    is_shared = len(rows[0]["groups"]) > 1
+    columns = (
+        fact_column("buffer [packets]", "buffer_packets"),
+        fact_column("replications", "replications"),
+        *cost_columns(rows if is_shared else [{**row, "groups": []} for row in rows], group_losses=False),
+    )
+    return tabulated("Every buffer measured, with 95 % intervals", columns, rows)
 
 
 def command(document: SizeDocument, more: str = "") -> str:

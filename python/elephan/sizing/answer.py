@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from elephan.display import ColumnTable
+from elephan.display import ColumnTable, page
 from elephan.errors import InputError
 from elephan.lint import LintWarning
 from elephan.results import ResultPart, ResultTables
@@ -20,10 +20,10 @@ from elephan.scenario import Scenario
 from elephan.sizing.curve import BufferCurve
 from elephan.sizing.deployment import Deployment
 from elephan.sizing.limits import LinkLimit
-from elephan.sizing.notebook import answer_page, sentence
 from elephan.sizing.rows import MEASURED, PREDICTED, row_document
 from elephan.sizing.suggest import BufferSuggestion
 from elephan.sizing.targets import Target, targets_json
+from elephan.units import format_packets
 
 if TYPE_CHECKING:
     from elephan.pictures.figure import Figure
@@ -224,17 +224,13 @@ class SizeAnswer(ResultTables):
         """Number of replications of all buffers together."""
         return sum(self.curve.replications(b) for b in self.curve.buffers)
 
-    def _model_columns(self) -> dict[str, list[Any]]:
-        """Return the curves of all applicable models, concatenated, and where each was accurate enough."""
-        columns: dict[str, list[Any]] = {"model": []}
-        for name, curves in self._model_curves().items():
-            columns["model"] += [name] * len(curves["held"])
-            for key, values in curves.items():
-                columns.setdefault(key, []).extend(values.tolist())
-        return columns
+    def model_curves(self) -> dict[str, dict[str, Any]]:
+        """Return the curves of the models, and where each was accurate enough: columns of ``models.parquet`` by model.
 
-    def _model_curves(self) -> dict[str, dict[str, Any]]:
-        """Return the curves of the models, arrays by model and name."""
+        Returns
+        -------
+        dict of str to dict of str to ndarray
+        """
         return {
             name: {
                 "buffer_packets": prediction.buffers,
@@ -243,6 +239,15 @@ class SizeAnswer(ResultTables):
             }
             for name, prediction in self.models.items()
         }
+
+    def _model_columns(self) -> dict[str, list[Any]]:
+        """Return the curves of all applicable models, concatenated, and where each was accurate enough."""
+        columns: dict[str, list[Any]] = {"model": []}
+        for name, curves in self.model_curves().items():
+            columns["model"] += [name] * len(curves["held"])
+            for key, values in curves.items():
+                columns.setdefault(key, []).extend(values.tolist())
+        return columns
 
     def pictures(self) -> tuple[Figure, ...]:
         """Describe the pictures of utilization, delay and loss against the buffer.
@@ -253,7 +258,7 @@ class SizeAnswer(ResultTables):
         """
         from elephan.sizing.pictures import answer_pictures  # noqa: PLC0415 (NumPy; the command line starts without)
 
-        return answer_pictures(self.to_json(), self.facts, self._model_curves())
+        return answer_pictures(self.to_json(), self.facts, self.model_curves())
 
     def table(self) -> ColumnTable:
         """Return everything that was measured, a row per buffer.
@@ -293,10 +298,10 @@ class SizeAnswer(ResultTables):
         )
 
     def __repr__(self) -> str:
-        return f"<Answer: {sentence(self)}>"
+        return f"<Answer: {_sentence(self)}>"
 
     def _repr_html_(self) -> str:
-        return answer_page(self)
+        return page(self)
 
     def files(self) -> Iterator[tuple[str, Any]]:
         """Yield ``curve``, ``models``, ``scenario.toml`` and ``size.json``; `plots` draws the picture."""
@@ -305,6 +310,23 @@ class SizeAnswer(ResultTables):
         yield "models", TableColumns(self._model_columns(), who)
         yield "scenario.toml", self.scenario.text
         yield "size.json", self.to_json()
+
+
+def _sentence(answer: SizeAnswer) -> str:
+    """Summarize an answer in one line."""
+    wanted, name = " and ".join(str(target) for target in answer.targets), answer.facts["name"]
+    if answer.buffer_packets is None:
+        return f"no buffer of {name} found for {wanted}: {answer.note}"
+    share = answer.buffer_packets / answer.facts["bdp_packets"]
+    return f"{name} needs {format_packets(answer.buffer_packets)} ({share:.2g} BDP) for {wanted}{_interval(answer)}"
+
+
+def _interval(answer: SizeAnswer) -> str:
+    if answer.interval is None:
+        return "" if answer.is_simulated else ", by a model, nothing simulated"
+    low, high = answer.interval
+    upper = f"to {math.ceil(high)}" if math.isfinite(high) else "or more"
+    return f"; 95 %: {math.floor(low)} {upper}"
 
 
 class NoModelError(InputError):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.catalog.entry import RegistryEntry
-from elephan.display import ColumnTable
+from elephan.display import ColumnTable, page
 from elephan.errors import InputError, ScenarioError
 from elephan.lint import LintWarning
 from elephan.lint.thresholds import CODELS
@@ -27,7 +27,6 @@ from elephan.scenario import Scenario
 from elephan.sizing.answer import NoModelError, SizeAnswer
 from elephan.sizing.caveats import FULL_FIRST, caveats
 from elephan.sizing.deployment import Deployment, deployment
-from elephan.sizing.notebook import comparison_page
 from elephan.sizing.recommend import Candidate, Recommendation, nearest, recommend
 from elephan.sizing.rows import METRICS
 from elephan.sizing.suggest import BDP, PER_FLOW, dangers_at, standard_buffers
@@ -235,7 +234,7 @@ class SizeComparison(ResultTables):
         return f"<Comparison of {count(len(self.variants), 'variant')}, {text}>"
 
     def _repr_html_(self) -> str:
-        return comparison_page(self)
+        return page(self)
 
     def folder(self, variant: SizedVariant, folder: Path) -> Path:
         """Return the folder for the files of one variant.

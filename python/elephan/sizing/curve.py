@@ -6,7 +6,7 @@ Source: isotonic regression, Ayer1955; intervals by inverting a test, Fieller195
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -180,41 +180,6 @@ class BufferCurve:
         quantities: GroupQuantities = found
         return quantities
 
-    def interpolate(self, buffer: float, metric: str) -> float | None:
-        """Mean of a metric between the buffers measured.
-
-        Parameters
-        ----------
-        buffer : float [packets]
-        metric : str
-            As `Target.metric`.
-
-        Returns
-        -------
-        float or None
-            Linear in the logarithm of the buffer; None outside of what was measured, and between buffers that are more
-            than `APART` times each other.
-
-        Examples
-        --------
-        >>> from elephan.sizing.targets import BufferSample
-        >>> curve = BufferCurve()
-        >>> curve.add(10, 0, BufferSample(0.8, 0.01, 0.001))
-        >>> curve.add(40, 0, BufferSample(1.0, 0.0, 0.1))
-        >>> curve.add(1000, 0, BufferSample(1.0, 0.0, 0.1))
-        >>> round(curve.interpolate(20, "utilization"), 3), curve.interpolate(100, "utilization")
-        (0.9, None)
-        """
-        if not self._samples or not self.buffers[0] <= buffer <= self.buffers[-1]:
-            return None
-        if buffer not in self.buffers:
-            above = next(b for b in self.buffers if b > buffer)
-            below = max(b for b in self.buffers if b < buffer)
-            if above > APART * below:
-                return None
-        means = [self.estimate(b, metric).mean for b in self.buffers]
-        return float(np.interp(math.log(buffer), np.log(self.buffers), means))
-
     def columns(self, metrics: Sequence[str], groups: Sequence[str] = ()) -> dict[str, list[Any]]:
         """Return everything that was measured, with an entry for each buffer.
 
@@ -348,3 +313,37 @@ class BufferCurve:
         low = max(self.crossing(target, 1.0 if target.rises else -1.0) for target in floors)
         high = max(self.crossing(target, -1.0 if target.rises else 1.0) for target in floors)
         return min(low, float(buffer)), max(high, float(buffer))
+
+
+def measured_at(rows: Sequence[Mapping[str, Any]], buffer: float, metric: str) -> float | None:
+    """Mean of a metric between the buffers measured.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        As ``curve`` of the document has them.
+    buffer : float [packets]
+    metric : str
+        Key in the rows.
+
+    Returns
+    -------
+    float or None
+        Linear in the logarithm of the buffer; None outside of what was measured, and between buffers that are more
+        than `APART` times each other.
+
+    Examples
+    --------
+    >>> rows = [{"buffer_packets": b, "utilization": {"mean": u}} for b, u in ((10, 0.8), (40, 1.0), (1000, 1.0))]
+    >>> round(measured_at(rows, 20, "utilization"), 3), measured_at(rows, 100, "utilization")
+    (0.9, None)
+    """
+    buffers = [row["buffer_packets"] for row in rows]
+    if not buffers or not buffers[0] <= buffer <= buffers[-1]:
+        return None
+    if buffer not in buffers:
+        above = next(b for b in buffers if b > buffer)
+        below = max(b for b in buffers if b < buffer)
+        if above > APART * below:
+            return None
+    return float(np.interp(math.log(buffer), np.log(buffers), [row[metric]["mean"] for row in rows]))

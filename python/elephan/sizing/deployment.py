@@ -42,7 +42,12 @@ class Deployment:
     @property
     def forbidding(self) -> list[LintWarning]:
         """Lint warnings because of which no `tc` line is given."""
-        return [warned for warned in self.warnings if warned.rule in FORBIDS_DEPLOYMENT]
+        return forbidding(self.warnings)
+
+
+def forbidding(warnings: Sequence[LintWarning]) -> list[LintWarning]:
+    """Return the lint warnings because of which no `tc` line is given."""
+    return [warned for warned in warnings if warned.rule in FORBIDS_DEPLOYMENT]
 
 
 def deployment(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan.display import ColumnTable
+from elephan.display import ColumnTable, page
 from elephan.errors import InputError
 from elephan.lint import LintWarning, lint
 from elephan.network import FlowGroup
@@ -162,6 +162,9 @@ class LimitAnswer:
     def __repr__(self) -> str:
         found = "none" if self.amount is None else f"{self.amount:.6g} {self.quantity.unit}"
         return f"<LimitAnswer: {self.quantity.name}: {found}>"
+
+    def _repr_html_(self) -> str:
+        return page(self)
 
     def files(self) -> Iterator[tuple[str, Any]]:
         """Yield ``limit``, ``scenario.toml`` (the scenario with the value found) and ``limit.json``."""

@@ -100,10 +100,36 @@ class ModelPrediction:
         values = getattr(self.curve, metric, None)
         if values is None:
             return None  # no model predicts fairness
-        known = np.isfinite(values)
-        if not known.any() or not self.buffers[known][0] <= buffer <= self.buffers[known][-1]:
-            return None
-        return float(np.interp(math.log(buffer), np.log(self.buffers[known]), values[known]))
+        return _between(self.buffers, values, buffer)
+
+
+def _between(buffers: Floats, values: Floats, buffer: float) -> float | None:
+    known = np.isfinite(values)
+    if not known.any() or not buffers[known][0] <= buffer <= buffers[known][-1]:
+        return None
+    return float(np.interp(math.log(buffer), np.log(buffers[known]), values[known]))
+
+
+def predicted_at(curves: Mapping[str, Floats], buffer: float, metric: str) -> float | None:
+    """Read a model's curve of a metric at a buffer, as `ModelPrediction.at` does, if the model is trusted there.
+
+    Parameters
+    ----------
+    curves : mapping of str to ndarray
+        Columns of ``models.parquet`` of the model.
+    buffer : float [packets]
+    metric : str
+        Name of the column.
+
+    Returns
+    -------
+    float or None
+        None if it was not within the last of `elephan.accuracy.LEVELS` at the nearest buffer of its curve, too.
+    """
+    buffers = curves["buffer_packets"]
+    if not buffers.size or not curves["held"][np.argmin(np.abs(np.log(buffers / buffer)))]:
+        return None
+    return _between(buffers, curves[metric], buffer)
 
 
 def ask(network: Network, link: int, targets: Sequence[Target]) -> dict[str, ModelPrediction]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from elephan.display import ColumnTable
+from elephan.display import ColumnTable, page
 from elephan.results import ResultPart, ResultTables
 from elephan.results.formats import read_table, table_path
 from elephan.runs.files import file_names
@@ -83,6 +83,9 @@ class SavedSizing(ResultTables, Generic[Document]):
         document: Document = read_document(self.folder / self._file, self._keys)
         return document
 
+    def _repr_html_(self) -> str:
+        return page(self)
+
     def _part(self, labels: dict[str, Any], link: str, buffer: float | None, row: BufferRow | ValueRow) -> ResultPart:
         index = self.scenario.link_index(link)
         # Means and intervals are kept, single replications are not.
@@ -142,7 +145,11 @@ class SavedSize(SavedSizing["SizeDocument"]):
         from elephan.sizing.pictures import answer_pictures  # noqa: PLC0415 (as above)
 
         facts = self.scenario.links[self.scenario.link_index(self._document["link"])]
-        return answer_pictures(self._document, facts, read_models(table_path(self.folder, "models")))
+        return answer_pictures(self._document, facts, self.model_curves())
+
+    def model_curves(self) -> dict[str, dict[str, Any]]:
+        """Return the curves of the models: columns of the table by model."""
+        return read_models(table_path(self.folder, "models"))
 
     def __repr__(self) -> str:
         return f"<Sizing of {self._document['link']!r} in {self.folder}: {self.buffer_packets} packets>"

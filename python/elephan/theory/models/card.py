@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from elephan.citations import cite, short
-from elephan.display import ColumnTable, figure, joined, note, table
+from elephan.display import ColumnTable, figure, page
 from elephan.errors import InputError, UnitError, suggest, unknown
 from elephan.network import Network
 from elephan.ranges import read_range
 from elephan.theory.controls import kind
 from elephan.theory.models.bottleneck import Bottleneck
 from elephan.theory.response import Floats
-from elephan.units import bits_per_second, count, format_quantity, octets, seconds, share
+from elephan.units import bits_per_second, count, octets, seconds, share
 
 if TYPE_CHECKING:
     from elephan.display import Figure
@@ -276,18 +276,7 @@ class ModelTable:
         return f"<Table of {self.model.name}: {count(rows, 'row')} of {', '.join((*self.varied, *self.columns))}>"
 
     def _repr_html_(self) -> str:
-        units = {name: self.model.parameters[name].unit for name in self.varied}
-        units |= {name: column.unit for name, column in self.model.columns.items() if name in self.columns}
-        heads = {name: f"{name} [{unit}]" if unit not in ("", "1") else name for name, unit in units.items()}
-        shown = {head: self[name].tolist() for name, head in heads.items()}
-        fixed = {name: column[0] for name, column in self.values.items() if name not in self.varied}
-        settings = ", ".join(f"{name} = {self._written(name, value)}" for name, value in fixed.items())
-        notes = [note(line) for line in (settings, *(f"Not predicted: {line}" for line in self.model.fails)) if line]
-        return joined(table(shown, self.model.title), *notes)
-
-    def _written(self, name: str, value: Any) -> str:
-        """Format a parameter's value with its unit."""
-        return format_quantity(value, self.model.parameters[name].unit) if isinstance(value, float) else str(value)
+        return page(self)
 
     @property
     def varied(self) -> list[str]:
