@@ -217,6 +217,13 @@ def test_a_model_is_not_quoted_where_it_does_not_hold(elephan: Command) -> None:
     assert any(line.startswith("max BDP 15,562 ") and " ~100 ~" in line for line in lines)
 
 
+def test_queues_can_be_compared_by_models_alone() -> None:
+    long = package.Scenario.from_file(PAPER)
+    found = package.size_variants(long, [], ["drop-tail", "codel"], "utilization=0.95", model_only=True)
+    assert found.recommended().queue == "drop-tail"
+    assert not found.variants[1].answer.is_met
+
+
 def test_a_curve_cannot_be_measured_without_simulating(elephan: Command) -> None:
     done = elephan("size", PAPER, "--target", TARGET, "--model-only", "--whole-curve")
     assert done.code == 2

@@ -305,7 +305,7 @@ def _of(variants: Sequence[SizedVariant], found: Recommendation) -> SizedVariant
 def _smaller(chosen: SizedVariant, variants: Sequence[SizedVariant]) -> list[str]:
     """Return a remark if a queue that was compared with an ample buffer has less delay with a small one."""
     buffer = chosen.deployed_packets
-    if buffer is None or not chosen.at_ample:
+    if buffer is None or not chosen.at_ample or not chosen.answer.is_simulated:
         return []
     own = _wait(chosen, buffer)
     small = [v for v in variants if v is not chosen and v.law == chosen.law and v.queue in FULL_FIRST]
