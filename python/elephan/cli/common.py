@@ -16,9 +16,8 @@ import typer
 
 from elephan.assignments import changed_title, parse_assignments
 from elephan.cli import options
-from elephan.cli.columns import GAP, broken, terminal_width, wrapped
+from elephan.cli.columns import broken, terminal_width
 from elephan.cli.output import OutputError
-from elephan.cli.tables import shared_widths, whole_table
 from elephan.errors import InputError
 from elephan.extras import missing, require
 from elephan.formats import stamped
@@ -27,8 +26,6 @@ from elephan.own_laws import here as own_laws
 from elephan.units import format_measured
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from elephan.lint import LintWarning
     from elephan.results import ResultTables
     from elephan.scenario import Scenario
@@ -471,88 +468,3 @@ def print_parts(*parts: str | Sequence[str]) -> None:
             print_wrapped(part)
         else:
             print_lines(*part)
-
-
-def print_tables(*tables: Table | str) -> None:
-    """Print tables and sentences on stdout, in the width of the terminal; blank lines part several."""
-    for table in tables:
-        if isinstance(table, str):
-            print_wrapped(*(table.splitlines() or [""]))
-        elif len(tables) == 1:
-            print_lines(*rich_lines(table))
-        else:
-            sys.stdout.write(table_text(table))
-
-
-def table_text(table: Table) -> str:
-    """Format a table in the width of the terminal.
-
-    A table whose words and numbers have no room is written in blocks of columns, or each cell on a line of its own.
-    """
-    from rich.console import Console  # noqa: PLC0415 (slow to import; --json and --help do without)
-
-    console = Console(highlight=False, markup=False)
-    fixed = sum((column.width or 0) + len(GAP) for column in table.columns)
-    with console.capture() as shown:
-        console.print(table)
-    if fixed <= console.width and not _is_cut(table, shown.get()):
-        return shown.get()
-    cells = [list(map(str, column.cells)) for column in table.columns]
-    heads, right = [str(c.header) for c in table.columns], [c.justify == "right" for c in table.columns]
-    title = wrapped(str(table.title)) if table.title else []
-    lines = ["", *title, *whole_table(heads, list(zip(*cells, strict=True)), right), ""]
-    return "".join(f"{line}\n" for line in lines)
-
-
-def rich_lines(table: Table) -> list[str]:
-    """Return the lines of `table_text` without blank ones at both ends."""
-    lines = table_text(table).splitlines()
-    filled = [i for i, line in enumerate(lines) if line.strip()]
-    return lines[filled[0] : filled[-1] + 1] if filled else []
-
-
-def _is_cut(table: Table, shown: str) -> bool:
-    """Whether some cell does not fit into its column, and is shortened with an ellipsis."""
-    return shown.count("…") > sum(str(cell).count("…") for column in table.columns for cell in column.cells)
-
-
-def new_table(*columns: str, title: str | None = None) -> Table:
-    """Return an empty table in the house style: the first column left-aligned, numbers right-aligned."""
-    from rich import box  # noqa: PLC0415 (slow to import; --json and --help do without)
-    from rich.table import Table  # noqa: PLC0415 (as above)
-
-    table = Table(
-        title=title,
-        box=box.SIMPLE_HEAD,
-        title_justify="left",
-        title_style="bold",
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    for i, column in enumerate(columns):
-        table.add_column(column, justify="left" if i == 0 else "right")
-    return table
-
-
-def fitted_table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[bool]) -> Table:
-    """Make a table whose numbers stay whole: heads wrap, then words; `print_tables` breaks what still does not fit.
-
-    Parameters
-    ----------
-    words : sequence of bool
-        Whether each column holds words, which are left-aligned and wrapped if there is no room.
-    """
-    columns = [[row[i] for row in rows] for i in range(len(heads))]
-    natural = [max(map(len, [head, *cells])) for head, cells in zip(heads, columns, strict=True)]
-    least = [
-        max(map(len, [*head.split(), *(part for cell in cells for part in (cell.split() if word else [cell]))]))
-        for head, cells, word in zip(heads, columns, words, strict=True)
-    ]
-    widths = shared_widths(natural, least, terminal_width() - sum(least) - len(least) * len(GAP))
-    table = new_table(*heads)
-    for column, width, word in zip(table.columns, widths, words, strict=True):
-        column.width = width
-        column.justify = "left" if word else "right"
-    for row in rows:
-        table.add_row(*row)
-    return table

@@ -202,8 +202,7 @@ def _show_map(model: Model, out: Path | None, *, json: bool) -> None:
     else:
         from elephan.accuracy.regions import LEGEND  # noqa: PLC0415 (start-up does without)
 
-        common.print_wrapped(LEGEND)
-        common.print_lines(*(line for region in maps for line in _map_lines(region)))
+        common.print_parts(LEGEND, *map(_map_lines, maps))
     common.say_written(written)
     for line in model.fails:
         common.say(f"note: {line}")

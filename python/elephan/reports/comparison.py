@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -209,7 +210,7 @@ def table(variants: Sequence[VariantDocument], chosen: VariantDocument) -> Table
         *(cost.within(_at) for cost in COSTS),
     )
     note = "Where the targets are not met, the row shows what the buffer gives that comes nearest."
-    return tabulated("Variants, with 95 % intervals", columns, variants, "" if met else note)
+    return tabulated("Variants, with 95 % intervals", columns, variants, "" if met else note, names=2)
 
 
 def _deployed(variants: Sequence[VariantDocument], chosen: VariantDocument) -> tuple[Table, ...]:
@@ -222,7 +223,7 @@ def _deployed(variants: Sequence[VariantDocument], chosen: VariantDocument) -> t
         fact_column("queue", "queue").within(lambda row: row[0]),
         *(each.within(lambda row: row[1]) for each in (fact_column("buffer [packets]", "buffer_packets"), *COSTS)),
     )
-    return (tabulated("With the buffers that are compared, with 95 % intervals", columns, rows),)
+    return (tabulated("With the buffers that are compared, with 95 % intervals", columns, rows, names=2),)
 
 
 def _recommended(variant: VariantDocument, chosen: VariantDocument) -> str:
@@ -333,7 +334,7 @@ def _curves(variants: Sequence[VariantDocument]) -> list[Table]:
     for variant in variants:
         if variant["curve"]:
             made = curve_table(variant)
-            found.append(Table(f"{label(variant)}: {made.title[:1].lower()}{made.title[1:]}", made.heads, made.rows))
+            found.append(replace(made, title=f"{label(variant)}: {made.title[:1].lower()}{made.title[1:]}"))
     return found
 
 
