@@ -40,7 +40,8 @@ def page_lines(page: ReportPage) -> list[str]:
     """
     question = page.question if page.is_asked else page.question[1:]
     lines = [*_sentences((page.title, *question)), "", *_sentences((page.sentence,))]
-    lines += [line for text in page.notes for line in wrapped(in_terminal(text), mark="  > ")]
+    for number, text in enumerate(page.notes):
+        lines += wrapped(in_terminal(text), mark="  ! " if number < page.dangers else "  > ")
     for part in page.parts:
         tables = [table for table in part.tables if table.rows]
         lines += ["", *_sentences(part.lead)] if part.lead and tables else []

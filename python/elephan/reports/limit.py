@@ -63,6 +63,7 @@ def content(document: LimitDocument, scenario: Scenario, pictures: Sequence[Page
         question=(QUESTIONS[document["find"]], asked, set_up(scenario, facts)),
         headline="No answer" if found is None else said(document["find"], found),
         is_asked=True,
+        dangers=1,
         sentence=limit_sentence(document),
         tone="good" if document["met"] else "bad",
         notes=(f"{capital(note)}.",) if note else (),

@@ -84,7 +84,9 @@ class ReportPage:
     tone : str
         ``"bad"`` if the target was not met.
     notes : tuple of str
-        Caveats beside the answer.
+        Caveats beside the answer, dangers first.
+    dangers : int
+        How many of them are dangers.
     commands : tuple of TerminalCommand
         Commands that follow from the answer, such as one that sets the buffer.
     warnings : tuple of mapping
@@ -111,3 +113,4 @@ class ReportPage:
     reproduce: tuple[TerminalCommand, ...] = ()
     provenance: tuple[tuple[str, str], ...] = ()
     is_asked: bool = False
+    dangers: int = 0

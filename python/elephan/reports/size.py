@@ -85,6 +85,7 @@ def content(
         question=(question(document["target"], document["link"]), set_up(scenario, scenario.links[link])),
         headline=headline(document),
         is_asked=True,
+        dangers=len(document["dangers"]),
         sentence=sentence(document),
         tone="good" if document["met"] and document["suggested_packets"] is not None else "bad",
         tiles=tiles(document),
