@@ -99,7 +99,7 @@ def content(document: VariantsDocument, scenario: Scenario, pictures: Sequence[P
         parts=(
             PageSection("Every variant", tables=tables),
             *pictures,
-            PageSection("Every buffer measured", tables=tuple(_curves(variants)), folded=True),
+            PageSection("Every buffer measured", tables=tuple(_curves(variants))),
         ),
         warnings=_warnings(variants),
         scenario=scenario.text,
@@ -334,7 +334,9 @@ def _curves(variants: Sequence[VariantDocument]) -> list[Table]:
     for variant in variants:
         if variant["curve"]:
             made = curve_table(variant)
-            found.append(replace(made, title=f"{label(variant)}: {made.title[:1].lower()}{made.title[1:]}"))
+            title = f"{label(variant)}: {made.title[:1].lower()}{made.title[1:]}"
+            # In a notebook, the answer of each variant has its own.
+            found.append(replace(made, title=title, main=(False,) * len(made.heads)))
     return found
 
 
