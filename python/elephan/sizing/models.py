@@ -81,6 +81,7 @@ class ModelPrediction:
     @cached_property
     def held(self) -> NDArray[np.bool_]:
         """Mask of the points where the model `holds` along its curve, shape (points,)."""
+        # Computed when asked for: all models together take a tenth of a second, and only files and pages show it.
         return np.array([self.holds(float(buffer)) for buffer in self.buffers], dtype=bool)
 
     def at(self, buffer: float, metric: str) -> float | None:
