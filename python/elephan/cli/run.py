@@ -277,9 +277,8 @@ def print_document(document: Any, scenario: Scenario, *, details: bool = False) 
         common.print_lines(*screen(document, scenario.groups, links=scenario.resolved["links"]))
         if not document.get("metrics"):
             return
-    # These take longer to import than a short run.
-    from elephan.cli.page_screen import page_lines, table_rows  # noqa: PLC0415
-    from elephan.reports.run import content, metrics_table  # noqa: PLC0415
+    from elephan.cli.page_screen import page_lines, table_rows  # noqa: PLC0415 (slower to import than a short run)
+    from elephan.reports.run import content, metrics_table  # noqa: PLC0415 (as above)
 
     if details:
         common.print_lines(*page_lines(replace(content(document, scenario), title=document["run"]["scenario"])))
