@@ -257,8 +257,8 @@ def rules_table(document: SizeDocument, models: Mapping[str, Mapping[str, Any]])
         Column("times the answer", lambda rule: cell(rule[1] / buffer if buffer else None, digits=2)),
         Column("utilization [%]", lambda rule: known(rule, "utilization", 100)),
         Column("delay [ms]", lambda rule: known(rule, "queueing_delay_s", 1e3)),
-        Column("formula", lambda rule: sentence_cell([RULES[rule[0]].title] if rule[0] in RULES else [])).minor(),
         Column("assumptions violated here", lambda rule: sentence_cell(document["rules_broken"].get(rule[0], []))),
+        Column("formula", lambda rule: sentence_cell([RULES[rule[0]].title] if rule[0] in RULES else [])).minor(),
     )
     table = tabulated("Rules of thumb", columns, document["rules"].items())
     is_predicted = any(each.text.startswith("~") for row in table.rows for each in row)
