@@ -1,4 +1,4 @@
-"""Quantities of groups of flows, of their transfers and of all flows, in the order of documents; columns of flows."""
+"""Declarations of the quantities of groups, transfers, flows and their samples, and of fairness, in document order."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _of_transfers(histogram: str, p: int, scale: float) -> Callable[[TransferVal
 
 
 def _timed(name: str, what: str, only: str, title: str) -> list[Quantity]:
-    """Return the quantities of timed datagrams: mean of the flows, and percentiles over all datagrams."""
+    """Return the quantities of delays or round-trip times of datagrams: mean over flows, percentiles over datagrams."""
     return [
         Quantity(
             GROUPS,
@@ -71,7 +71,7 @@ def _timed(name: str, what: str, only: str, title: str) -> list[Quantity]:
 
 
 def _spurious(name: str, what: str, head: str, position: int) -> Quantity:
-    """Return the quantity of a counter of senders whose receivers report duplicates."""
+    """Return the quantity of a sender's counter that exists only if receivers report duplicates."""
     return Quantity(
         GROUPS,
         name,
