@@ -331,7 +331,7 @@ def _table(path: Path, raw: bytes, form: TableForm) -> ImportedTrace:
         rows = [(line, [*row[:at], " ".join(row[at : at + span]), *row[at + span :]]) for line, row in rows]
         of -= span - 1 if of > at and len(header) != len(rows[0][1]) else 0
     named = [header[i] for i in (at, of)] if header else []
-    held = _Held(kind)
+    held = _RowCollector(kind)
     clock: _Clock | None = None
     for line, row in rows:
         if _is_missing(row[of], kind):
@@ -355,7 +355,7 @@ def _table(path: Path, raw: bytes, form: TableForm) -> ImportedTrace:
     return replace(found, first=first, without=held.without, shared=held.shared)
 
 
-class _Held:
+class _RowCollector:
     """Collects the rows of a table, and replaces rows of equal time by their mean."""
 
     def __init__(self, kind: Kind) -> None:

@@ -241,7 +241,7 @@ def read_bytes(path: str | Path, what: str, most: int = MOST_BYTES, advice: str 
     return raw
 
 
-_is_closed: ContextVar[bool] = ContextVar("is_closed", default=False)
+_are_files_refused: ContextVar[bool] = ContextVar("is_closed", default=False)
 
 
 @contextmanager
@@ -255,11 +255,11 @@ def no_files() -> Iterator[None]:
     Traceback (most recent call last):
     elephan.errors.InputError: /etc/passwd: names a file, and none is read here; run it with the command line
     """
-    token = _is_closed.set(True)
+    token = _are_files_refused.set(True)
     try:
         yield
     finally:
-        _is_closed.reset(token)
+        _are_files_refused.reset(token)
 
 
 def open_regular(path: str | Path, what: str) -> BinaryIO:
@@ -279,7 +279,7 @@ def open_regular(path: str | Path, what: str) -> BinaryIO:
     InputError
         If it cannot be opened, or is a device or a named pipe.
     """
-    if _is_closed.get():
+    if _are_files_refused.get():
         raise InputError(f"{path!s}: names a file, and none is read here; run it with the command line")
     try:
         # Without O_NONBLOCK, opening a named pipe would wait for a process at its other end.

@@ -368,7 +368,7 @@ def declared(laws: Mapping[str, LawSource] | None) -> Iterator[None]:
     InputError
         If `laws` is not a mapping, or for the reasons of `own_law` and `library_law`.
     """
-    before = _declared.set({**here(), **_looked_at(laws)})
+    before = _declared.set({**here(), **_inspected(laws)})
     try:
         yield
     finally:
@@ -423,14 +423,14 @@ def check_used(names: Iterable[str], used: Iterable[Iterable[str]], option: str 
         raise InputError(f"{option} {name}: nothing uses it; set flows[0].control={name}, or leave it out")
 
 
-def _looked_at(laws: Mapping[str, LawSource] | None) -> dict[str, AnyOwnLaw]:
+def _inspected(laws: Mapping[str, LawSource] | None) -> dict[str, AnyOwnLaw]:
     given: object = laws
     if not isinstance(given, Mapping | None):
         raise InputError(f"laws: must be {{NAME: CLASS}}, not {laws!r}")
-    return {name: _looked_at_one(name, law) for name, law in (laws or {}).items()}
+    return {name: _inspected_one(name, law) for name, law in (laws or {}).items()}
 
 
-def _looked_at_one(name: str, law: LawSource) -> AnyOwnLaw:
+def _inspected_one(name: str, law: LawSource) -> AnyOwnLaw:
     if isinstance(law, OwnLaw | LibraryLaw):
         return law
     return _library_of(name, str(law)) if isinstance(law, str | Path) else own_law(name, law)

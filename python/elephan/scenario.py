@@ -31,7 +31,7 @@ OF_YOUR_OWN = (
 _BUFFER = re.compile(r'"buffer":\{"(bytes|packets)":(\d+)\}')
 """Pattern of a link's buffer in a canonical form. It cannot match within a title, where quotes have a backslash."""
 
-_NEARLY_A_LAW = re.compile(r'unknown law "([^"]*)"; available')
+_UNKNOWN_LAW = re.compile(r'unknown law "([^"]*)"; available')
 
 STATED, AUTO = "stated", "auto"
 """Values of `Scenario.warmup_rule`: the file states the warm-up, or it is still to be determined."""
@@ -525,7 +525,7 @@ start  = { from = "0 s", to = "0.1 s" }
 
 def _with_own(message: str, laws: Mapping[str, AnyOwnLaw]) -> str:
     """Add to a message about an unknown law the most similar declared law, or how to declare one."""
-    unknown = _NEARLY_A_LAW.search(message)
+    unknown = _UNKNOWN_LAW.search(message)
     if unknown is None:
         return message
     near = nearest(unknown[1], laws)

@@ -38,7 +38,7 @@ def _of_transfers(histogram: str, p: int, scale: float) -> Callable[[TransferVal
     return lambda transfers: transfers.percentile(histogram, p, scale)
 
 
-def _timed(name: str, what: str, only: str, title: str) -> list[Quantity]:
+def _datagram_times(name: str, what: str, only: str, title: str) -> list[Quantity]:
     """Return the quantities of delays or round-trip times of datagrams: mean over flows, percentiles over datagrams."""
     return [
         Quantity(
@@ -148,13 +148,13 @@ declare(
         shown=Shown(4, "srtt", 1, 4),
         listed=True,
     ),
-    *_timed(
+    *_datagram_times(
         "delay",
         "time from sending a datagram until its receiver has it",
         "only of datagrams at equal gaps (`cbr`)",
         "delay of datagrams",
     ),
-    *_timed("rtt", "time from a ping until its answer is back", "only of pings", "round trip of pings"),
+    *_datagram_times("rtt", "time from a ping until its answer is back", "only of pings", "round trip of pings"),
     Quantity(
         GROUPS,
         "timeouts",

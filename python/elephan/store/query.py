@@ -19,14 +19,14 @@ _LISTED = 8
 """Maximum number of columns or tables that a message names."""
 
 _TOKENS = re.compile(r"""'(?:[^']|'')*' | --[^\n]* | /\*.*?\*/ | "(?P<name>(?:[^"]|"")*)" """, re.VERBOSE | re.DOTALL)
-_LOOKING = {"table_info", "table_xinfo", "table_list", "index_list", "index_info"}
+_READING_PRAGMAS = {"table_info", "table_xinfo", "table_list", "index_list", "index_info"}
 """Pragmas that take an argument but only read."""
 
-_JOINED = ("runs", "links", "groups")
+_NUMBERED = ("runs", "links", "groups")
 """Tables that can be joined by the number of the run."""
 
-_ASKED = re.compile(r"\b(?:from|join)\s+(\w+)", re.IGNORECASE)
-_OF_ALIAS = re.compile(r"\w+\.(?P<name>\w+)")
+_READ_TABLE = re.compile(r"\b(?:from|join)\s+(\w+)", re.IGNORECASE)
+_QUALIFIED = re.compile(r"\w+\.(?P<name>\w+)")
 _ID_JOINED = re.compile(
     r"\b(?:from\s+results(?:\s+(?:as\s+)?\w+)?\s+(?:left\s+|inner\s+)?join\s+\w+|join\s+results)"
     r"(?:\s+(?:as\s+)?(?!using\b)\w+)?\s+using\s*\(\s*run\s*\)",
@@ -74,7 +74,7 @@ def ask(index: Index, sql: str) -> Any:
 
 def _allow(action: int, name: str | None, value: str | None, *_: object) -> int:
     """Refuse statements that change settings of the connection or the file, which SQLite counts as reading."""
-    is_set = action == sqlite3.SQLITE_PRAGMA and value is not None and name not in _LOOKING
+    is_set = action == sqlite3.SQLITE_PRAGMA and value is not None and name not in _READING_PRAGMAS
     return sqlite3.SQLITE_DENY if is_set else sqlite3.SQLITE_OK
 
 
@@ -225,9 +225,9 @@ def _explained(index: Index, sql: str, error: Exception) -> str:
         quoted = {match["name"].replace('""', '"') for match in _TOKENS.finditer(sql) if match["name"] is not None}
         if name in quoted and name not in columns:
             return f"query: there is no column \"{name}\"; {hint(name, columns)} (texts stand in 'single quotes')"
-        if name not in columns and (alone := _OF_ALIAS.fullmatch(name)) is not None:
+        if name not in columns and (alone := _QUALIFIED.fullmatch(name)) is not None:
             name = alone["name"]
-        asked = [table for table in _ASKED.findall(_without_texts(sql)) if table in known]
+        asked = [table for table in _READ_TABLE.findall(_without_texts(sql)) if table in known]
         elsewhere = [table for table, names in known.items() if name in names]
         others = {match["name"] for match in _TOKENS.finditer(sql)} | set(re.findall(r"\w+", _without_texts(sql)))
         others &= columns.keys()
@@ -238,11 +238,11 @@ def _explained(index: Index, sql: str, error: Exception) -> str:
         joined = [
             (table, column)
             for ends in ("", ".")
-            for table in ("points", *_JOINED)
+            for table in ("points", *_NUMBERED)
             for column in known.get(table, ())
             if (column.endswith(f".{name}") if ends else column == name)
         ]
-        if joined and asked and asked[0] in _JOINED:
+        if joined and asked and asked[0] in _NUMBERED:
             table, column = joined[0]
             how = f"write FROM {asked[0]} JOIN {table} USING (run)"
             return f'query: {asked[0]} has no column "{name}"; {table} has "{column}": {how}'

@@ -102,7 +102,7 @@ def verify(store: Store, *, repair: bool) -> list[DamageReport]:
         refused = set(new) - set(add_folders(index, store.folder, new))
         problems += [DamageReport(run_id, folders.DOCUMENT, "is not the document of a run") for run_id in refused]
         bad |= refused
-        _agree(store, index, [run_id for run_id in there if run_id not in bad])
+        _complete_labels(store, index, [run_id for run_id in there if run_id not in bad])
         if repair:
             _drop(store, index, sorted(bad))
     return sorted(problems)
@@ -116,7 +116,7 @@ def repair_index(store: Store) -> None:
         store.is_index_repaired = True
 
 
-def _agree(store: Store, index: Index, ids: Iterable[str]) -> None:
+def _complete_labels(store: Store, index: Index, ids: Iterable[str]) -> None:
     """Add missing labels to journals and index; they differ if a process was killed between the two writes."""
     known: dict[str, list[str]] = {}
     for run_id, line in index.rows("SELECT r.id, p.labels FROM points AS p JOIN runs AS r USING (run)"):

@@ -84,7 +84,7 @@ def run_sweeps(
     with _opened(store, part) as kept:
         found, missing = _reuse(kept, jobs, tally)
         if part is not None:
-            more, missing = _reuse_whole(folder_of(store), missing, tally)
+            more, missing = _reuse_enclosing(folder_of(store), missing, tally)
             found |= more
         failures: dict[str, str] = {}
         # The memory of the machines of other executors is not known.
@@ -218,7 +218,7 @@ def _reuse(
     return reused, missing
 
 
-def _reuse_whole(
+def _reuse_enclosing(
     folder: Path, jobs: Sequence[PointJob], tally: ProgressCounter
 ) -> tuple[dict[str, Path], list[PointJob]]:
     """Look up a shard's missing points in the enclosing store, read-only; runs must have the labels of their points."""

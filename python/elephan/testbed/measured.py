@@ -1,8 +1,8 @@
 """Conversion of a run on real stacks to the outcome of a simulation, for the same documents, columns and figures.
 
 *Source*: the definitions of `elephan.metrics`. *Differs from a simulation*: windows and round-trip times are iperf3's,
-ten times per second, with the kernel's own smoothing; timeouts are not counted separately; loss events are clusters of
-drops.
+ten times per second, with the kernel's own smoothing; timeouts are not counted separately; a loss event ends a round
+trip after its first drop (in a simulation, after its last drop).
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ def _many(f: LinkFacts) -> str:
     return f"assumes hundreds of unsynchronized flows; here {f.flows}" if f.flows < 100 else ""
 
 
-def _out_of_step(f: LinkFacts) -> str:
+def _unsynchronized(f: LinkFacts) -> str:
     if f.flows < 2 or f.max_rtt_s > 1.1 * f.min_rtt_s:
         return ""
     return "assumes unsynchronized flows; with equal RTTs flows may synchronize"
@@ -185,21 +185,21 @@ def _share(f: LinkFacts) -> tuple[float, float]:
     return f.bdp_packets / max(f.flows, 1), f.bdp_packets / f.packets_per_s
 
 
-_IN_STEP = (_reno, _drop_tail, _long_lived)
+_COMMON = (_reno, _drop_tail, _long_lived)
 
 RULES: dict[str, BufferRule] = {
-    "bdp": BufferRule("rate x mean base RTT", "Villamizar1994", lambda f: f.bdp_packets, (*_IN_STEP, _equal_rtts)),
+    "bdp": BufferRule("rate x mean base RTT", "Villamizar1994", lambda f: f.bdp_packets, (*_COMMON, _equal_rtts)),
     "bdp_over_sqrt_n": BufferRule(
         "rate x mean base RTT / sqrt(number of flows)",
         "Appenzeller2004",
         lambda f: f.bdp_packets / math.sqrt(f.flows),
-        (*_IN_STEP, _many, _out_of_step, _no_timeouts),
+        (*_COMMON, _many, _unsynchronized, _no_timeouts),
     ),
     "max_bdp": BufferRule(
-        "rate x largest base RTT", "Andrew2005", lambda f: f.packets_per_s * f.max_rtt_s, (*_IN_STEP, _no_timeouts)
+        "rate x largest base RTT", "Andrew2005", lambda f: f.packets_per_s * f.max_rtt_s, (*_COMMON, _no_timeouts)
     ),
     "min_bdp": BufferRule(
-        "rate x smallest base RTT", "Villamizar1994", lambda f: f.packets_per_s * f.min_rtt_s, (*_IN_STEP, _equal_rtts)
+        "rate x smallest base RTT", "Villamizar1994", lambda f: f.packets_per_s * f.min_rtt_s, (*_COMMON, _equal_rtts)
     ),
     "link_bdp": BufferRule(
         "rate x twice the link's own delay", "Barman2004", lambda f: f.packets_per_s * 2 * f.delay_s, (_drop_tail,)

@@ -425,7 +425,7 @@ def _htb_class(one: Discipline, made: EmulatedPath) -> None:
     made.buffer = '"1000 packets"'
 
 
-def _passes(_: Discipline, __: EmulatedPath) -> None:
+def _ignored(_: Discipline, __: EmulatedPath) -> None:
     """Ignore the root of htb, which has only classes."""
 
 
@@ -505,7 +505,7 @@ def _police(one: Discipline, made: EmulatedPath) -> None:
 _READERS: dict[str, Callable[[Discipline, EmulatedPath], None]] = {
     "netem": _netem,
     "tbf": _tbf,
-    "htb": _passes,
+    "htb": _ignored,
     "htb class": _htb_class,
     "pfifo": _fifo,
     "bfifo": _fifo,

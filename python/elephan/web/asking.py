@@ -170,7 +170,7 @@ def read_ask(body: Mapping[str, Any]) -> Ask:
         if not isinstance(texts, dict) or len(texts) != 2:
             raise InputError("texts: give two scenarios by name")
         read = {name[:60]: read_text(text, name[:60] or "scenario") for name, text in texts.items()}
-        return Ask("compare", _alike(read), next(iter(read.values())).text)
+        return Ask("compare", _checked_pair(read), next(iter(read.values())).text)
     scenario = read_text(body.get("text"))
     return Ask(str(kind), {scenario.title: scenario}, scenario.text, (), _target(str(kind), body.get("target", "")))
 
@@ -198,7 +198,7 @@ def _changed(text: str, variants: tuple[Variant, ...]) -> Ask:
     return Ask(kind, {each.name: base.replace(dict(each.set)) for each in variants}, text, variants)
 
 
-def _alike(read: Mapping[str, Scenario]) -> dict[str, Scenario]:
+def _checked_pair(read: Mapping[str, Scenario]) -> dict[str, Scenario]:
     """Check that two scenarios differ, and that their replications can be paired; return them."""
     one, other = read.values()
     if one.id == other.id:

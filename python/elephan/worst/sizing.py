@@ -209,11 +209,11 @@ def size_worst(
     """
     begun = time.perf_counter()
     read = Scenario.from_any(scenario, laws)
-    wanted = _one_floor(target)
+    wanted = _single_target(target)
     check_runs(runs)
     index = read.link_index(link)
     unknowns = read_unknowns(read, ranges) if ranges else usual_unknowns(read, index)
-    _check_free(unknowns, read, index)
+    _check_not_searched(unknowns, read, index)
     say = begin or (lambda _: None)
     if nominal is None:
         say("the file as it is")
@@ -254,7 +254,7 @@ def size_worst(
     return WorstSizing(nominal, unknowns, wanted, tuple(rounds), note, matters, time.perf_counter() - begun)
 
 
-def _check_free(unknowns: Unknowns, scenario: Scenario, link: int) -> None:
+def _check_not_searched(unknowns: Unknowns, scenario: Scenario, link: int) -> None:
     """Refuse a range for the buffer that is searched."""
     own = {f"links[{link}]", f"links[{scenario.network.links[link].name}]"}
     for unknown in unknowns.all:
@@ -275,7 +275,7 @@ def check_runs(runs: int) -> None:
         raise InputError(f"--runs: {runs} is too few for a search; give {FEWEST_RUNS} or more")
 
 
-def _one_floor(given: str | Iterable[str] | Mapping[str, float | str]) -> Target:
+def _single_target(given: str | Iterable[str] | Mapping[str, float | str]) -> Target:
     """Parse a target, and check that it is a single one that larger buffers meet."""
     targets = parse_targets(given)
     if len(targets) != 1 or not targets[0].is_floor:
