@@ -126,8 +126,10 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     Parameters
     ----------
     what : str
+        Kind of the name, such as "law".
     name : str
     known : iterable of str
+        All valid names.
 
     Returns
     -------

@@ -478,7 +478,7 @@ class Scenario:
         Raises
         ------
         ScenarioError
-            If there is no such link.
+            If the link does not exist.
 
         Examples
         --------

@@ -62,7 +62,7 @@ class RunEstimate:
     parts_bytes : mapping of str to float [bytes]
         Memory by component.
     written_bytes : float [bytes]
-        Size of the files in the folder of ``--out``, without pictures. It is a rough estimate, because columns are
+        Size of the files in the folder of ``--out``, without figures. It is a rough estimate, because columns are
         compressed.
     available : AvailableMemory or None
         Available memory; None if the system does not report it.

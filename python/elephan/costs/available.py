@@ -115,6 +115,6 @@ def _lines(path: Path) -> list[str]:
 
 
 def _number(path: Path) -> int | None:
-    """Return the number in a file; None if there is none, or for ``max``."""
+    """Return the number in a file; None if the file does not have one, such as ``max``."""
     words = _lines(path)
     return int(words[0]) if words and words[0].isdecimal() else None

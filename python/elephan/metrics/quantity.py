@@ -133,7 +133,7 @@ class Quantity:
     precision : str
         Name as a metric for which a precision can be requested.
     title : str
-        Name in the pictures of a sweep's page.
+        Name in the figures of a sweep's page.
     percent : str
         `RUNS_ONLY` or `ALWAYS` for a share that is shown in percent; otherwise empty.
     shown : Shown, optional

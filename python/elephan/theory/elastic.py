@@ -523,7 +523,7 @@ def engset(users: int, think_s: float, session_packets: float, rate: float) -> E
     Raises
     ------
     InputError
-        If there is no user, or a quantity is not above 0.
+        If the number of users is below 1, or another quantity is not above 0.
 
     References
     ----------

@@ -191,7 +191,7 @@ def droptail(
     delay: Delay = "accepted",
     loss: Loss = "blocking",
 ) -> list[FixedPoint]:
-    """Loads at which the flows through a drop-tail queue offer what M/M/1/K assumes.
+    """Loads at which flows through a drop-tail queue, modelled as M/M/1/K, offer exactly this load.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def red(
     delay: Delay = "accepted",
     chain: Chain = "thinned",
 ) -> list[FixedPoint]:
-    """Loads at which the flows through a RED queue agree with the drop probability that Poisson arrivals find.
+    """Loads at which flows through a RED queue, modelled with Poisson arrivals, offer exactly this load.
 
     Parameters
     ----------

@@ -296,7 +296,7 @@ def smallest_queue(rate: float, rtts_s: ArrayLike, buffer: ArrayLike) -> NDArray
     Raises
     ------
     InputError
-        If there is no RTT.
+        If `rtts_s` is empty.
 
     References
     ----------

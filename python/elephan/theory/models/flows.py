@@ -73,7 +73,7 @@ def packet_rate(v: Values) -> float:
 
 
 def vectorized_over(*names: str) -> Callable[[Compute], Compute]:
-    """Decorate a function that computes several rows at once only if all but some of their parameters are equal.
+    """Decorate a function that can compute several rows together only if they differ in the given parameters alone.
 
     Parameters
     ----------
