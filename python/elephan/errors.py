@@ -1,8 +1,8 @@
 """Exceptions: errors of the user's input, and everything else.
 
-An `InputError` is the caller's: its message is one line that names the place first and says what would be right. The
-command line turns it into exit code 2; anything else is a defect of elephan (exit code 70). For an unknown name the
-message suggests the nearest known one (`suggest`).
+An `InputError` reports an error of the caller. Its message is one line that names the place first and says what would
+be right. The command line exits with code 2 after an `InputError`; any other exception is a defect of elephan (exit
+code 70). For an unknown name the message suggests the nearest known one (`suggest`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 ALIKE = 0.65
-"""Similarity from which a word counts as a misspelling: twice the common letters over the letters of both."""
+"""Minimum similarity at which a word counts as a misspelling: twice the common letters over the letters of both."""
 
 BEGUN = 3
 """Minimum number of letters from which a unique prefix counts as the name."""
@@ -26,7 +26,7 @@ class InputError(ElephanError, ValueError):
     Parameters
     ----------
     message : str
-        Whatever was quoted in it, it becomes one line.
+        Line breaks in it are replaced by blanks.
 
     Examples
     --------
@@ -69,20 +69,20 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     Returns
     -------
     str or None
-        The first of those most like it; None if none is like it.
+        The most similar name, the first of several; None if no name is similar enough.
 
     Examples
     --------
     >>> nearest("siez", ["run", "size"]), nearest("util", ["loss", "utilization"]), nearest("fly", ["run", "size"])
     ('size', 'utilization', None)
     """
-    from difflib import get_close_matches  # noqa: PLC0415 (slow to import, and only who errs needs it)
+    from difflib import get_close_matches  # noqa: PLC0415 (slow to import, and needed only after an error)
 
     plain = {_bare(name): name for name in reversed(list(known))}
     bare = _bare(word)
     begun = [name for name in plain if name.startswith(bare)] if len(bare) >= BEGUN else []
     found = begun if len(begun) == 1 else get_close_matches(bare, reversed(plain), 3, ALIKE)
-    # Letters that changed places are the likeliest error, which the similarity does not count.
+    # Swapped letters are the most frequent error, but the similarity does not prefer them.
     found.sort(key=lambda name: sorted(name) != sorted(bare))
     return plain[found[0]] if found else None
 
@@ -102,7 +102,7 @@ def suggest(word: str, known: Iterable[str], otherwise: str | None = None, mark:
     otherwise : str, optional
         Text used if no known name is similar; by default, the list of all names.
     mark : str
-        Around the name.
+        Quotation mark on both sides of the name.
 
     Returns
     -------
@@ -126,8 +126,10 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     Parameters
     ----------
     what : str
+        Kind of the name, such as "law".
     name : str
     known : iterable of str
+        All valid names.
 
     Returns
     -------
@@ -145,7 +147,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 
 
 def percent_advice(number: float) -> str:
-    """Return how to write a number above one that was meant in percent, as the end of a message; empty for others.
+    """Return the end of a message about a share above 1: how to write it in percent; empty if it is not 1 to 100.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Lists of flows in files, as named by ``traffic = { kind = "replay", file = "flows.csv" }``.
 
-The file's rows take the place of its name, so that a scenario is complete in itself.
+The rows of the file replace its name in the scenario, so the scenario is complete without the file.
 """
 
 from __future__ import annotations
@@ -81,12 +81,12 @@ def fill(mapping: dict[str, Any], folder: Path) -> bool:
 
 
 def dumps(mapping: Mapping[str, Any]) -> str:
-    """Return a scenario as TOML, fast for long lists of flows.
+    """Return a scenario as TOML; fast for long lists of flows.
 
     Raises
     ------
     TypeError
-        If something in it has no form in TOML.
+        If it contains a value that TOML cannot represent.
 
     Examples
     --------
@@ -97,7 +97,8 @@ def dumps(mapping: Mapping[str, Any]) -> str:
     """
     import tomli_w  # noqa: PLC0415 (needed by few, and start-up time is counted)
 
-    # Letter by letter, as tomli_w escapes texts and tomllib reads them in double quotes, a million flows take seconds.
+    # tomli_w escapes texts letter by letter, and tomllib reads texts in double quotes letter by letter: a million flows
+    # would take seconds. Lists of flows are therefore inserted afterwards, in single quotes.
     groups, lists = list(mapping.get("flows", ())) if _replays(mapping) else [], {}
     for i, group in _replays(mapping):
         flows = group["traffic"].get("flows")
@@ -112,23 +113,23 @@ def dumps(mapping: Mapping[str, Any]) -> str:
 
 
 def read(path: Path) -> str:
-    """Read a table of flows and return it in the scenario's notation.
+    """Read a table of flows and return it in the notation of scenario files.
 
     Parameters
     ----------
     path : Path
-        A ``.csv`` with a header or a ``.parquet`` file with the columns ``start_s`` [s], in order, and ``size_bytes``
-        [B of payload]; others are ignored.
+        A ``.csv`` file with a header, or a ``.parquet`` file. It has the columns ``start_s`` [s], in ascending order,
+        and ``size_bytes`` [B of payload]; other columns are ignored.
 
     Returns
     -------
     str
-        Nanoseconds and bytes: ``"0 ns 12000 B;1500000000 ns 300000 B"``.
+        Starts in nanoseconds and sizes in bytes: ``"0 ns 12000 B;1500000000 ns 300000 B"``.
 
     Raises
     ------
     ScenarioError
-        The error and its row, counted from 1 without the header.
+        If the table is invalid; the message names the row, counted from 1 without the header.
     """
     import numpy as np  # noqa: PLC0415 (slow to import; few scenarios need them)
     import pyarrow as pa  # noqa: PLC0415 (as above)
@@ -151,7 +152,10 @@ def read(path: Path) -> str:
 
 
 def _replays(mapping: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
-    """Return the groups of replayed traffic by their places; other forms are left to the parser to refuse."""
+    """Return the indices and tables of the groups with replayed traffic.
+
+    Groups of a wrong type are skipped; the parser refuses them.
+    """
     groups = mapping.get("flows")
     found = []
     for i, group in enumerate(groups if isinstance(groups, list) else []):
@@ -181,7 +185,7 @@ def _table(path: Path) -> pa.Table:
     except pa.ArrowException as error:
         reason = f"cannot be read: {str(error).splitlines()[0]}"
         if (torn := _TORN.search(str(error))) is not None:
-            # Its number counts the header.
+            # Arrow counts the header as row 1.
             reason = f"row {int(torn[1]) - 1}: has {torn[3]} fields, not {torn[2]}"
     raise ScenarioError(f"{path}: {reason}")
 
@@ -191,7 +195,8 @@ def _csv(path: Path, file: Any) -> pa.Table:
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
     from pyarrow import csv  # noqa: PLC0415 (as above)
 
-    # The header is read as a row, to take the blanks from its names. With several threads the number of a row is lost.
+    # The header is read as a row, so that blanks around the names can be removed. With several threads Arrow's messages
+    # have no row numbers.
     how = csv.ReadOptions(use_threads=False, autogenerate_column_names=True)
     kinds = {f"f{i}": pa.string() for i in range(_MOST_COLUMNS)}
     texts = csv.ConvertOptions(column_types=kinds, strings_can_be_null=True)
@@ -217,7 +222,7 @@ def _parquet(path: Path, file: Any) -> pa.Table:
     if rows > _MOST_ROWS:
         raise ScenarioError(f"{path}: must have 1 to {_MOST_ROWS} rows, has {rows}")
     if any(names.count(name) != 1 for name in (_START, _SIZE)):
-        # Without its rows: it is refused for its columns.
+        # The caller refuses the columns, so the rows are not read.
         return opened.schema_arrow.empty_table()
     return opened.read(columns=[_START, _SIZE])
 
@@ -237,7 +242,7 @@ def _numbers(path: Path, name: str, column: pa.ChunkedArray) -> NDArray[np.float
         if not good.all():
             row = int(good.argmin())
             raise ScenarioError(f'{path}: row {row + 1}: {name} must be a number, not "{column[row].as_py()}"')
-        # Arrow knows no plus before a number.
+        # Arrow does not accept a plus sign before a number.
         column = pc.cast(pc.utf8_ltrim(column, "+"), pa.float64())
     elif not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         raise ScenarioError(f"{path}: {name} must be numbers, not {column.type}")

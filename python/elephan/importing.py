@@ -1,7 +1,7 @@
 """Import of measured traces for `elephan import`: mahimahi's format, and tables of times and rates or delays.
 
-What a link reads is stricter (`trace_files`): names of columns, times from 0 on, seconds and bits. Here units and
-columns may be others, and times may begin anywhere.
+The traces that a link reads (`trace_files`) need fixed column names, times from 0 on, and units of seconds and bit/s.
+Here other names and units are permitted, and times may begin at any value.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ _COLUMNS: dict[Kind, trace_files.Column] = {
     "rates": trace_files.COLUMNS["rate"],
     "delays": trace_files.COLUMNS["delay"],
 }
-"""Columns that need no unit."""
+"""Columns whose names imply their units."""
 
 _SHOWN_NAMES = 12
 _FORMATS = ("%Y.%m.%d_%H.%M.%S", "%Y/%m/%d %H:%M:%S")
-"""Formats of calendar times other than ISO 8601; the first is that of G-NetTrack, which measures 4G and 5G."""
+"""Formats of calendar times besides ISO 8601. The first is the format of G-NetTrack, an app that measures 4G and 5G."""
 
 _MISSING = frozenset(("", "-", "na", "n/a", "nan", "none", "null"))
 
 _LIKELY = re.compile(r"rate|throughput|bps|delay|rtt|latency", re.IGNORECASE)
-"""Pattern of column names that are offered as an example."""
+"""Pattern of column names that messages use as an example."""
 
 _LEAST_PACKETS = 10
-"""Smallest buffer that is suggested: with a smaller one, a sender's bursts are lost."""
+"""Smallest buffer in a suggested scenario [packets]: a smaller one drops a sender's bursts."""
 
 _SHORTEST_S, _LONGEST_S = 60.0, 600.0
-"""Range of durations within which a scenario is as long as its trace [s]."""
+"""Limits of the duration of a suggested scenario [s]; between them it is the length of the trace."""
 
 _SHOWN = {"rates": format_rate, "delays": format_time}
 
@@ -58,25 +58,26 @@ class ImportedTrace:
     path : Path
     kind : {"mahimahi", "rates", "delays"}
     count : int
-        Opportunities or rows.
+        Number of opportunities or rows.
     span_s : float [s]
-        Time of the last row.
+        Time of the last row, counted from the first.
     mean, least, most : float [bit/s] or [s]
-        Over the span; of opportunities the least and the most in whole seconds.
+        Mean, minimum and maximum of the rate or delay over the span. For opportunities, minimum and maximum are those
+        of whole seconds.
     pause_s : float [s]
-        The longest time in which nothing passes; 0 for delays.
+        The longest time with a rate of 0; 0 for delays.
     rows : sequence of (float, float)
-        Times [s] from 0 on, and what holds from then on [bit/s] or [s]; none of opportunities.
+        Times [s] from 0 on, and the rate [bit/s] or delay [s] from each time on; empty for opportunities.
     begins_s : float [s]
-        The file's own notation of the first time.
+        First time in the file, before times are shifted to begin at 0.
     as_it_stands : bool
-        Whether a link reads the file as it is.
+        Whether a link can read the file unchanged.
     first : str
-        The first time as the file writes it, if that is a calendar time.
+        The first time as the file writes it, if it is a calendar time.
     without : int
-        Rows without a value, which are passed over.
+        Number of rows without a value; they are skipped.
     shared : int
-        Rows that have the time of the row above; the mean of those of one time holds.
+        Number of rows with the time of the row above. Rows of equal time are replaced by their mean.
     """
 
     path: Path
@@ -96,11 +97,11 @@ class ImportedTrace:
 
     @property
     def _name(self) -> str:
-        """Name of the column of what holds."""
+        """Name of the column of rates or delays."""
         return _COLUMNS["delays" if self.kind == "delays" else "rates"].name
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything except the rows as plain data."""
+        """Return all fields except the rows as plain data."""
         return {
             "file": str(self.path),
             "kind": self.kind,
@@ -141,9 +142,10 @@ class ImportedTrace:
         return "".join([f"time_s,{self._name}\n", *(f"{time:.9f},{value:.15g}\n" for time, value in self.rows)])
 
     def _period_s(self) -> float:
-        """Period after which a trace that is shorter than a run begins again [s]; 0 if it does not.
+        """Period after which a trace that is shorter than the run begins again [s]; 0 if it is not repeated.
 
-        Without it the last row would hold until the end of the run. It is taken to hold as long as the one before.
+        Without a period the last row would apply until the end of the run. With it, the last row applies as long as the
+        row before.
         """
         if self.kind == "mahimahi" or len(self.rows) < 2 or self.span_s >= _SHORTEST_S:
             return 0.0
@@ -151,13 +153,13 @@ class ImportedTrace:
         return 2 * last - before
 
     def _mean_over(self, duration_s: float) -> float:
-        """Mean over a run of a given duration; the last row holds until its end."""
+        """Mean over a run of a given duration; the last row applies until the end of the run."""
         ends = [*(time for time, _ in self.rows[1:]), duration_s]
         parts = ((min(end, duration_s) - time, value) for (time, value), end in zip(self.rows, ends, strict=True))
         return sum(max(0.0, length) * value for length, value in parts) / duration_s if self.rows else self.mean
 
     def scenario(self, name: str) -> str:
-        """Return a scenario to start from, whose link follows the trace.
+        """Return a suggested scenario whose link follows the trace.
 
         Parameters
         ----------
@@ -200,15 +202,15 @@ class TableForm:
     Parameters
     ----------
     columns : str, optional
-        Those of the times and of what holds from then on, as names or as numbers from 1 on: ``"Timestamp,DL_bitrate"``.
-        Needs not be said of a table of two.
+        The columns of times and of values, as names or as numbers from 1 on: ``"Timestamp,DL_bitrate"``. Not needed if
+        the table has only two columns.
     rate, delay : str, optional
-        Unit of the second column: ``"Mbit/s"``, ``"ms"``. Not needed for ``rate_bps`` and ``delay_s``.
+        Unit of the values: ``"Mbit/s"``, ``"ms"``. Not needed if the column is called ``rate_bps`` or ``delay_s``.
     time : str, optional
-        Unit of the first column, by default seconds.
+        Unit of the times, by default seconds.
     time_format : str, optional
-        Format of calendar times, as for ``strptime``: ``"%d/%m/%Y %H:%M:%S"``. ISO 8601 and the
-        ``2022.01.01_12.00.00`` of G-NetTrack are known.
+        Format of calendar times, as for ``strptime``: ``"%d/%m/%Y %H:%M:%S"``. Not needed for ISO 8601 and for
+        ``2022.01.01_12.00.00``, the format of G-NetTrack.
     """
 
     columns: str | None = None
@@ -246,15 +248,15 @@ def read(path: Path, form: TableForm | None = None) -> ImportedTrace:
     Parameters
     ----------
     path : Path
-        Times in whole milliseconds, one a line (mahimahi), or a table in a text file: columns parted by commas,
-        semicolons, tabs or blanks, with a header or without. Either may be packed by gzip.
+        Times in whole milliseconds, one per line (mahimahi), or a table in a text file: columns separated by commas,
+        semicolons, tabs or blanks, with or without a header. Either may be compressed with gzip.
     form : TableForm, optional
         Properties of a table that its header does not state.
 
     Raises
     ------
     InputError
-        The error and its line. At most 64 MiB are read.
+        If the trace is invalid or larger than 64 MiB; the message names the line.
     """
     form = form or TableForm()
     form.check()
@@ -274,7 +276,7 @@ def read(path: Path, form: TableForm | None = None) -> ImportedTrace:
 
 
 def _checked(found: ImportedTrace, form: TableForm) -> ImportedTrace:
-    """Refuse rates below those that a link can have: mostly the unit is another."""
+    """Refuse rates that are too low for a link; the usual reason is a wrong unit."""
     rates = (rate for _, rate in found.rows if found.kind == "rates")
     if (low := next((rate for rate in rates if 0 < rate < trace_files.LEAST_BPS), None)) is not None:
         unit = f", as --rate {form.rate} has it" if form.rate is not None else ""
@@ -290,7 +292,8 @@ def _opportunities(path: Path, raw: bytes) -> ImportedTrace:
 
     times, counts = trace_files.opportunity_times(raw)
     span, bits = int(times[-1]), 8 * trace_files.OPPORTUNITY_BYTES
-    # An opportunity at the end of a second counts in the next one, except the last, where the trace repeats.
+    # An opportunity at the end of a second counts in the next second. The last one is at the end of the trace, where
+    # the trace repeats; it counts in the last second.
     seconds_of = np.minimum(times, span - 1) // 1000
     whole = span // 1000
     rates = (
@@ -298,7 +301,7 @@ def _opportunities(path: Path, raw: bytes) -> ImportedTrace:
         if whole
         else np.array([counts.sum() * bits * 1e3 / span])
     )
-    # From the last of it to the first of the next round.
+    # The last pause is from the last opportunity to the first one of the next repetition.
     pauses = np.diff(np.append(times, span + times[0]))
     return ImportedTrace(
         path,
@@ -318,17 +321,17 @@ def _table(path: Path, raw: bytes, form: TableForm) -> ImportedTrace:
     text = decoded(raw)
     mark = trace_files.column_mark(text)
     rows = list(trace_files.blank_rows(text)) if mark == " " else list(trace_files.table_rows(text, mark))
-    # A row of measurements has a number somewhere.
+    # A first row without any number is a header.
     header = rows.pop(0)[1] if rows and not any(map(trace_files.is_number, rows[0][1])) else []
     span = len((form.time_format or "x").split()) if mark == " " else 1
     at, of = _places(header, len(rows[0][1]) if rows else len(header), span, form)
     kind, scale = _kind(header, of, form)
     if span > 1 and rows:
-        # Blanks part days from hours, too.
+        # A blank within a calendar time (between day and hour) split it into several fields; join them.
         rows = [(line, [*row[:at], " ".join(row[at : at + span]), *row[at + span :]]) for line, row in rows]
         of -= span - 1 if of > at and len(header) != len(rows[0][1]) else 0
     named = [header[i] for i in (at, of)] if header else []
-    held = _Held(kind)
+    held = _RowCollector(kind)
     clock: _Clock | None = None
     for line, row in rows:
         if _is_missing(row[of], kind):
@@ -352,8 +355,8 @@ def _table(path: Path, raw: bytes, form: TableForm) -> ImportedTrace:
     return replace(found, first=first, without=held.without, shared=held.shared)
 
 
-class _Held:
-    """Rows while they are read: rows with equal times are merged to their mean."""
+class _RowCollector:
+    """Collects the rows of a table, and replaces rows of equal time by their mean."""
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
@@ -373,7 +376,8 @@ class _Held:
                 f"line {line}: its time must be later than in the line above; sort them, and give one run at a time"
             )
         if self.rows and time_ns == self.last_ns:
-            # A clock of whole seconds gives two samples one time; their mean moves as many bits as both.
+            # A clock with a resolution of a second gives two samples the same time. Their mean rate carries as many
+            # bits as each sample for half of the second.
             self.shared += 1
             self.alike += 1
             time, mean = self.rows[-1]
@@ -404,7 +408,7 @@ def _summed(
 
 
 def _places(header: Sequence[str], width: int, span: int, form: TableForm) -> tuple[int, int]:
-    """Return the positions of times and values in a row of a table, whose times take ``span`` fields."""
+    """Return the positions of the time and the value in the rows of a table; a time takes ``span`` fields."""
     count = len(header) or width
     if form.columns is not None:
         at, of = (_place(name.strip(), header, count) for name in form.columns.split(","))
@@ -424,7 +428,7 @@ def _places(header: Sequence[str], width: int, span: int, form: TableForm) -> tu
 
 
 def _place(name: str, header: Sequence[str], count: int) -> int:
-    """Return the position of a column that is given by name, or by number from 1."""
+    """Return the position of a column, given its name or its number from 1 on."""
     alike = [i for i, known in enumerate(header) if known == name]
     alike = alike or [i for i, known in enumerate(header) if known.lower() == name.lower()]
     if len(alike) > 1:
@@ -446,7 +450,7 @@ def _named(header: Sequence[str]) -> str:
 
 
 def _kind(header: Sequence[str], of: int, form: TableForm) -> tuple[Kind, float]:
-    """Return the kind of a table, and its unit in bit/s or seconds."""
+    """Return the kind of a table, and the unit of its values in bit/s or seconds."""
     if form.rate is not None:
         return "rates", _unit("--rate", form.rate, bits_per_second)
     if form.delay is not None:
@@ -459,7 +463,7 @@ def _kind(header: Sequence[str], of: int, form: TableForm) -> tuple[Kind, float]
 
 
 def _clock(line: int, text: str, form: TableForm) -> _Clock:
-    """A reader of times that look like this one, in nanoseconds."""
+    """Return a function that reads times in the format of this one, in nanoseconds."""
     if form.time_format is None and trace_files.is_number(text):
         unit = Decimal(repr(_unit("--time", form.time, seconds) if form.time is not None else 1.0)) * 10**9
         return lambda line, text: round(Decimal(text) * unit) if _number(line, text) >= 0 else 0
@@ -493,7 +497,7 @@ def _calendar(text: str, form: str | None) -> int | None:
 
 
 def _is_missing(text: str, kind: Kind) -> bool:
-    """Whether a field marks a missing value; lost pings have -1."""
+    """Whether a field marks a missing value; in tables of delays, -1 is a lost ping."""
     return text.lower() in _MISSING or (kind == "delays" and text in ("-1", "-1.0"))
 
 
@@ -502,14 +506,14 @@ def _short(text: str) -> str:
 
 
 def _unit(option: str, unit: str, quantity: Callable[[str], float]) -> float:
-    """One of a unit, in seconds or bit/s."""
+    """Return the size of a unit in seconds or bit/s."""
     if not unit.strip() or unit.strip()[0].isdigit():
         example = "Mbit/s" if option == "--rate" else "ms"
         raise InputError(f'{option}: "{unit}" is not a unit; write one without a number, such as {example}')
     try:
         return quantity(f"1 {unit}")
     except UnitError as error:
-        # The number is not the user's.
+        # The user did not write the number 1: remove it from the message.
         said = re.sub(r'"1 ([^"]*)"', r'"\1"', str(error)).replace(f'"{unit}" in "{unit}"', f'"{unit}"')
         raise InputError(option + ": " + said) from None
 

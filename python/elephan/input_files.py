@@ -1,6 +1,7 @@
-"""Input files: read whole, if they are regular files of plausible size, and parsed as TOML.
+"""Reading of input files, and parsing of TOML.
 
-What is wrong becomes one `InputError` that names the file; no device is read without end, no pipe waited for.
+Only regular files up to a maximum size are read, and pipes that the shell opened. Devices and named pipes are refused,
+so that no read is endless. Each error becomes an `InputError` that names the file.
 """
 
 from __future__ import annotations
@@ -45,22 +46,22 @@ _FORMS = (
     (b"\xfe\xff", "a text in UTF-16", "save it in UTF-8"),
     (b"version https://git-lfs", "a pointer of Git LFS", "fetch the file itself (git lfs pull)"),
 )
-"""First bytes of other kinds of files, their names, and how to convert them to text if possible."""
+"""Kinds of files that are not text: first bytes, name, and how to convert the file to text (empty if impossible)."""
 
 _TEXTS = (
     (re.compile(rb"<[!?a-zA-Z]"), "a page of HTML or XML"),
     (re.compile(rb'\{|\[\s*[\[\]{"\d-]'), "a JSON document"),
 )
-"""First characters of other kinds of texts, after blanks, and their names."""
+"""For kinds of text that are neither a table nor TOML: pattern of the first characters after blanks, and name."""
 
 _NOT_TOML = frozenset({".md", ".txt", ".rst", ".csv", ".py", ".json", ".yaml", ".yml", ".ini", ".log"})
 """Suffixes of files that are probably not TOML."""
 
 MOST_BYTES = 64 * 2**20
-"""Maximum size of a scenario or sweep file [bytes]; a million flows need a separate file."""
+"""Maximum size of a scenario or sweep file [bytes]; a longer list of flows must be in a separate file."""
 
 OPEN_ALREADY = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
-"""Paths of the pipes that a shell opens for this process (``< file``, ``| elephan``, ``<(command)``)."""
+"""Beginnings of the paths of pipes that the shell has opened for this process (``< file``, ``<(command)``)."""
 
 
 def read_text(path: str | Path, what: str) -> str:
@@ -69,7 +70,7 @@ def read_text(path: str | Path, what: str) -> str:
     Parameters
     ----------
     path : str or Path
-        A regular file, or a pipe that is open already.
+        A regular file, or a pipe that the shell has opened (`OPEN_ALREADY`).
     what : str
         Expected kind of file, for messages: "scenario file (TOML)".
 
@@ -96,7 +97,7 @@ def read_text(path: str | Path, what: str) -> str:
     if len(raw) > MOST_BYTES:
         raise InputError(f"{path}: has more than {format_bytes(MOST_BYTES)}; give the path of a {what}")
     form = form_of(raw)
-    # TOML may begin as a list of JSON does.
+    # A TOML table header ([[links]]) looks like the beginning of a JSON list.
     if form and not raw.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"["):
         raise InputError(f"{path}: is {form[0]}; give the path of a {what}")
     try:
@@ -106,14 +107,14 @@ def read_text(path: str | Path, what: str) -> str:
 
 
 def check_readable(path: str | Path, what: str, where: str) -> None:
-    """Refuse a file that cannot be read, before it is loaded by other means.
+    """Refuse a file that cannot be read, before another library or the import system loads it.
 
     Parameters
     ----------
     what : str
         Expected kind of file, as in `read_text`.
     where : str
-        Option or place that names it, put in front of the message.
+        Option or place that names the file, put in front of the message.
 
     Raises
     ------
@@ -128,7 +129,7 @@ def check_readable(path: str | Path, what: str, where: str) -> None:
 
 
 def with_kind(message: str, path: str | Path, what: str) -> str:
-    """Return the message about a file, with the expected kind of file if the suffix belongs to another one.
+    """Return the message about a file; name the expected kind of file if the suffix is that of another kind.
 
     Examples
     --------
@@ -166,7 +167,7 @@ def form_of(raw: bytes) -> tuple[str, str] | None:
     Returns
     -------
     tuple of str, or None
-        Kind of the file, and the step that makes it readable or an empty text; None if it may be a text.
+        Name of the kind, and how to make the file readable (empty if impossible); None if it may be a table or TOML.
 
     Examples
     --------
@@ -185,7 +186,7 @@ def unpacked(raw: bytes, most: int = MOST_BYTES) -> bytes:
     Raises
     ------
     ValueError
-        If it is damaged, or holds more than ``most`` bytes, of which no more are unpacked.
+        If the data are damaged, or have more than ``most`` bytes when decompressed; decompression stops there.
 
     Examples
     --------
@@ -217,9 +218,9 @@ def read_bytes(path: str | Path, what: str, most: int = MOST_BYTES, advice: str 
     what : str
         Expected kind of file, for messages.
     most : int
-        No more bytes than these are read.
+        Maximum size of the file [bytes].
     advice : str
-        Advice for a larger file; by default, to give a smaller one.
+        Advice in the message about a larger file; by default, to give a smaller one.
 
     Returns
     -------
@@ -240,12 +241,12 @@ def read_bytes(path: str | Path, what: str, most: int = MOST_BYTES, advice: str 
     return raw
 
 
-_is_closed: ContextVar[bool] = ContextVar("is_closed", default=False)
+_are_files_refused: ContextVar[bool] = ContextVar("is_closed", default=False)
 
 
 @contextmanager
 def no_files() -> Iterator[None]:
-    """Refuse every file that a text names while the block runs: the text is a stranger's.
+    """Refuse to open any file while the block runs: the scenario comes from an untrusted source, such as a request.
 
     Examples
     --------
@@ -254,11 +255,11 @@ def no_files() -> Iterator[None]:
     Traceback (most recent call last):
     elephan.errors.InputError: /etc/passwd: names a file, and none is read here; run it with the command line
     """
-    token = _is_closed.set(True)
+    token = _are_files_refused.set(True)
     try:
         yield
     finally:
-        _is_closed.reset(token)
+        _are_files_refused.reset(token)
 
 
 def open_regular(path: str | Path, what: str) -> BinaryIO:
@@ -278,7 +279,7 @@ def open_regular(path: str | Path, what: str) -> BinaryIO:
     InputError
         If it cannot be opened, or is a device or a named pipe.
     """
-    if _is_closed.get():
+    if _are_files_refused.get():
         raise InputError(f"{path!s}: names a file, and none is read here; run it with the command line")
     try:
         # Without O_NONBLOCK, opening a named pipe would wait for a process at its other end.
@@ -319,7 +320,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     Raises
     ------
     tomllib.TOMLDecodeError
-        If it is none, or is nested deeper or has longer numbers than Python reads.
+        If the text is not TOML, is nested too deeply, or has a number with too many digits for Python.
 
     Examples
     --------
@@ -363,7 +364,7 @@ def inline_toml(value: object) -> str:
     Raises
     ------
     TypeError
-        With the type that TOML does not have.
+        If TOML cannot represent the value; the message is the name of its type.
 
     Examples
     --------
@@ -378,7 +379,7 @@ def inline_toml(value: object) -> str:
     if isinstance(value, bool | str):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, int | float):
-        # Numbers of NumPy, too.
+        # This also converts numbers of NumPy.
         return repr(float(value) if isinstance(value, float) else int(value))
     raise TypeError(type(value).__name__)
 

@@ -1,8 +1,8 @@
 """Links of a scenario and the groups of flows on them, in numbers, as input of lint rules and models.
 
-A flow is taken to get an equal share of each link of its path, after the datagrams; its narrowest link is the one with
-the smallest share. That is coarse (RTTs differ, other flows may want less): it serves rules of thumb, and says which
-link limits which flow.
+Each flow is assumed to get an equal share of each link of its path, after subtraction of datagrams. Its narrowest link
+is the link with the smallest share. This assumption is coarse (RTTs differ, other flows may need less). It is used in
+rules of thumb, and to determine which link limits which flow.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ PS = 1e-12
 """A picosecond [s]: the unit of times in the canonical form."""
 
 DROP_TAIL = "drop-tail"
-"""Discipline that lets its buffer fill; the others act long before."""
+"""Discipline that drops only when its buffer is full; the others drop or mark earlier."""
 
 BULK = "bulk"
-"""Traffic that always has something to send."""
+"""Kind of traffic with unlimited data."""
 
 SORTS = ("transfer", "application", "session", "datagrams")
-"""Kinds of traffic in order of precedence: if there are several, only flows of the first kind count for fairness."""
+"""Sorts of traffic in order of precedence: if there are several, only flows of the first one count for fairness."""
 
 
 def counted_flows(facts: Sequence[Mapping[str, Any]]) -> int:
@@ -61,10 +61,10 @@ LINK_FACTS = (
     *("name", "delay_s", "discipline", "queue", "buffer_limit_packets", "buffer_limit_bytes"),
     *("flows", "background_flows"),
 )
-"""Facts of a link that are its attributes."""
+"""Facts of a link that become attributes of `NetworkLink`."""
 
 FLOW_FACTS = ("packet_bytes", "min_rtt_s", "mean_rtt_s", "max_rtt_s", "bdp_packets")
-"""Facts of the flows of a link that are its attributes; unknown where there are no flows."""
+"""Facts of a link's flows that become attributes of `NetworkLink`; NaN if the link has no flows."""
 
 
 @dataclass(frozen=True)
@@ -77,25 +77,25 @@ class NetworkLink:
         Position in the file.
     name : str
     members : int
-        Links of the array; 1 if it is none.
+        Number of links of the array; 1 for a single link.
     rate_bps : float [bit/s]
         Rate of each member.
     delay_s : float [s]
-        One way.
+        Propagation, one way.
     discipline : str
     queue : mapping
         The discipline's parameters as resolved, amounts as text.
     buffer_limit_packets : int or None [packets]
     buffer_limit_bytes : int or None [bytes]
-        None where the buffer is not limited in this unit.
+        None if the buffer is not limited in this unit.
     flows : int
-        Flows that a buffer is sized for: TCP flows that stay, else sessions, else datagrams; over all members.
+        Number of flows that a buffer is sized for, over all members: those of the first of `SORTS` on the link.
     background_flows : int
-        All others.
+        Number of all other flows.
     packet_bytes : float [bytes]
-        Mean over ``flows``; this and the next four are NaN where there are none.
+        Mean over ``flows``. This and the next four values are NaN if ``flows`` is 0.
     min_rtt_s, mean_rtt_s, max_rtt_s : float [s]
-        Their base RTTs.
+        Base RTTs of ``flows``.
     bdp_packets : float [packets]
         Rate x mean base RTT.
     datagrams_bps : float [bit/s]
@@ -103,15 +103,15 @@ class NetworkLink:
     arriving_bps : float [bit/s]
         Offered load of transfers that arrive at a stated rate or load, over all members.
     traffic : frozenset of str
-        Kinds of all that crosses it.
+        Kinds of all traffic that crosses the link.
     pool_bytes : float or None [bytes]
-        Capacity of the link's pool, which all its links share; None for a link without pool.
+        Capacity of the link's pool (memory that several links share); None for a link without pool.
     held_s : float [s]
-        Maximum time beyond the mean delay for which served packets are delayed: batches, steps, jitter, reordering.
+        Maximum delay of served packets in addition to the mean delay: batches, steps, jitter, reordering.
     rate : int or mapping, optional
         Rate as resolved: a number [bit/s], or a schedule.
     policer, reorder : mapping, str or None
-        ``rate_bps`` and ``burst_bytes`` of the bucket in front of each member's queue; how packets overtake others.
+        ``rate_bps`` and ``burst_bytes`` of the token bucket before each member's queue; how packets overtake others.
     """
 
     index: int
@@ -146,27 +146,27 @@ class NetworkLink:
 
     @cached_property
     def share_bps(self) -> float:
-        """Rate of a flow on one link of the array, after datagrams [bit/s]."""
-        # At least a hundredth: where datagrams offer too much, TCP still gets something.
+        """Rate of a TCP flow on one link of the array if all get equal shares of the rate left by datagrams [bit/s]."""
+        # At least a hundredth of the rate: TCP gets a small share even if datagrams exceed the rate.
         left = max(self.rate_bps - self.datagrams_bps / self.members, 0.01 * self.rate_bps)
         return left / self.flows_per_member
 
     @cached_property
     def buffer_packets(self) -> float | None:
-        """The buffer in packets of the flows' mean size; None if unlimited."""
+        """Buffer in packets of the flows' mean size; None if unlimited."""
         limit = self._buffer_bytes
         return None if limit is None else limit / self._packet_bytes
 
     @cached_property
     def most_waiting(self) -> float | None:
-        """Maximum packets of the flows' mean size that can wait, in buffer or pool; None if unlimited."""
+        """Maximum number of waiting packets of the flows' mean size, in buffer or pool; None if unlimited."""
         if self.buffer_packets is not None or self.pool_bytes is None:
             return self.buffer_packets
         return self.pool_bytes / self._packet_bytes
 
     @cached_property
     def drain_s(self) -> float | None:
-        """Time that a full buffer takes to drain [s]; None if unlimited."""
+        """Time to drain a full buffer [s]; None if it is unlimited."""
         limit = self._buffer_bytes
         return None if limit is None else 8 * limit / self.rate_bps
 
@@ -194,27 +194,27 @@ class FlowGroup:
     path, return_path : tuple of int
         Indices of the links that data crosses, and of those that ACKs cross; empty if nothing can delay an ACK.
     narrowest : NetworkLink
-        The link of its path where a flow's share is smallest.
+        The link of the path where a flow's share is smallest.
     traffic : str
-        Its kind, such as ``"bulk"``.
+        Kind of the traffic, such as ``"bulk"``.
     sort : str
         One of `SORTS`.
     offered_bps : float [bit/s]
-        Offered load of all its flows: datagrams, and transfers that arrive at a stated rate or load. 0 for others.
+        Offered load of all its flows, if they are datagrams or transfers that arrive at a stated rate or load; else 0.
     law, recovery : str
-        Empty of datagrams.
+        Names; empty for datagrams.
     control : mapping
-        The law with all its parameters and its ``slow_start``, as resolved. Empty of datagrams.
+        The law with all its parameters and its ``slow_start``, as resolved. Empty for datagrams.
     tcp : mapping
         The keys of ``tcp``, as resolved.
     packet_bytes : int [bytes]
     rtts_s : tuple of float [s]
-        Base RTTs: one for each flow; of flows that draw theirs, the ends of the range, or the mean.
+        Base RTTs: one for each flow; if they are random, the limits of the range, the listed values, or the mean.
     rtts_are_drawn : bool
     start_s : tuple of float [s]
         Earliest and latest start.
     stop_s : float or None [s]
-        When all are gone; None if they stay, or each for a time of its own.
+        Time when all flows have stopped; None if they do not stop, or if each has its own lifetime.
     access_rate_bps : float or None [bit/s]
         Rate of the sender's own link; None if unlimited.
     access_buffer : int or None [packets]
@@ -248,7 +248,7 @@ class FlowGroup:
 
     @property
     def is_tcp(self) -> bool:
-        """Whether the group responds to the network; datagrams do not."""
+        """Whether the flows use TCP, and not datagrams without congestion control."""
         return bool(self.law)
 
     @cached_property
@@ -258,15 +258,15 @@ class FlowGroup:
 
     @cached_property
     def bdp(self) -> float:
-        """Window of a flow that fills its share of its narrowest link [segments]."""
+        """Window with which a flow uses its share of its narrowest link, without a queue [segments]."""
         return self.narrowest.share_bps * self.rtt_s / 8 / self.packet_bytes
 
     @cached_property
     def window(self) -> float | None:
-        """Window of a flow when the link drops, with pipe and buffer full [segments]; None if the buffer is unlimited.
+        """Window of a flow that fills BDP and buffer, so that the link drops [segments]; None if unlimited.
 
-        For a discipline that acts before the buffer is full, only the pipe is counted. A policer that is slower than
-        the link has the pipe at its own rate and its burst in place of a buffer.
+        For a discipline that drops before the buffer is full, only the BDP is counted. For a policer that is slower
+        than the link, the BDP is that of its rate, and its burst replaces the buffer.
         """
         policer = self.narrowest.policer
         if policer is not None and policer["rate_bps"] < self.narrowest.rate_bps:
@@ -280,7 +280,7 @@ class FlowGroup:
 
     @property
     def is_held_by_access(self) -> bool:
-        """Whether the group's access is not faster than its share of the link."""
+        """Whether the access rate limits a flow: it does not exceed the flow's share of the narrowest link."""
         return self.access_rate_bps is not None and self.access_rate_bps <= self.narrowest.share_bps
 
     @property
@@ -294,7 +294,7 @@ class FlowGroup:
 
     @property
     def is_held_by_receiver(self) -> bool:
-        """Whether the receive window is smaller than the window at which the link drops."""
+        """Whether the receive window limits a flow: it is smaller than the window at which the link drops."""
         limit, window = self.receive_window, self.window
         return limit is not None and (window is None or limit < window)
 
@@ -306,11 +306,11 @@ class ScenarioTables:
     Parameters
     ----------
     written : mapping
-        The file, defaults not filled; empty where that cannot be known.
+        Keys of the file, without defaults; empty if Python cannot parse the file (TOML newer than 1.0).
     resolved : mapping
         The canonical form.
     met : mapping
-        Kinds of needs that the network meets, for each of its ``links`` and ``groups``.
+        Kinds of needs (requirements of keys and parameters) that are met, for each entry of ``links`` and ``groups``.
     """
 
     written: Mapping[str, Any]
@@ -328,12 +328,12 @@ class Network:
         Title for users, and origin for messages.
     duration_s, warmup_s : float [s]
     warmup_is_stated : bool
-        Whether the file says how long the warm-up is, and no rule found it.
+        Whether the file states the length of the warm-up; otherwise a pilot determines it.
     links : tuple of NetworkLink
     groups : tuple of FlowGroup
-        Both in the file's order.
+        Links and groups, both in the file's order.
     queue_with : callable
-        From the index of a link and another buffer [packets] to the parameters of its discipline as resolved with it.
+        Takes the index of a link and another buffer [packets]; returns its discipline's parameters with this buffer.
     tables : callable
         Returns the keys of the scenario.
 
@@ -395,17 +395,17 @@ class Network:
         return tuple(group for group in self.groups if link in group.path)
 
     def counted(self, link: int | None = None) -> tuple[bool, ...]:
-        """Return which groups count for fairness: those of TCP that stay, else applications, else sessions, else all.
+        """Return which groups count for fairness: those of the first of `SORTS` that occurs.
 
         Parameters
         ----------
         link : int, optional
-            Only groups that send data over this link count, of which there must be one.
+            Consider only groups that send data over this link; at least one must exist.
 
         Returns
         -------
         tuple of bool
-            One for each group.
+            One value for each group.
 
         Examples
         --------
@@ -432,9 +432,9 @@ def read_network(
     Parameters
     ----------
     facts, resolved : mapping
-        As `Scenario.facts` and `Scenario.resolved` have them.
+        Contents of `Scenario.facts` and `Scenario.resolved`.
     queue_with, tables : callable
-        As `Network` has them.
+        As in `Network`.
     """
     groups, forms = facts["groups"], resolved["flows"]
     offered = [_offered_bps(facts["links"], group, form) for group, form in zip(groups, forms, strict=True)]
@@ -473,7 +473,7 @@ def _link(
     pools: Sequence[Mapping[str, Any]],
     form: Mapping[str, Any],
 ) -> NetworkLink:
-    """Build a link from its facts and canonical form, given its groups and their offered loads [bit/s]."""
+    """Build a link from its facts and canonical form, and from its groups with their offered loads [bit/s]."""
     plain: dict[str, Any] = {name: fact[name] for name in LINK_FACTS}
     return NetworkLink(
         **plain | {name: _known(fact[name]) for name in FLOW_FACTS},
@@ -492,7 +492,7 @@ def _link(
 
 
 def _pool_bytes(pool: Mapping[str, Any], packet_bytes: float) -> float:
-    """Size of a pool [bytes], for packets of a given size if it is counted in packets."""
+    """Size of a pool [bytes]; a size in packets is converted with the given packet size."""
     if pool["size_bytes"] is not None:
         return float(pool["size_bytes"])
     return float(pool["size_packets"]) * (ANY_PACKET if math.isnan(packet_bytes) else packet_bytes)
@@ -539,7 +539,7 @@ def _group(
 
 
 def _offered_bps(links: Sequence[Mapping[str, Any]], fact: Mapping[str, Any], form: Mapping[str, Any]) -> float:
-    """Offered load of a group, whatever the network does [bit/s]."""
+    """Offered load of a group, which does not depend on the state of the network [bit/s]; 0 for other traffic."""
     traffic = form["traffic"]
     if fact["offered_bps"] is not None or fact["law"] is None:
         return float(fact["flows"] * (fact["offered_bps"] or 0.0))
@@ -556,14 +556,14 @@ def _rtts(
     links: Sequence[NetworkLink],
     link_forms: Sequence[Mapping[str, Any]],
 ) -> tuple[tuple[float, ...], bool]:
-    """Return the base RTTs of a group [s], and whether its flows draw theirs."""
+    """Return the base RTTs of a group as in `FlowGroup` [s], and whether they are random."""
     rtt, count = form["rtt"], int(fact["flows"])
     if rtt == "auto":
         there = sum(links[i].delay_s for i in fact["path"])
         back = sum(links[i].delay_s for i in fact["return"]) if fact["return"] else there
         access = form["access"].get("delay_ps", 0)
         crossed = [link_forms[i] for i in (*fact["path"], *fact["return"])]
-        # Serialisation is part of a round trip too.
+        # A variable rate changes the serialisation time, which is part of the RTT too.
         is_drawn = any(isinstance(link[key], dict) for link in crossed for key in ("delay_ps", "rate_bps"))
         varies = isinstance(access, dict) or is_drawn
         return (there + back + (0.0 if varies else 2 * access * PS),) * count, varies
@@ -591,7 +591,7 @@ def _start(form: Any, count: int) -> tuple[float, float]:
 
 
 def _stop(form: Any) -> float | None:
-    """Time when all flows have stopped [s]; None if they stay, or if each has a lifetime of its own."""
+    """Time when all flows have stopped [s]; None if they do not stop, or if each has its own lifetime."""
     if isinstance(form, dict):
         return float(form["between"][1] * PS) if "between" in form else None
     return None if form is None else float(form * PS)

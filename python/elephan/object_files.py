@@ -1,7 +1,7 @@
 """Congestion controls compiled for the Linux kernel, as named by ``control = { law = "bpf", object = "mine.bpf.o" }``.
 
-The file's bytes take the place of its name, as a data URL, so that a scenario is complete in itself and its identity is
-that of the bytes.
+The bytes of the file replace its name in the scenario, as a data URL. The scenario is then complete without the file,
+and its id depends on the bytes.
 
 *Source*: RFC 2397 (data URLs), RFC 4648 Section 4 (base64).
 """
@@ -42,7 +42,7 @@ def fill(mapping: dict[str, Any], folder: Path) -> bool:
     Raises
     ------
     ScenarioError
-        If a file cannot be read or is too large: the place, the file.
+        If a file cannot be read or is too large; the message names the place and the file.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def names_file(control: object) -> bool:
 
 
 def read(path: Path) -> str:
-    """Read an object and return it in the scenario's notation.
+    """Read an object and return it in the notation of scenario files.
 
     Parameters
     ----------
@@ -86,12 +86,12 @@ def read(path: Path) -> str:
     Returns
     -------
     str
-        A data URL with the file's name, which messages show.
+        A data URL, which includes the file's name for messages.
 
     Raises
     ------
     InputError
-        If it cannot be read, or has more than 1 MiB, of which no more are read.
+        If the file cannot be read, or is larger than 1 MiB.
     """
     import base64  # noqa: PLC0415 (needed by few, and start-up time is counted)
     from urllib.parse import quote  # noqa: PLC0415 (as above)

@@ -1,7 +1,7 @@
 """Congestion-control laws of users, written as Python classes or in shared libraries, and their declaration.
 
-A scenario says ``control = "mine"`` or ``control = { law = "mine", gain = 2 }``. Where the law is declared, the name
-gets the hash of its source beside it, which so becomes part of the identity of every run.
+A scenario names such a law with ``control = "mine"`` or ``control = { law = "mine", gain = 2 }``. If the law is
+declared, the hash of its source is added to the scenario, and so becomes part of the id of each result.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MODULE = "elephan_law_"
 """Prefix of the names of modules that `load` creates."""
 
 _loading = threading.Lock()
-"""Lock of the modules that `load` creates: replications run on several threads."""
+"""Lock for `load`: several threads must not create the same module at the same time."""
 
 LIBRARY_SUFFIX = ".so"
 """File name extension of shared libraries."""
@@ -55,11 +55,11 @@ class OwnLaw:
     name : str
     cls : type
     source : str
-        BLAKE3 of what `hashed` gives, hexadecimal.
+        BLAKE3 hash of the text that `hashed` returns, hexadecimal.
     wants_flow : bool
-        Whether its constructor has a parameter ``flow``.
+        Whether the constructor has a parameter ``flow``.
     on_ack, on_recovery_ack, on_loss, on_rtt_round, on_restart : bool
-        Which methods it has.
+        Whether the class has these methods.
     every_rtt, marks : bool
         Whether ``needs`` contains these names.
     """
@@ -79,7 +79,7 @@ class OwnLaw:
     """Names of the constructor's parameters; None if any are allowed."""
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        """Pickle the law as its file, or by the class."""
+        """Pickle the law by the name of its file if `load` has loaded it, otherwise by its class."""
         module = sys.modules.get(self.cls.__module__)
         if self.cls.__module__.startswith(_MODULE) and module is not None:
             return load, (f"{self.name}={module.__file__}:{self.cls.__name__}",)
@@ -88,7 +88,7 @@ class OwnLaw:
 
 @dataclass(frozen=True)
 class LibraryLaw:
-    """A declared law of a shared library, and its name.
+    """A declared law: a law in a shared library and its name in scenarios.
 
     Made by `library_law`.
 
@@ -100,7 +100,7 @@ class LibraryLaw:
     law : str
         Name of the law in the library.
     source : str
-        BLAKE3 of the library's bytes and of the law's name in it, hexadecimal.
+        BLAKE3 hash of the library's bytes and of the law's name in it, hexadecimal.
     parameters : tuple of str
     """
 
@@ -111,13 +111,14 @@ class LibraryLaw:
     parameters: tuple[str, ...] = field(default=(), compare=False)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        """Pickle the law as its file."""
+        """Pickle the law by the name of its file."""
         return library_law, (self.name, self.file, self.law)
 
 
 AnyOwnLaw: TypeAlias = OwnLaw | LibraryLaw
 
-# A law as `laws` takes it: a class, or the path of a shared library, with `:LAW` behind it if that has several.
+# A law as the parameter `laws` takes it: a class, or the path of a shared library, followed by `:LAW` if the library
+# has several laws.
 LawSource: TypeAlias = type | str | Path | OwnLaw | LibraryLaw
 
 
@@ -127,11 +128,11 @@ def library_law(name: str, file: str | Path, law: str = "") -> LibraryLaw:
     Parameters
     ----------
     name : str
-        As scenarios call the law.
+        Name of the law in scenarios.
     file : str or Path
-        Such as ``target/release/libmine.so``.
+        The library, such as ``target/release/libmine.so``.
     law : str, optional
-        Name of the law in the library; needed if it has several.
+        Name of the law in the library; needed if the library has several.
 
     Returns
     -------
@@ -140,8 +141,8 @@ def library_law(name: str, file: str | Path, law: str = "") -> LibraryLaw:
     Raises
     ------
     InputError
-        If the name cannot be one, if there is no such file or law, or if the library is for another machine or another
-        version of elephan.
+        If the name is invalid, if the file or the law does not exist, or if the library is for another machine or
+        another version of elephan.
     """
     where = f"law {name}"
     _check_name(name)
@@ -174,7 +175,7 @@ def own_law(name: str, cls: Any) -> OwnLaw:
     Parameters
     ----------
     name : str
-        As scenarios call it.
+        Name of the law in scenarios.
     cls : type
 
     Returns
@@ -184,8 +185,8 @@ def own_law(name: str, cls: Any) -> OwnLaw:
     Raises
     ------
     InputError
-        If the name is one of elephan's, if it is not a class or has no method to call, if it shares data between flows,
-        or has neither source nor ``version``.
+        If the name is invalid, or if `cls` is not a class, has no hook method, shares data between flows, or has
+        neither source nor ``version``.
 
     Examples
     --------
@@ -221,8 +222,8 @@ def own_law(name: str, cls: Any) -> OwnLaw:
 def hashed(cls: type, where: str = "law") -> str:
     """Return the text that is hashed: the source of the class and of its base classes, and its ``version``.
 
-    Not included: functions, modules and constants outside of these classes that they use. If these change, the class
-    needs a new ``version``. Parameters are part of the scenario.
+    The text does not include functions, modules and constants outside of these classes. If one of them changes, the
+    class needs a new ``version``. Parameters are not included either, because they are part of the scenario.
 
     Parameters
     ----------
@@ -269,7 +270,10 @@ def _parameters(cls: type) -> tuple[tuple[str, ...] | None, bool]:
 
 
 def _check_shared(where: str, cls: type) -> None:
-    """Refuse mutable class attributes, which all flows would share; each flow has an instance of its own."""
+    """Refuse mutable class attributes and changes of global variables.
+
+    All flows would share such data, although each flow has its own instance.
+    """
     for each in cls.__mro__:
         if each.__module__ == "builtins":
             continue
@@ -304,7 +308,7 @@ def load(text: str) -> AnyOwnLaw:
     Raises
     ------
     InputError
-        If it has another form, if there is no such file or class in it, or the file cannot be run.
+        If the text has another form, if the file or the class in it does not exist, or if running the file fails.
     """
     name, _, rest = text.partition("=")
     file, _, cls = rest.rpartition(":")
@@ -314,7 +318,8 @@ def load(text: str) -> AnyOwnLaw:
         raise InputError(f'--law: must be NAME=FILE.py:CLASS or NAME=FILE.so, such as mine=mine.py:Mine, not "{text}"')
     path = Path(file)
     check_readable(file, "Python file with a class", f"--law {name}")
-    # Each file once: two laws of one file share their module. It is in `sys.modules` before it is complete.
+    # Each file is run only once, so two laws of one file share a module. The lock is needed because the module is in
+    # `sys.modules` before the file has been run completely.
     with _loading:
         found = getattr(_module_of(name, path), cls, None)
     if not isinstance(found, type):
@@ -356,14 +361,14 @@ def declared(laws: Mapping[str, LawSource] | None) -> Iterator[None]:
     Parameters
     ----------
     laws : mapping of str to class or path, optional
-        A path is that of a shared library, with ``:LAW`` behind it if that has several.
+        A path is that of a shared library, followed by ``:LAW`` if the library has several laws.
 
     Raises
     ------
     InputError
-        If `laws` is not a mapping, and as `own_law` and `library_law`.
+        If `laws` is not a mapping, or for the reasons of `own_law` and `library_law`.
     """
-    before = _declared.set({**here(), **_looked_at(laws)})
+    before = _declared.set({**here(), **_inspected(laws)})
     try:
         yield
     finally:
@@ -371,7 +376,7 @@ def declared(laws: Mapping[str, LawSource] | None) -> Iterator[None]:
 
 
 def declare(texts: Sequence[str]) -> None:
-    """Declare laws, as ``--law`` names them, for the rest of this process, in place of all earlier ones.
+    """Declare the laws of ``--law`` options for the rest of this process; they replace all earlier declarations.
 
     Parameters
     ----------
@@ -380,7 +385,7 @@ def declare(texts: Sequence[str]) -> None:
     Raises
     ------
     InputError
-        As `load`, or if a name is given twice.
+        For the reasons of `load`, or if a name is given twice.
     """
     found: dict[str, AnyOwnLaw] = {}
     for text in texts:
@@ -397,11 +402,11 @@ def check_used(names: Iterable[str], used: Iterable[Iterable[str]], option: str 
     Parameters
     ----------
     names : iterable of str
-        The declared laws.
+        Names of the declared laws.
     used : iterable of iterable of str
-        The laws of what is run, scenario by scenario; looked at until each law was seen.
+        For each scenario that is run, the names of its laws. Reading stops when all declared laws were found.
     option : str
-        Named in the message.
+        Name of the option or parameter, for the message.
 
     Raises
     ------
@@ -418,14 +423,14 @@ def check_used(names: Iterable[str], used: Iterable[Iterable[str]], option: str 
         raise InputError(f"{option} {name}: nothing uses it; set flows[0].control={name}, or leave it out")
 
 
-def _looked_at(laws: Mapping[str, LawSource] | None) -> dict[str, AnyOwnLaw]:
+def _inspected(laws: Mapping[str, LawSource] | None) -> dict[str, AnyOwnLaw]:
     given: object = laws
     if not isinstance(given, Mapping | None):
         raise InputError(f"laws: must be {{NAME: CLASS}}, not {laws!r}")
-    return {name: _looked_at_one(name, law) for name, law in (laws or {}).items()}
+    return {name: _inspected_one(name, law) for name, law in (laws or {}).items()}
 
 
-def _looked_at_one(name: str, law: LawSource) -> AnyOwnLaw:
+def _inspected_one(name: str, law: LawSource) -> AnyOwnLaw:
     if isinstance(law, OwnLaw | LibraryLaw):
         return law
     return _library_of(name, str(law)) if isinstance(law, str | Path) else own_law(name, law)
@@ -438,7 +443,7 @@ def _library_of(name: str, place: str) -> LibraryLaw:
 
 
 def class_state(laws: Mapping[str, AnyOwnLaw]) -> dict[tuple[str, str], object]:
-    """Return the state of the law classes, to detect changes during a run."""
+    """Return the attributes of the law classes, to detect changes during a run."""
     classes = [law for law in laws.values() if isinstance(law, OwnLaw)]
     return {(law.name, key): value for law in classes for key, value in vars(law.cls).items()}
 
@@ -449,7 +454,7 @@ def check_state(laws: Mapping[str, AnyOwnLaw], before: Mapping[tuple[str, str], 
     Raises
     ------
     LawError
-        If one has: flows share it, so that results would depend on which runs first.
+        If a class has changed. All flows share it, so results would depend on the order in which flows run.
     """
     after = class_state(laws)
     for name, key in sorted(before.keys() | after.keys()):
@@ -475,12 +480,12 @@ def failure(law: AnyOwnLaw, method: str, error: BaseException | None, reason: st
     error : exception, optional
         Exception that the method raised.
     reason : str, optional
-        Error of the window that it returned; for a library, the complete description.
+        Why the window that the law set is invalid; for a library, the complete description of the error.
 
     Returns
     -------
     LawError
-        Or the exception itself, if it ends the program.
+        Or `error` itself if it is not an `Exception` (such as `KeyboardInterrupt`).
     """
     if error is not None and not isinstance(error, Exception):
         return error
@@ -503,7 +508,7 @@ def failure(law: AnyOwnLaw, method: str, error: BaseException | None, reason: st
 
 
 def _line(error: BaseException, file: Path | None) -> str:
-    """Return the last line of a file in an exception's traceback."""
+    """Return the number of the last line of a file in an exception's traceback, as text for a message."""
     if isinstance(error, SyntaxError):
         return f", line {error.lineno}"
     frames = reversed(traceback.extract_tb(error.__traceback__))
@@ -533,7 +538,7 @@ def fill(mapping: dict[str, Any], laws: Mapping[str, AnyOwnLaw]) -> bool:
     Raises
     ------
     InputError
-        If a law has no such parameter, or takes numbers alone.
+        If a law does not have one of the parameters, or if a parameter of a library law is not a number.
     """
     groups = mapping.get("flows")
     changed = False

@@ -29,9 +29,9 @@ OF_YOUR_OWN = (
 """End of the message about an unknown law without a similar known one."""
 
 _BUFFER = re.compile(r'"buffer":\{"(bytes|packets)":(\d+)\}')
-"""A link's buffer in a canonical form; in a text of it, such as the title, quotes have a backslash."""
+"""Pattern of a link's buffer in a canonical form. It cannot match within a title, where quotes have a backslash."""
 
-_NEARLY_A_LAW = re.compile(r'unknown law "([^"]*)"; available')
+_UNKNOWN_LAW = re.compile(r'unknown law "([^"]*)"; available')
 
 STATED, AUTO = "stated", "auto"
 """Values of `Scenario.warmup_rule`: the file states the warm-up, or it is still to be determined."""
@@ -53,10 +53,10 @@ class Scenario:
     origin : str
         Source of the text, for messages.
     warmup_rule : str
-        Rule for the warm-up: ``"stated"`` in the file, ``"auto"`` if a pilot has still to determine it (the canonical
-        form then has none yet; see `elephan.runs.warmup`), or the rule that determined it.
+        Rule for the warm-up: ``"stated"`` if the file states it, ``"auto"`` if a pilot must still determine it (then
+        the canonical form has no warm-up yet; see `elephan.runs.warmup`), or the rule that has determined it.
     laws : mapping of str to OwnLaw or LibraryLaw
-        The laws in Python that it may name.
+        The user's laws that the scenario may name.
 
     Examples
     --------
@@ -90,10 +90,10 @@ class Scenario:
         origin : str
             Put in front of messages.
         folder : str or Path
-            Folder for relative names of files of flows and of traces; the working directory by default. The contents of
-            these files replace their names.
+            Folder for relative names of files (of flows, traces, BPF objects); the working directory by default. The
+            contents of these files replace their names.
         laws : mapping of str to class or path, optional
-            Laws in Python that the scenario and its changed copies may name, as `elephan.run` takes them.
+            Your own laws that the scenario and its changed copies may name, as in `elephan.run`.
 
         Returns
         -------
@@ -102,7 +102,7 @@ class Scenario:
         Raises
         ------
         ScenarioError
-            The first thing wrong, in one line that names the place.
+            The first error, in one line that names the place.
         InputError
             If one of the laws cannot be declared.
 
@@ -141,7 +141,7 @@ class Scenario:
         Raises
         ------
         ScenarioError
-            If the file cannot be opened, or what is wrong in it.
+            If the file cannot be opened or is invalid.
         """
         what = "scenario file (TOML)"
         with own_laws.declared(laws):
@@ -171,7 +171,7 @@ class Scenario:
         Raises
         ------
         ScenarioError
-            The first thing wrong, in one line that names the place.
+            The first error, in one line that names the place.
 
         Examples
         --------
@@ -183,13 +183,13 @@ class Scenario:
 
     @classmethod
     def from_any(cls, source: Scenario | Path | str, laws: Mapping[str, LawSource] | None = None) -> Scenario:
-        """Return a scenario, read from its file unless it is one already.
+        """Return a scenario: read it from its file, or return `source` if it is a `Scenario` already.
 
         Parameters
         ----------
         source : Scenario or path
         laws : mapping of str to class or path, optional
-            Laws of yours that it uses, as `elephan.run` takes them.
+            Your own laws that the scenario uses, as in `elephan.run`.
 
         Returns
         -------
@@ -198,7 +198,7 @@ class Scenario:
         Raises
         ------
         InputError
-            As `from_file`, or if it does not use a law.
+            For the reasons of `from_file`, or if the scenario does not use one of `laws`.
 
         Examples
         --------
@@ -230,13 +230,13 @@ class Scenario:
         ----------
         changes : mapping of str to value, optional
             Places as in messages (``links[0].buffer``; a link or group may be called by its name, ``links[core].rate``)
-            and what the file would hold there, or an entry of the catalogue. Tables in between are made where they are
-            missing.
+            and the new values: as in the file, or an entry of the catalogue. Missing tables on the way to a place are
+            created.
         laws : mapping of str to class or path, optional
-            Laws in Python that the copy may name, besides those of this scenario.
+            Your own laws that the copy may name, besides those of this scenario.
         **top : value
-            Keys at the top of the file: ``seed``, ``replications``, ``duration``, ``warmup``, ``title``… What is None
-            stays as the file has it.
+            Keys at the top of the file: ``seed``, ``replications``, ``duration``, ``warmup``, ``title``… None leaves a
+            key unchanged.
 
         Returns
         -------
@@ -246,7 +246,7 @@ class Scenario:
         Raises
         ------
         ScenarioError
-            If there is no such place, or the result is not a scenario.
+            If a place does not exist, or the result is not a valid scenario.
 
         Examples
         --------
@@ -260,7 +260,7 @@ class Scenario:
         if not new and not laws:
             return self
         mapping = dict(self.source)
-        # Copied where it changes; the rest is only read.
+        # Copy only the top-level keys that change; the others are only read.
         for key in top_keys(new) & mapping.keys():
             mapping[key] = copy.deepcopy(mapping[key])
         for place, value in new.items():
@@ -275,7 +275,7 @@ class Scenario:
         return changed._with_rule(self.warmup_rule)
 
     def with_buffer(self, link: int, packets: int) -> Scenario:
-        """Return a copy with another buffer of a link [packets], in bytes if this one's buffer is in bytes.
+        """Return a copy with another buffer of a link [packets]; it is converted to bytes if the old one is in bytes.
 
         Parameters that the discipline derives from the buffer are adjusted.
 
@@ -289,7 +289,7 @@ class Scenario:
             amount, unit = round(packets * facts["packet_bytes"]), "bytes"
         place, value = f"links[{link}].buffer", f"{amount} {unit.replace('bytes', 'B')}"
         held = list(_BUFFER.finditer(self.canonical))
-        # Drop-tail derives nothing from the buffer, so that the canonical form differs in this number alone.
+        # Drop-tail derives no parameters from the buffer, so only this number of the canonical form changes.
         if facts["discipline"] != "drop-tail" or len(held) != len(self.links) or held[link][1] != unit or amount < 1:
             return self.replace({place: value})
         assign(mapping := {**self.source, "links": copy.deepcopy(self.source["links"])}, place, value)
@@ -323,7 +323,7 @@ class Scenario:
         Returns
         -------
         Scenario
-            This one.
+            This scenario.
         """
         vars(self).update(id=name, described=described)
         return self
@@ -339,7 +339,7 @@ class Scenario:
         Raises
         ------
         ScenarioError
-            If the text uses TOML newer than 1.0, which cannot be edited here.
+            If the text uses TOML newer than 1.0, which Python cannot parse.
         """
         try:
             return parse_toml(self.text)
@@ -369,7 +369,7 @@ class Scenario:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """Derived facts: of each link n, mean RTT, BDP and buffer; of each group law, flows and packet size."""
+        """Derived facts of links (such as flows, mean RTT, BDP, buffer) and groups (such as law, packet size)."""
         return dict(json.loads(self.described))
 
     @cached_property
@@ -390,11 +390,11 @@ class Scenario:
 
     @cached_property
     def _known_tables(self) -> ScenarioTables:
-        """Keys as written, keys as resolved, and the needs of keys and parameters that the network meets."""
+        """Keys as written, keys as resolved, and the met needs (requirements) of keys and parameters."""
         try:
             written = self.source
         except ScenarioError:
-            written = {}  # TOML newer than 1.0 cannot be read here.
+            written = {}  # Python cannot parse TOML newer than 1.0.
         return ScenarioTables(written, self.resolved, json.loads(_native.needs_met(self.canonical)))
 
     def _queue_with(self, link: int, packets: float) -> dict[str, Any]:
@@ -478,7 +478,7 @@ class Scenario:
         Raises
         ------
         ScenarioError
-            If there is no such link.
+            If the link does not exist.
 
         Examples
         --------
@@ -524,8 +524,8 @@ start  = { from = "0 s", to = "0.1 s" }
 
 
 def _with_own(message: str, laws: Mapping[str, AnyOwnLaw]) -> str:
-    """Return a message about an unknown law with the nearest declared one, or with how to declare one."""
-    unknown = _NEARLY_A_LAW.search(message)
+    """Add to a message about an unknown law the most similar declared law, or how to declare one."""
+    unknown = _UNKNOWN_LAW.search(message)
     if unknown is None:
         return message
     near = nearest(unknown[1], laws)
@@ -533,7 +533,7 @@ def _with_own(message: str, laws: Mapping[str, AnyOwnLaw]) -> str:
 
 
 def _parsed(text: str) -> dict[str, Any] | None:
-    """Return the file as a mapping; None if it is no TOML, of which the parser in Rust says what is wrong."""
+    """Return the file as a mapping; None if Python cannot parse it (the parser in Rust then reports any error)."""
     try:
         return parse_toml(text)
     except tomllib.TOMLDecodeError:
@@ -541,7 +541,7 @@ def _parsed(text: str) -> dict[str, Any] | None:
 
 
 def _with_files(text: str, folder: Path) -> str:
-    """Return the text with the contents of the files that it names; without its comments, if it names any."""
+    """Return the text with the contents of the files that it names; if it names any, comments are lost."""
     kinds = [kind for kind in (flow_files, trace_files, object_files) if kind.KEY in text]
     mapping = _parsed(text) if kinds else None
     if mapping is None:
@@ -551,7 +551,7 @@ def _with_files(text: str, folder: Path) -> str:
 
 
 def _without_auto(text: str) -> str | None:
-    """Return the text without ``warmup = "auto"``; None if it has no such line."""
+    """Return the text without ``warmup = "auto"``; None if the warm-up is not ``"auto"``."""
     mapping = _parsed(text) if AUTO in text else None
     if mapping is None or mapping.get("warmup") != AUTO:
         return None
@@ -570,7 +570,7 @@ def _with_sources(text: str, laws: Mapping[str, AnyOwnLaw]) -> str:
         except ScenarioError as refused:
             if any(f'unknown law "{name}"' in str(refused) for name in laws):
                 raise ScenarioError(f"to name a law of your own, the file must be TOML 1.0: {error}") from None
-        return text  # As above.
+        return text  # The parser in Rust reports the error, if any.
     try:
         return _to_toml(mapping, "control") if own_laws.fill(mapping, laws) else text
     except ScenarioError:

@@ -1,7 +1,7 @@
 """Rates and delays of links from files: traces in mahimahi's format, and .csv tables of times and rates or delays.
 
-Source: mahimahi (Netravali et al., USENIX ATC 2015): each line is a time in whole milliseconds at which 1504 bytes may
-leave.
+Source: mahimahi (Netravali et al., USENIX ATC 2015). Each line is an opportunity: a time in whole milliseconds at which
+1504 bytes may leave.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _WHAT = {
 
 
 LEAST_BPS = 1000.0
-"""Smallest rate of a link besides 0 [bit/s]."""
+"""Smallest rate of a link other than 0 [bit/s]."""
 
 
 class Column(NamedTuple):
-    """A column of a table: its name, its largest value, and its notation in a scenario."""
+    """A column of a table: its name, its largest permitted value, and the function that writes values in scenarios."""
 
     name: str
     most: float
@@ -104,7 +104,7 @@ def fill(mapping: dict[str, Any], folder: Path) -> bool:
 
 
 def _check_whole(held: Mapping[str, Any], table: Mapping[str, Any], place: str, name: str) -> None:
-    """Refuse a period that ends before the trace, and a trace that ends in an outage, by the names in the file."""
+    """Refuse a period that is not longer than the trace, and a trace without period that ends with a rate of 0."""
     steps = held.get("steps")
     if not steps:
         return
@@ -113,7 +113,7 @@ def _check_whole(held: Mapping[str, Any], table: Mapping[str, Any], place: str, 
         try:
             length = seconds(period)
         except UnitError:
-            return  # The reader of the scenario says what is wrong with it.
+            return  # The parser of the scenario reports the invalid period.
         last = seconds(steps[-1][0])
         if length <= last:
             raise ScenarioError(
@@ -135,8 +135,9 @@ def read(path: Path, key: str = "rate") -> dict[str, Any]:
     Parameters
     ----------
     path : Path
-        A ``.csv`` with a header and the columns ``time_s`` [s], in order from 0, and ``rate_bps`` [bit/s] or
-        ``delay_s`` [s]; of a rate, any other file is in mahimahi's format. Either may be packed by gzip (``.gz``).
+        A ``.csv`` file with a header and the columns ``time_s`` [s], ascending from 0, and ``rate_bps`` [bit/s] or
+        ``delay_s`` [s]. For rates, files with another suffix are read in mahimahi's format. Both may be compressed with
+        gzip (``.gz``).
     key : {"rate", "delay"}
 
     Returns
@@ -147,7 +148,7 @@ def read(path: Path, key: str = "rate") -> dict[str, Any]:
     Raises
     ------
     InputError
-        The error and its line. At most 64 MiB are read.
+        If the trace is invalid or larger than 64 MiB; the message names the line.
     """
     raw = read_trace(path, _WHAT[key])
     try:
@@ -164,7 +165,7 @@ def read_trace(path: Path, what: str = "trace") -> bytes:
     Raises
     ------
     InputError
-        If it cannot be read, is too large, or is a file of another kind: which one.
+        If it cannot be read, is too large, or is a file of another kind, which the message names.
     """
     raw = read_bytes(path, what)
     try:
@@ -203,19 +204,19 @@ def opportunity_times(raw: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     Parameters
     ----------
     raw : bytes
-        A byte order mark, blanks around a time and blank last lines are passed over.
+        A byte order mark, blanks around a time and blank lines at the end are ignored.
 
     Returns
     -------
     times : array of int, shape (times,) [ms]
         Distinct times in ascending order.
     counts : array of int, shape (times,)
-        Multiplicity of each time.
+        Number of lines with each time.
 
     Raises
     ------
     ValueError
-        The error and its line.
+        If the trace is invalid; the message names the line.
     """
     import numpy as np  # noqa: PLC0415 (slow to import; few scenarios need it)
 
@@ -251,7 +252,7 @@ def opportunity_times(raw: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def table_rows(text: str, mark: str = ",") -> Iterator[tuple[int, list[str]]]:
-    r"""Yield the rows of a table, including the header, by the rules common to all readers.
+    r"""Yield the rows of a table, including the header, by the rules that all readers of tables share.
 
     Parameters
     ----------
@@ -263,12 +264,12 @@ def table_rows(text: str, mark: str = ",") -> Iterator[tuple[int, list[str]]]:
     Yields
     ------
     tuple of int and list of str
-        The line in the file, and its fields without the blanks around them; blank lines are passed over.
+        Number of the line in the file, and its fields without the blanks around them. Blank lines are skipped.
 
     Raises
     ------
     ValueError
-        If its quotes are wrong, or a row has not as many fields as the first.
+        If quotes are wrong, or a row has another number of fields than the first.
 
     Examples
     --------
@@ -291,7 +292,7 @@ def table_rows(text: str, mark: str = ",") -> Iterator[tuple[int, list[str]]]:
 
 
 def _steps(raw: bytes, value: Column) -> list[list[str]]:
-    """Return the rows of a table, as times and the values from then on."""
+    """Return the rows of a table in the notation of scenarios: times, and the value from each time on."""
     rows = table_rows(decoded(raw))
     _, header = next(rows, (0, []))
     if any(header.count(name) != 1 for name in (_TIME, value.name)):
@@ -332,10 +333,10 @@ def _number(line: int, limit: tuple[str, float], text: str) -> float:
 
 
 def column_mark(text: str) -> str:
-    """Find the mark between the columns of a table; a blank stands for any number of blanks."""
+    """Return the separator of the columns of a table; a blank means one or more blanks or tabs."""
     first = text.strip("\n").partition("\n")[0]
     _, names = next(table_rows(first), (0, []))
-    # A link reads commas only: where they give it its columns, other marks belong to names.
+    # A link accepts only commas. If a header separated by commas has its column, other separators belong to names.
     if "time_s" in names:
         return ","
     mark = max(",;\t", key=first.count)
@@ -343,7 +344,10 @@ def column_mark(text: str) -> str:
 
 
 def blank_rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield rows whose columns stand between blanks, without lines after a #; such a first line may be the header."""
+    """Yield the rows of a table whose columns are separated by blanks.
+
+    Lines that begin with # are skipped, but such a first line may be the header.
+    """
     lines = [(i, line.split()) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
     rows = [(i, fields) for i, fields in lines if not fields[0].startswith("#")]
     if lines and lines[0][1][0].startswith("#") and rows:
@@ -352,7 +356,7 @@ def blank_rows(text: str) -> Iterator[tuple[int, list[str]]]:
             yield lines[0][0], names
     width = len(rows[-1][1]) if rows else 0
     for i, fields in rows:
-        # A header has one name for a time that a blank parts.
+        # A header may have fewer fields: one name for a time that contains a blank.
         is_header = i == rows[0][0] and not any(map(is_number, fields))
         if len(fields) != width and not is_header:
             raise ValueError(f"line {i}: has {count(len(fields), 'field')}, not {width}")

@@ -1,10 +1,10 @@
-"""Types of the JSON document of the causes of idle time, as `elephan.results.documents` has those of runs."""
+"""Types of the JSON document of the causes of idle time; the types for runs are in `elephan.results.documents`."""
 
 from typing import TypedDict
 
 
 class ChargeDocument(TypedDict):
-    """Idle time that is charged to one cause; times are null where that is a limit of the senders, and no event."""
+    """Idle time that is charged to one cause; times are null if the cause is a limit of the senders, not an event."""
 
     cause: str
     from_s: float | None
@@ -19,7 +19,7 @@ class ChargeDocument(TypedDict):
 
 
 class WaitDocument(TypedDict):
-    """Waiting time of packets by what limited their senders; the group of ACKs is empty."""
+    """Waiting time of packets of a group, by the limit of their senders; for ACKs the group is empty."""
 
     group: str
     limit: str
@@ -27,7 +27,7 @@ class WaitDocument(TypedDict):
 
 
 class PeriodDocument(TypedDict):
-    """A period with idle time: charged to events by their time, and the rest by limits of the senders."""
+    """A period with idle time: the time charged to events, by the events' times, and the rest, by limits of senders."""
 
     from_s: float
     to_s: float

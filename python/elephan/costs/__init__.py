@@ -1,6 +1,6 @@
 """Estimated cost of a run, before it starts: packets, processor time, peak memory, bytes written.
 
-The estimate is made of the scenario and of the machine's measured speed; nothing of the scenario is simulated.
+The estimate is computed from the scenario and the machine's measured speed; the scenario is not simulated.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FACTORS = {"packets": 2.5, "cpu_s": 3.5, "memory_bytes": 1.25}
 the speed workloads, `scenarios/`, and random ones of all laws, recoveries, disciplines and kinds of traffic."""
 
 PILOT = 1
-"""Number of replications that determine an automatic warm-up."""
+"""Number of replications that are added for the pilot, which determines an automatic warm-up."""
 
 
 @dataclass(frozen=True)
@@ -50,19 +50,20 @@ class RunEstimate:
     ----------
     title : str
     replications, workers : int
-        Runs, and how many of them at once.
+        Number of replications, and how many of them run at the same time.
     packets : float [packets]
-        Data packets sent, all replications together.
+        Data packets sent in all replications together.
     cpu_s : float [s]
-        Processor time, all replications together.
+        Processor time of all replications together.
     wall_s : float [s]
-        Time on the clock, if the workers have a core each.
+        Elapsed time, if each worker has its own core.
     memory_bytes : float [bytes]
-        At the peak, the interpreter included.
+        Peak memory, including the interpreter.
     parts_bytes : mapping of str to float [bytes]
         Memory by component.
     written_bytes : float [bytes]
-        Into the folder of ``--out``, without pictures; roughly, as columns are compressed.
+        Size of the files in the folder of ``--out``, without figures. It is a rough estimate, because columns are
+        compressed.
     available : AvailableMemory or None
         Available memory; None if the system does not report it.
 
@@ -86,7 +87,7 @@ class RunEstimate:
     available: AvailableMemory | None
 
     def refusal(self) -> str:
-        """Reason why the run cannot run here, in one line; empty if it can."""
+        """Reason why the run does not fit into the available memory, in one line; empty if it fits."""
         return too_much(self.memory_bytes, self.available, self.parts_bytes)
 
     def to_json(self) -> dict[str, Any]:
@@ -101,22 +102,22 @@ def estimate(
     workers: int | None = None,
     series: bool = False,
 ) -> RunEstimate:
-    """Estimate the packets, processor time, memory and bytes written of a run. Nothing is simulated.
+    """Estimate the packets, processor time, memory and bytes written of a run. The scenario is not simulated.
 
     Parameters
     ----------
     scenario : Scenario or path
     replications : int, optional
-        Instead of what the file says.
+        Number of replications, instead of the file's.
     workers : int, optional
-        Replications at once; as many as there are cores by default.
+        Number of replications that run at the same time; by default the number of cores.
     series : bool
-        The sampled cwnd, srtt and backlog are kept, as ``--out`` does.
+        Whether samples of cwnd, srtt and backlog are kept, as with ``--out``.
 
     Returns
     -------
     RunEstimate
-        Right within the factors of `FACTORS`, mostly.
+        Mostly right within the factors of `FACTORS`.
 
     Raises
     ------
@@ -158,7 +159,7 @@ class SweepEstimate:
     ----------
     title : str
     points, workers : int
-        Points, and how many of them at once.
+        Number of points, and how many of them run at the same time.
     packets, cpu_s, wall_s, memory_bytes, parts_bytes, written_bytes, available
         As for `RunEstimate`. Memory is that of the largest points that run at the same time.
     """
@@ -175,7 +176,7 @@ class SweepEstimate:
     available: AvailableMemory | None
 
     def refusal(self) -> str:
-        """Reason why the points cannot run here, in one line; empty if they can."""
+        """Reason why the points do not fit into the available memory, in one line; empty if they fit."""
         return too_much(self.memory_bytes, self.available, self.parts_bytes)
 
     def to_json(self) -> dict[str, Any]:
@@ -186,16 +187,16 @@ class SweepEstimate:
 def estimate_points(
     title: str, scenarios: Iterable[Scenario], *, workers: int | None = None, series: bool = False
 ) -> SweepEstimate:
-    """Estimate the cost of several scenarios run as a sweep: each in one thread, several at once.
+    """Estimate the cost of several scenarios run as a sweep: each in one thread, several at the same time.
 
     Parameters
     ----------
     title : str
     scenarios : iterable of Scenario
     workers : int, optional
-        As many as there are cores by default.
+        Number of points that run at the same time; by default the number of cores.
     series : bool
-        The sampled cwnd, srtt and backlog are kept.
+        Whether samples of cwnd, srtt and backlog are kept.
 
     Returns
     -------
@@ -267,7 +268,7 @@ def _written(network: Network, traffic: ExpectedTraffic, runs: int) -> float:
     document = 1500.0 + 1900.0 * len(network.links) + 1000.0 * len(network.groups)
     rows = runs * flows
     columns = 5800.0 + 60.0 * min(rows, 50) + 8.0 * rows + 60.0 * runs * len(network.links)
-    # A byte for each value: windows that hardly move take less, those of fast flows three. A flow has six values:
-    # counters that grow take two bytes, and those that stay none.
+    # Samples take about a byte per value after compression. Windows take less if they hardly change, and three bytes
+    # for fast flows. A flow has six values; growing counters take two bytes, constant ones none.
     series = 3400.0 + samples * (4.5 * flows + 2.0 * len(network.links))
     return document + columns + series + 10.0 * sum(recorded(network, traffic).values())

@@ -1,4 +1,4 @@
-"""Memory available to this process: the minimum over its cgroups, its address-space limit and the machine.
+"""Memory available to this process: the minimum over its cgroups, its address-space limit and the machine's memory.
 
 Source: Linux, Documentation/admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst, filesystems/proc.rst; setrlimit(2).
 """
@@ -15,15 +15,16 @@ ROOT = Path("/")
 
 V1 = ("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 V2 = ("", "memory.max", "memory.current", "inactive_file")
-"""Mount point of cgroups, and their files: limit, usage, and the key of the cache in ``memory.stat``; by version."""
+"""For versions 1 and 2 of cgroups: folder below /sys/fs/cgroup, file of the limit, file of the usage, and key of the
+reclaimable file cache in ``memory.stat``."""
 
 NO_LIMIT = 1 << 60
-"""Values from this on mean no limit in cgroups of version 1, which report a number near 2^63 [bytes]."""
+"""Values from this one on mean that there is no limit: cgroups of version 1 then report about 2^63 [bytes]."""
 
 
 @dataclass(frozen=True)
 class AvailableMemory:
-    """Memory that can still be allocated, and its limit.
+    """Memory that can still be allocated under one limit.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def available_memory(root: Path = ROOT) -> AvailableMemory | None:
     Returns
     -------
     AvailableMemory or None
-        The least; None where the system does not say.
+        The minimum over all limits; None if the system does not report any.
 
     Examples
     --------
@@ -96,7 +97,7 @@ def _of_cgroups(root: Path) -> Iterator[AvailableMemory]:
         mount, limit, usage, cache = V1 if controllers else V2
         top = root / "sys/fs/cgroup" / mount
         folder = top / path.strip("/")
-        # In a container the path is that outside, and the group itself is what is mounted.
+        # In a container the path may be the one outside of the container, while the mount point is the cgroup itself.
         for each in dict.fromkeys([folder, *folder.parents, top]):
             if not each.is_relative_to(top):
                 continue
@@ -114,6 +115,6 @@ def _lines(path: Path) -> list[str]:
 
 
 def _number(path: Path) -> int | None:
-    """Return the number in a file; None if there is none, or for ``max``."""
+    """Return the number in a file; None if the file does not have one, such as ``max``."""
     words = _lines(path)
     return int(words[0]) if words and words[0].isdecimal() else None

@@ -15,7 +15,7 @@ from elephan.workers import default_workers
 
 
 def memory_of(network: Network, *, workers: int | None = None, series: bool = False) -> tuple[float, dict[str, float]]:
-    """Return the peak memory of a run and its parts, without measuring the machine [bytes].
+    """Return the estimated peak memory of a run and its parts, without measuring the machine's speed [bytes].
 
     Examples
     --------
@@ -32,14 +32,14 @@ def memory_of(network: Network, *, workers: int | None = None, series: bool = Fa
 def check_memory(
     scenario: Scenario, *, workers: int | None = None, series: bool = False, copies: int = 1, force: bool = False
 ) -> None:
-    """Refuse a run that needs more memory than there is.
+    """Refuse a run that needs more memory than is available.
 
     Parameters
     ----------
     copies : int
-        Such scenarios at once.
+        Number of such scenarios that run at the same time.
     force : bool
-        Refuse nothing.
+        Whether to skip the check.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def check_memory(
 
 
 def too_much(needed: float, room: AvailableMemory | None, parts: Mapping[str, float]) -> str:
-    """Explain what needs more memory than there is; empty if the run fits.
+    """Return why a run needs more memory than is available, and its largest component; empty if the run fits.
 
     Examples
     --------
@@ -77,12 +77,12 @@ def too_much(needed: float, room: AvailableMemory | None, parts: Mapping[str, fl
 
 
 def of_runs(memory: ExpectedMemory, runs: int, at_once: int) -> float:
-    """Memory of replications that run at the same time, and of all results [bytes]."""
+    """Memory of the replications that run at the same time, and of the results of all replications [bytes]."""
     return at_once * memory.peak + runs * memory.result
 
 
 def parts_of(memory: ExpectedMemory, runs: int, at_once: int) -> dict[str, float]:
-    """Return the same memory by component [bytes]."""
+    """Return the memory of `of_runs` by component [bytes]."""
     return {
         "flows": at_once * memory.flows,
         "links": at_once * memory.links,

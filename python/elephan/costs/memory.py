@@ -1,7 +1,7 @@
 """Estimated memory of a replication at its peak, and of its results.
 
-What the engine's types take comes from the engine itself (`_native.memory_sizes`); what it allocates besides was found
-with `tools/estimate_check.py`, which prints this model beside the peaks of real runs.
+The engine itself reports the sizes of its types (`_native.memory_sizes`). Further allocations were measured with
+`tools/estimate_check.py`, which prints this estimate next to the peaks of real runs.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from elephan.costs.traffic import ExpectedTraffic, recorded
 from elephan.network import FlowGroup, Network, NetworkLink
 
 GROWTH = 1.5
-"""Allocated over used length of vectors, which grow by factors of 1.5 or 2."""
+"""Ratio of allocated to used length of vectors, which grow by factors of 1.5 or 2."""
 
 RING = 1.8
-"""Allocated over used length of ring buffers of packets waiting at a link: they grow by half and free entries late."""
+"""Ratio of allocated to used length of the ring buffers of waiting packets: they grow by half and free entries late."""
 
 BURST = 5.0
-"""Allocated entries per packet of a full pipe: slow start ends with twice as many, and read entries stay a while."""
+"""Allocated entries per packet of one BDP: slow start ends with two BDP in flight, and entries are freed late."""
 
 RECOVERY = {"rack": 280, "prr": 96, "sack": 96}
 """Memory of each recovery algorithm in addition to the sender [bytes]; 48 for others."""
@@ -48,16 +48,16 @@ DELIVERIES = frozenset({"bbr3", "bbr1", "packet-pair"})
 """Laws that measure the rate of delivery (`Needs::deliveries` in the crate `elephan-law`)."""
 
 EVERY_RTT = DELIVERIES | {"compound", "fast", "ghstcp", "illinois", "prague", "vegas", "xcp", "yeah"}
-"""Laws that need more than one round-trip sample per round: also those with `Needs::every_rtt` or `Needs::headers`."""
+"""Laws that need more than one RTT sample per round: `DELIVERIES` and laws with `Needs::every_rtt` or `headers`."""
 
 DELIVERED = 900
 """Memory of a sender that measures the delivery rate [bytes]."""
 
 QUEUED = 64
-"""Memory per packet that waits in a discipline with a queue of its own [bytes]; FIFO links need none."""
+"""Memory per packet that waits in a discipline with its own queue of packets [bytes], see `FIFO`."""
 
 FIFO = frozenset({"drop-tail", "red", "ared", "gared", "pie", "rem", "blue", "pd-red"})
-"""Disciplines that only drop on arrival (`admissions` in the crate `elephan-queue`), and store a count, not packets."""
+"""Disciplines that drop only on arrival (`admissions` in the crate `elephan-queue`), and store a count, not packets."""
 
 DISCIPLINE = {"fq-codel": 1024 * 64, "sfq": 1024 * 8, "dualpi2": 2000}
 """Memory of each discipline itself [bytes]; 500 for others."""
@@ -72,16 +72,16 @@ LINK_COLUMNS = 30 * 8
 """Memory of a link's row in the columns of a result [bytes]."""
 
 WRITE = 24
-"""Memory of a write of an application, until it arrives and as a transfer [bytes]."""
+"""Memory of a write of an application: of the pending write, and of the transfer in the results [bytes]."""
 
 BUCKET = 44
-"""Memory of an arrival in the time window that a link sorts [bytes]."""
+"""Memory of an arrival in the engine's time window, whose arrivals a link sorts [bytes]."""
 
 HELD = 44
-"""Memory of a packet that a link has served but still delays: an arrival at the next link, see `BUCKET` [bytes]."""
+"""Memory of a packet that a link has served but still delays; it is stored as an arrival, see `BUCKET` [bytes]."""
 
 ARRIVALS, ARRIVALS_PER_FLOW = 8192, 4
-"""Minimum arrivals in a time window, and arrivals per flow, as the engine chooses them."""
+"""Minimum number of arrivals in a time window, and arrivals per flow, as in the engine."""
 
 PROCESS = 75e6
 """Memory of the Python process with the modules of a run loaded [bytes]."""
@@ -94,9 +94,9 @@ class ExpectedMemory:
     Parameters
     ----------
     flows, links, packets, series, recorded, writes : float [bytes]
-        At the peak, while it runs.
+        Memory at the peak, while the replication runs.
     result : float [bytes]
-        Memory kept until all replications are done.
+        Memory of its result, kept until all replications are done.
     """
 
     flows: float
@@ -125,7 +125,7 @@ def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool 
     Parameters
     ----------
     series : bool
-        Sampled cwnd, srtt and backlog are kept.
+        Whether samples of cwnd, srtt and backlog are kept.
 
     Examples
     --------
@@ -142,10 +142,10 @@ def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool 
     noted = NOTED * (network.warmup_s > 0.0 or network.every_s is not None)
     packets = 0.0
     for group, in_flight, at_access in zip(network.groups, traffic.in_flight, traffic.at_access, strict=True):
-        # Base RTTs as numbers of Python, one object where all are the same.
+        # Base RTTs are Python numbers: 8 bytes for a reference, and 24 more for an object if they differ.
         flows += len(group.rtts_s) * (32 if group.rtts_s[0] != group.rtts_s[-1] else 8)
         flows += group.flows * (size["flow"] + noted * group.is_tcp + group.places * _sender(group))
-        # Packets that wait at links are in flight, too; they are counted with the links.
+        # Packets that wait at links are in flight, too; they are counted below, with the links.
         packets += in_flight * _packet(group) + at_access * GROWTH * (size["packet"] + _noted(group))
     links = result_links = 0.0
     samples = 0.0 if network.every_s is None else math.ceil(network.duration_s / network.every_s)
@@ -156,7 +156,7 @@ def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool 
         links += link.members * (size["link"] + size["link_outcome"] + _discipline(link))
         counted = _histograms(network, link, served, samples)
         links += link.members * counted
-        # A window is no longer than a round trip; datagrams have none.
+        # The engine's time window is at most as long as an RTT; datagrams have no RTT.
         answers = link.index in answered and math.isfinite(link.min_rtt_s)
         rtt_s = link.min_rtt_s if answers else network.duration_s
         most = served / link.members * min(1.0, rtt_s / network.duration_s)
@@ -175,7 +175,7 @@ def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool 
         flows=flows,
         links=links,
         packets=packets,
-        # Lists that grew by twice, and then the whole once more as columns.
+        # Growing lists, and a copy of the data as columns.
         series=(GROWTH + 1.0) * kept + ended * 100,
         recorded=rows + 1.0 * rows,
         result=columns + kept + rows,
@@ -188,8 +188,8 @@ def _sender(group: FlowGroup) -> float:
     size = sizes()
     hops = len(group.path) + len(group.return_path)
     own = size["tcp"] if group.is_tcp else size["source"]
-    # Rings begin with room for four packets, which is given back where nothing waits: a source's is mostly empty. And
-    # malloc rounds up.
+    # A ring buffer begins with space for four packets. It is freed if no packet waits, which is mostly so at sources of
+    # datagrams. malloc rounds sizes up.
     ring = 4 * size["packet"] * group.is_tcp + 32
     return own + hops * size["hop"] + ring + _kept_by_keys(group) + RECOVERY.get(group.recovery, 48)
 
@@ -202,21 +202,21 @@ def _kept_by_keys(group: FlowGroup) -> float:
 
 
 def _packet(group: FlowGroup) -> float:
-    """Memory of a packet in flight, with the sender's notes on it [bytes]."""
+    """Memory of a packet in flight, including the sender's records about it [bytes]."""
     return BURST * sizes()["packet"] + 2.0 * GROWTH * _noted(group)
 
 
 def _noted(group: FlowGroup) -> float:
-    """Memory of the notes of a sender on a packet in flight [bytes]."""
+    """Memory of a sender's records about a packet in flight [bytes]."""
     law = group.control.get("law")
     return DEPARTURE * (group.recovery == "rack" or law in EVERY_RTT) + DELIVERY * (law in DELIVERIES)
 
 
 def _histograms(network: Network, link: NetworkLink, served: float, samples: float) -> float:
-    """Memory of a link's histograms of backlog and its time, as long as the largest sample requires [bytes]."""
+    """Memory of a link's histograms of backlog and drain time; their length depends on the largest sample [bytes]."""
     size = link.packet_bytes if math.isfinite(link.packet_bytes) else 1000.0
     used = 8 * served * size / (link.members * link.rate_bps * network.duration_s)
-    # Whether any sample finds a packet there.
+    # Probability that any sample finds a packet at the link.
     busy = 1.0 - float(max(0.0, 1.0 - used) ** min(samples, 1e6))
     drain_ps = 1e12 * (link.drain_s if link.drain_s is not None else network.duration_s)
     buffer = link.most_waiting if link.most_waiting is not None else served

@@ -1,8 +1,8 @@
 """Estimated number of packets that a scenario sends, and of packets in flight at once.
 
-Flows get their max-min fair shares, no more than their access, a policer, their receive window or what they offer; the
-start of a flow costs it the rounds until its window fills the pipe. Losses, and what a law leaves unused, are not in
-it: that is a part of the factor within which an estimate was right (`elephan.costs.FACTORS`).
+Flows are assumed to get their max-min fair shares, limited by access rate, policer, receive window and offered load. At
+its start a flow gets less until its window has grown to the BDP. Losses, and capacity that a law leaves unused, are
+ignored; they are part of the error of an estimate (`elephan.costs.FACTORS`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from elephan.network import HEADER, PS, FlowGroup, Network, NetworkLink
 from elephan.units import octets, seconds
 
 MANY_GROUPS = 200
-"""Number of groups above which shares are those of the narrowest link: progressive filling has quadratic cost."""
+"""Number of groups above which a flow's share is that of its narrowest link: progressive filling has quadratic cost."""
 
 MOST_WRITTEN = _native.MOST_WRITTEN
 """Unacknowledged segments above which an application stops writing, as in the engine."""
@@ -39,23 +39,23 @@ class ExpectedTraffic:
     Parameters
     ----------
     sent : tuple of float [packets]
-        Data packets by group, all its flows together.
+        Data packets sent, by group, for all its flows together.
     served : tuple of float [packets]
         Data packets and ACKs served, by link.
     in_flight : tuple of float [packets]
-        Data packets in flight at once by all flows of a group, by group.
+        Data packets in flight at the same time, by group, for all its flows together.
     waiting : tuple of float [packets]
         Longest queue, by link.
     transfers : tuple of float
         Transfers that end, by group.
     held : tuple of float [packets]
-        Packets that a link has served but still delays, because of batches or varying delay, by link.
+        Packets that a link has served but still delays (batches, varying delay) at the same time, by link.
     at_access : tuple of float [packets]
         Longest queues at the senders' own links, summed over all flows, by group.
     writes : tuple of float
-        Writes of applications that are kept, because they wait or are transfers of the results, by group.
+        Writes of applications that are stored, because they are pending or are transfers of the result, by group.
     actions : tuple of float
-        Actions of applications, including those that send nothing, by group.
+        Actions of applications, including those that do not send data, by group.
     """
 
     sent: tuple[float, ...]
@@ -74,7 +74,7 @@ def expected_traffic(network: Network) -> ExpectedTraffic:
 
     Examples
     --------
-    10 Mbit/s for 4 s in packets of 1000 bytes are 5000 packets, less the start.
+    10 Mbit/s for 4 s in packets of 1000 bytes are 5000 packets; the start of the flows reduces this number.
 
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> 4000 < expected_traffic(Scenario.from_text(EXAMPLE).network).sent[0] < 5200
@@ -94,7 +94,7 @@ def expected_traffic(network: Network) -> ExpectedTraffic:
             served[link] += packets
         for link in group.return_path:
             served[link] += packets / group.tcp.get("delayed_ack", 1) if group.is_tcp else 0.0
-    # A link serves no more than it can.
+    # Number of packets that each link can serve in the run.
     capacity = [_capacity(network, link.index) for link in network.links]
     held = _held(network, sent)
     at_access = [_at_access(network, *each) for each in zip(network.groups, shares, sent, strict=True)]
@@ -116,7 +116,7 @@ def _caps(network: Network) -> list[float]:
     """Maximum rate that a flow of each group can use [bit/s]."""
     groups, fair = network.groups, network.fair
     caps = [math.inf if cap is None else float(cap) for cap in fair["caps_bps"]]
-    # Sessions come and go; beside flows that stay they are taken to get what they ask for.
+    # A cap of 0 marks sessions. Their cap is replaced by the rate that they request (below).
     caps = [cap if cap > 0 else math.inf for cap in caps]
     for i, group in enumerate(groups):
         window = group.receive_window if group.is_tcp else None
@@ -130,7 +130,7 @@ def _caps(network: Network) -> list[float]:
 
 
 def _policed_bps(link: NetworkLink, duration_s: float) -> float:
-    """Return the rate that a policer admits for each flow, its first burst included [bit/s]; infinite without one."""
+    """Return the rate that a policer admits for each flow, including the first burst [bit/s]; infinite without one."""
     if link.policer is None:
         return math.inf
     rate_bps = link.policer["rate_bps"] + 8 * link.policer["burst_bytes"] / duration_s
@@ -149,10 +149,10 @@ def _shares(network: Network, caps: Sequence[float]) -> Sequence[float]:
 
 
 def asked_bps(links: Sequence[NetworkLink], group: FlowGroup) -> float:
-    """Mean rate that a session or an application requests, if the network were infinitely fast [bit/s]."""
+    """Mean rate that a session or an application would use if the network were infinitely fast [bit/s]."""
     kind = group.kind
     if kind.get("kind") == "elastic" and kind["rate"] == "none":
-        # Its load is that of all links of an array that its flows are dealt out over.
+        # The load refers to all links of an array over which the group's flows are distributed.
         rates = (links[i].rate_bps * min(links[i].members, group.flows) for i in group.path)
         return float(kind["load"]) * float(min(rates)) / float(group.flows)
     if group.offered_bps:
@@ -181,12 +181,12 @@ def _end_s(network: Network, group: FlowGroup) -> float:
 
 
 def _active_s(network: Network, group: FlowGroup) -> float:
-    """Mean time for which a flow sends, if it always has data [s]."""
+    """Mean time between the start and the stop of a flow, within the run [s]."""
     first, last = group.start_s
     end = _end_s(network, group)
     if last <= first:
         return max(0.0, end - first)
-    # Starts are spread evenly from the first to the last.
+    # Starts are assumed to be spread evenly from the first to the last.
     until = min(last, end)
     share = max(0.0, until - first) / (last - first)
     return share * max(0.0, end - (first + until) / 2)
@@ -196,14 +196,15 @@ def _sent(network: Network, group: FlowGroup, share_bps: float, cap_bps: float) 
     """Return the data packets of all flows of a group, and the number of transfers that end."""
     active_s = _active_s(network, group)
     if not group.is_tcp:
-        # The first datagram does not wait for the gap before it, half a packet in the mean.
+        # The first datagram is sent on average half a gap early, which adds half a packet per flow.
         return group.offered_bps * active_s / 8 / group.packet_bytes + group.flows * 0.5 * (active_s > 0), 0.0
     rate = min(share_bps, 1e16) / 8 / group.packet_bytes
     payload = _payload(group)
     kind = group.kind
     if group.sort == "transfer":
         if share_bps < 0.99 * cap_bps:
-            # The links are full from the first flow on: active flows share the rate of those that have not started.
+            # If the links limit the rate, they are full from the first flow on: flows that have started use the shares
+            # of flows that have not.
             active_s = max(active_s, _end_s(network, group) - group.start_s[0])
         each = _ramped(group, rate, active_s) + _beyond_the_link(group, rate, active_s)
         size = kind.get("size") if kind.get("kind") == "finite" else None
@@ -211,8 +212,8 @@ def _sent(network: Network, group: FlowGroup, share_bps: float, cap_bps: float) 
             segments = math.ceil(octets(size) / payload)
             return group.flows * min(each, segments), group.flows * float(each >= segments)
         return group.flows * each, 0.0
-    # Sessions and applications: what they ask for, or what they get. A transfer open at the end has not sent all of
-    # its own.
+    # Sessions and applications send what they request, or what they get. A transfer that is open at the end has not
+    # sent all of its data.
     whole = max(1.0, octets(str(kind["size"])) / payload) if "size" in kind else 10.0
     first = float(max(group.tcp.get("initial_window", 2), 1))
     open_s = group.rtt_s * math.log2(1.0 + whole / first)
@@ -227,14 +228,14 @@ def _sent(network: Network, group: FlowGroup, share_bps: float, cap_bps: float) 
 
 
 def _ramped(group: FlowGroup, rate: float, active_s: float) -> float:
-    """Packets of a flow that reaches a rate [packets/s], with the rounds in which its window grows."""
+    """Packets of a flow whose window grows from its initial size until the flow has a given rate [packets/s]."""
     window = max(rate * group.rtt_s, LEAST_WINDOW)
     first = float(max(group.tcp.get("initial_window", 2), 1))
     slow = group.control.get("slow_start") or {}
     bound = float(slow.get("max_ssthresh") or math.inf) if slow.get("kind") == "limited" else math.inf
     doubled = min(window, bound)
     doubling_s = group.rtt_s * max(0.0, math.log2(max(doubled, first) / first))
-    # Above its bound limited slow start adds half of that in each round.
+    # Above max_ssthresh, limited slow start adds half of max_ssthresh in each round.
     linear_s = group.rtt_s * max(0.0, window - bound) / (bound / 2) if math.isfinite(bound) else 0.0
     grown_s = min(max(active_s - doubling_s, 0.0), linear_s)
     grown = grown_s * (doubled / group.rtt_s + grown_s / 2 * (rate / linear_s)) if linear_s else 0.0
@@ -242,7 +243,7 @@ def _ramped(group: FlowGroup, rate: float, active_s: float) -> float:
 
 
 def _beyond_the_link(group: FlowGroup, rate: float, active_s: float) -> float:
-    """Packets of a flow that its link does not serve: those that fill the buffer, and drops of the first windows."""
+    """Packets of a flow that its link does not serve: those in the buffer, and drops of the initial window."""
     link = group.narrowest
     first = float(max(group.tcp.get("initial_window", 2), 1))
     dropped = max(0.0, min(first, first * active_s / group.rtt_s) - rate * group.rtt_s)
@@ -257,26 +258,26 @@ def _beyond_the_link(group: FlowGroup, rate: float, active_s: float) -> float:
 
 
 def _in_flight(group: FlowGroup, share_bps: float, sent: float) -> float:
-    """Data packets of a group in flight at once."""
+    """Data packets of a group in flight at the same time."""
     rate = min(share_bps, 1e16) / 8 / group.packet_bytes
     each = max(rate * group.rtt_s, LEAST_WINDOW)
     if group.sort != "transfer" and group.is_tcp:
-        # Few transfers are open at once.
+        # Few transfers are open at the same time.
         each = min(each, rate * group.rtt_s + 2)
     return min(group.flows * each, max(sent, 1.0))
 
 
 def _held(network: Network, sent: Sequence[float]) -> tuple[float, ...]:
-    """Packets that each link has served but still delays, at once."""
+    """Number of packets that each link has served but still delays, at the same time."""
     held = [0.0] * len(network.links)
     for group, packets in zip(network.groups, sent, strict=True):
         rate = packets / max(_active_s(network, group), 1e-12)
-        # Datagrams that left their last link are counted, not kept.
+        # Datagrams that have left their last link are counted but not stored.
         for link in (*group.path, *group.return_path) if group.is_tcp else group.path[:-1]:
             held_s = network.links[link].held_s
             most = packets
             if group.is_tcp and held_s > 0:
-                # A window doubles each round trip at the most, of which half of what is held is a part.
+                # A window doubles at most once per round trip, which on average includes half of the added delay.
                 rounds = _active_s(network, group) / (group.rtt_s + held_s / 2)
                 first = float(max(group.tcp.get("initial_window", 2), 1))
                 most = min(most, group.flows * first * 2.0 ** min(rounds, 100.0))
@@ -299,13 +300,14 @@ def _waiting(network: Network, index: int, served: float, capacity: float, hande
     limit = link.most_waiting
     if limit is not None:
         return min(link.members * limit, served)
-    # Without a limit nothing stops slow start: every ACK adds a packet to the queue, unless the receiver's window does.
+    # At an unlimited buffer slow start does not end (unless the receive window limits it): every ACK adds a packet to
+    # the queue.
     held = _behind_schedule(link, network.duration_s)
     for group in network.groups:
         if index in group.path:
             window = group.receive_window if group.is_tcp else None
             if not group.is_tcp:
-                # Packets that an earlier link has held arrive at once.
+                # Packets that an earlier link has delayed can arrive at the same time.
                 before = group.path[: group.path.index(index)]
                 held += max(0.0, served - capacity) + sum(handed_over[link] for link in before)
             else:
@@ -314,7 +316,7 @@ def _waiting(network: Network, index: int, served: float, capacity: float, hande
 
 
 def _behind_schedule(link: NetworkLink, duration_s: float) -> float:
-    """Datagrams queued at once, over all members, when the rate of a link falls below the offered rate."""
+    """Maximum queue of datagrams, over all members, while the rate of a link is below the offered rate [packets]."""
     offered = link.datagrams_bps / link.members
     if not isinstance(link.rate, dict) or not offered:
         return 0.0
@@ -349,8 +351,8 @@ def _longest_bits(rate: Mapping[str, Any], offered_bps: float, duration_s: float
         passed = np.array([bps for _, bps in steps], dtype=float) * lengths
     else:
         return 0.0
-    # What waits is what has come less what has passed, counted from where that was least. What comes until an instant
-    # of opportunities waits for it.
+    # The queue is the arrived less the served amount, minus the minimum of this difference so far. Data that arrives
+    # before an opportunity waits until then, so the queue is evaluated just before the opportunities.
     come, gone = (np.cumsum(np.tile(part, 2)) for part in (offered_bps * lengths, passed))
     until = np.concatenate(([0.0], gone[:-1])) if times is not None else gone
     least = np.minimum.accumulate(np.concatenate(([0.0], come - gone)))[:-1]
@@ -368,7 +370,7 @@ def _at_access(network: Network, group: FlowGroup, share_bps: float, sent: float
     elif access > share_bps:
         return 0.0
     else:
-        # Nothing is lost there without a limit: each ACK releases two packets, one of which waits.
+        # With an unlimited access buffer nothing is dropped: each ACK releases two packets, one of which waits.
         most = access * active_s / size
         if group.receive_window is not None:
             most = min(most, max(0.0, group.receive_window - access * group.rtt_s / size))
@@ -378,7 +380,7 @@ def _at_access(network: Network, group: FlowGroup, share_bps: float, sent: float
 
 
 def _written(network: Network, group: FlowGroup, ended: float) -> tuple[float, float]:
-    """Return the number of kept writes of a group's applications, and of their actions."""
+    """Return the number of stored writes of a group's applications, and of their actions."""
     kind, active_s = group.kind, group.flows * _active_s(network, group)
     if group.traffic == "pausing-bulk":
         return 0.0, 2 * active_s / (seconds(kind["on"]) + seconds(kind["off"]))
@@ -391,7 +393,7 @@ def _written(network: Network, group: FlowGroup, ended: float) -> tuple[float, f
 
 
 def recorded(network: Network, traffic: ExpectedTraffic) -> dict[str, float]:
-    """Return the number of records besides samples: rows of traced flows and of single packets.
+    """Return the number of records other than samples: rows of traced flows, and of recorded packets.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Estimated processor time of a replication, in packets of the machine's probe (see `machine`).
+"""Estimated processor time of a replication, in packets of the probe that measures the machine (see `machine`).
 
-The weights were fitted to what `tools/estimate_check.py` runs, by least squares of the logarithms: what a law, a
-recovery, a discipline or many flows cost beside the probe's ten Reno flows at one drop-tail link.
+The probe has ten Reno flows at one drop-tail link. The weights are the costs of laws, recoveries, disciplines and many
+flows relative to the probe. They were fitted to the runs of `tools/estimate_check.py`, by least squares of logarithms.
 """
 
 from __future__ import annotations
@@ -22,36 +22,37 @@ DATAGRAM = 1.75
 """Cost of a datagram; each draws random numbers."""
 
 RARE, SELDOM_PER_S = 4.0, 290.0
-"""Additional relative cost of a packet whose flow sends rarely: each window of the engine visits the flow, which also
-loses more packets; and the rate at which this is halved [packets/s]."""
+"""Additional relative cost of a packet of a flow that sends rarely (the engine visits every flow in each time window,
+and such a flow loses more packets), and the rate at which this cost is halved [packets/s]."""
 
 EVERY_ROUND_TRIP, RATES, PACED = 1.15, 2.5, 2.2
 """Cost factors: for a law that uses every RTT sample, for one that measures delivery rates, and for pacing."""
 
 BURST = 6.0
-"""Added cost of a packet sent in a burst, as with ``tcp = "linux"``: the engine takes its ACKs one by one and paces the
+"""Added cost of a packet sent in a burst, as with ``tcp = "linux"``: the engine processes its ACKs singly and paces the
 bursts."""
 
 KERNEL, HEADERS, RETURNED = 3.7, 2.0, 3.0
-"""Cost factors: for a law in a kernel program, for packets with headers for routers, and for ACKs that
-cross links."""
+"""Cost factors: for a law with the kernel's program or integer arithmetic, for packets with headers for routers (XCP),
+and for ACKs that cross links."""
 
 PYTHON = 30.0
-"""Cost of a packet whose sender has a law written in Python that is called for each ACK. A law called for each round
-trip costs almost nothing, but the scenario does not tell which it is."""
+"""Cost of a packet of a sender with a law written in Python that is called for each ACK. A law that is called only for
+each round trip costs almost nothing, but the scenario does not contain which of them it is."""
 
 LINK, RULE, LOCAL = 0.02, 0.12, 1.4
-"""Cost of a packet at a drop-tail link, at one with a rule for each arrival, and at one whose discipline schedules
-packets."""
+"""Cost of a packet at a drop-tail link, at a link with another discipline of `FIFO`, and at a link whose discipline
+schedules packets."""
 
 CACHE, CACHED = 0.24, 512e3
-"""Additional relative cost per doubling of the memory above a size [bytes], because of the processor's caches."""
+"""Additional relative cost per doubling of the memory (because of the processor's caches), and the size from which it
+is counted [bytes]."""
 
 PER_FLOW, PER_LINK, PER_SAMPLE = 95.0, 900.0, 0.05
-"""Cost of building and measuring a flow or a link, and of a sample of one of them [packets]."""
+"""Cost of building and measuring a flow, of building and measuring a link, and of a sample of either [packets]."""
 
 ACTION = 2.5
-"""Cost of an action of an application, that is a write or a pause, even if it sends nothing [packets]."""
+"""Cost of an action of an application (a write or a pause), even if it does not send data [packets]."""
 
 PER_TRANSFER = 4.4
 """Cost of a transfer of a session [packets]."""
@@ -100,7 +101,7 @@ SLOW_NS = 50.0
 
 
 def is_long(network: Network, limit_s: float) -> bool:
-    """Whether a run may take more processor time than a limit on a slow machine; if so, this one is measured.
+    """Whether a run may exceed a limit of processor time on a slow machine; only then is this machine's speed measured.
 
     Examples
     --------
@@ -114,7 +115,7 @@ def is_long(network: Network, limit_s: float) -> bool:
 
 
 def _sender(network: Network, group: FlowGroup, sent: float) -> float:
-    """Cost of each packet of `group`, which sends `sent` packets."""
+    """Cost of a packet of a group that sends `sent` packets, in packets of the probe."""
     if not group.is_tcp:
         return DATAGRAM
     if OWN in group.control:

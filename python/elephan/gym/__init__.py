@@ -1,4 +1,4 @@
-"""Environments of gymnasium for learning agents: an agent drives the windows or rates of flows on a simulated link.
+"""Environments of gymnasium for learning agents: an agent sets the windows or rates of flows on a simulated link.
 
 >>> import elephan.gym
 >>> import gymnasium
@@ -8,14 +8,14 @@
 >>> observation.shape, terminated, truncated
 ((6,), False, False)
 
-It needs the package gymnasium (``pip install 'elephan[gym]'``) and no other module of elephan imports it.
+This module needs the package gymnasium (``pip install 'elephan[gym]'``). No other module of elephan imports it.
 """
 
 from elephan.extras import require
 
 require("elephan.gym", "gymnasium")
 
-import gymnasium  # noqa: E402 (what is missing is said before)
+import gymnasium  # noqa: E402 (`require` must report a missing package first)
 
 from elephan.gym.env import LinkEnv  # noqa: E402
 from elephan.gym.intervals import FEATURES, OBSERVED, Feature, Interval  # noqa: E402

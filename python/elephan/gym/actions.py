@@ -1,4 +1,4 @@
-"""Actions of an agent: the window or the pacing rate of each flow, by a factor or by its value."""
+"""Actions of an agent: they multiply the window or the pacing rate of each flow by a factor, or set its value."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from elephan.errors import InputError, suggest
 from elephan.gym.intervals import Floats, Interval
 
 ACTIONS = ("window", "rate", "set-window", "set-rate")
-"""Values of ``action``: a window or rate that is multiplied by a factor, or set to a value."""
+"""Values of ``action``: the agent multiplies a window or rate by a factor, or sets its value."""
 
 MOST = 2.0
 """Default of the largest factor; the smallest is its inverse."""
 
 WINDOWS_PER_ROUND = 2.0
-"""If the agent decides the rate, the window is this times rate x smoothed round-trip time: pacing limits the flow."""
+"""Ratio of the window to rate x smoothed RTT if the agent sets the rate; above 1, so that pacing limits the flow."""
 
 FEWEST = 4.0
-"""Minimum of that window [segments]."""
+"""Minimum window if the agent sets the rate [segments]."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Actions:
     levels : tuple of float or None
         Allowed choices: factors, or values [segments or bit/s]. None for continuous actions from -1 to 1.
     most : float
-        Largest factor: an action of 1 multiplies by it, -1 divides by it, 0 changes nothing.
+        Largest factor: an action of 1 multiplies by it, -1 divides by it, and 0 changes nothing.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Actions:
         Raises
         ------
         InputError
-            If there is no such action, or a level or factor that no window or rate can have.
+            If the action does not exist, or a level or the factor is invalid.
         """
         if what not in ACTIONS:
             raise InputError(f"action: there is no {what!r}; {suggest(what, ACTIONS)}")
@@ -65,12 +65,12 @@ class Actions:
 
     @property
     def paced(self) -> bool:
-        """Whether the agent decides the rate."""
+        """Whether the agent sets the rate, not the window."""
         return self.what.endswith("rate")
 
     @property
     def sets(self) -> bool:
-        """Whether the agent decides values, not factors."""
+        """Whether actions are values, not factors."""
         return self.what.startswith("set-")
 
     def factors(self, given: Floats) -> Floats:
@@ -78,7 +78,7 @@ class Actions:
         return np.asarray(self.most ** np.clip(given, -1.0, 1.0))
 
     def decide(self, given: Floats, last: Interval, spans: Floats) -> tuple[Floats, Floats]:
-        """Turn actions into windows [segments] and rates [segments/s], NaN for none.
+        """Convert actions to windows [segments] and rates [segments/s]; rates are NaN if the agent sets the window.
 
         Parameters
         ----------
@@ -87,8 +87,7 @@ class Actions:
         last : Interval
             The interval before the decision.
         spans : ndarray, shape (2, links, flows)
-            Values for the actions -1 and 1 if values are set [segments or bit/s]; the values between them are
-            geometric.
+            If actions are values: the values for -1 and 1 [segments or bit/s]; values between are spaced geometrically.
         """
         if self.levels is not None:
             chosen = np.asarray(self.levels)[np.asarray(given, dtype=np.intp)]

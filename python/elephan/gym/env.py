@@ -20,14 +20,14 @@ _TOLD = [COLUMNS[name] for name in TOLD]
 
 
 def observation_space(links: Links) -> spaces.Box:
-    """Make the space of one link's observations: (features,) for one flow, (flows, features) for several."""
+    """Return the space of one link's observations: (features,) for one flow, (flows, features) for several."""
     low, high = links.eye.low, links.eye.high
     shape = (len(low),) if links.flows == 1 else (links.flows, len(low))
     return spaces.Box(np.broadcast_to(low, shape), np.broadcast_to(high, shape), dtype=np.float32)
 
 
 def action_space(links: Links) -> spaces.Box | spaces.Discrete | spaces.MultiDiscrete:
-    """Make the space of one link's actions."""
+    """Return the space of one link's actions."""
     levels = links.actions.levels
     if levels is None:
         return spaces.Box(-1.0, 1.0, (links.flows,), dtype=np.float32)
@@ -35,35 +35,35 @@ def action_space(links: Links) -> spaces.Box | spaces.Discrete | spaces.MultiDis
 
 
 def told(interval: Interval, link: int) -> dict[str, Any]:
-    """Make ``info`` for one link."""
+    """Return ``info`` for one link."""
     columns = interval.values[link].T.take(_TOLD, axis=0)
     return {"time_s": float(interval.time_s[link, 0]), **dict(zip(TOLD, columns, strict=True))}
 
 
 class LinkEnv(gymnasium.Env[np.ndarray, Any]):
-    """A link with flows driven by an agent, which decides windows or rates and observes their effects.
+    """A link with flows whose windows or rates an agent sets; the agent observes the effects.
 
-    An episode is a replication of a scenario, from its start to its end (``truncated``; it never terminates before).
-    The same seed gives the same episodes.
+    An episode is a replication of a scenario, from its start to its end. It ends with ``truncated``, never with
+    ``terminated``. The same seed gives the same episodes.
 
     Parameters
     ----------
     scenario : Scenario, Path, str or callable
-        A scenario or its file; a callable draws one for each episode from a NumPy generator. By default
-        `elephan.gym.links.LINK`.
+        A scenario or its file; or a callable that takes a NumPy generator and returns the scenario of an episode. By
+        default `elephan.gym.links.LINK`.
     **options
         Options of `elephan.gym.links.Links`: ``flows``, ``interval``, ``action``, ``levels``, ``most``, ``observe``,
         ``reward``.
 
     Notes
     -----
-    With one driven flow an observation has the shape (features,), and an action has the shape (1,) or is the index of a
-    level; with several flows the shapes are (flows, features) and (flows,), or one level for each flow. The reward is
-    the mean over flows. ``info`` holds the measurements: ``time_s``, and by flow ``throughput_bps``, ``rtt_s``,
-    ``loss_ratio`` and ``cwnd``.
+    If the agent drives one flow, an observation has the shape (features,), and an action has the shape (1,) or is the
+    index of a level. If it drives several flows, observations have the shape (flows, features), and actions the shape
+    (flows,), with a number or the index of a level for each flow. The reward is the mean over flows. ``info`` holds the
+    measurements: ``time_s``, and by flow ``throughput_bps``, ``rtt_s``, ``loss_ratio`` and ``cwnd``.
 
-    A decision takes effect at the next ACK, timer or paced segment of its sender. A loss does not change a driven
-    window; a timeout reduces it to one segment until the next decision.
+    A decision takes effect at the next ACK, timer or paced segment of its sender. A loss does not change a window that
+    the agent drives; a timeout reduces it to one segment until the next decision.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class LinkEnv(gymnasium.Env[np.ndarray, Any]):
         Parameters
         ----------
         seed : int, optional
-            Seed of this episode and, by the generator's state, of the following ones.
+            Seed of the random generator for this episode and the following ones.
         options : dict, optional
             Not used; part of gymnasium's interface.
         """
@@ -103,7 +103,7 @@ class LinkEnv(gymnasium.Env[np.ndarray, Any]):
         return self._seen(), told(self.links.interval, 0)
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Apply a decision, and simulate up to the next one."""
+        """Apply a decision, and simulate until the next one."""
         interval = self.links.step(np.asarray(action).reshape(self.links.shape))
         reward = float(self.links.reward(interval)[0].sum() / self.links.flows)
         return self._seen(), reward, False, self.links.over()[0], told(interval, 0)

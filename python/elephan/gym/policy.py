@@ -1,4 +1,4 @@
-"""A tabulated policy as a law: factors by which each window is multiplied in a round trip, or after a loss."""
+"""Conversion of a tabulated policy to a law: factors for each window in a round trip without loss, and after a loss."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from elephan.errors import InputError
 from elephan.tabulate import law_table
 
-# A row ends just before the next begins, so that the law jumps there.
+# A row ends just below the beginning of the next one, so that the law jumps there.
 _BEFORE = 1.0 - 1e-6
 
 # The last row ends at this multiple of its beginning; above it growth is constant.
@@ -18,17 +18,17 @@ _LAST = 64.0
 
 
 def policy_law(windows: ArrayLike, grow: ArrayLike, keep: ArrayLike, *, least: float = 0.0) -> dict[str, Any]:
-    """Make the law `tabulated` from decisions taken once per round trip (``interval="1 rtt"``, ``action="window"``).
+    """Make the law `tabulated` from decisions once per round trip (``interval="1 rtt"``, ``action="window"``).
 
-    A window w that is multiplied by m in a round trip without loss grows by a(w) = (m - 1) w segments in it, over all
-    its ACKs; a window that is multiplied by k after a loss shrinks by the share b(w) = 1 - k.
+    A window w that is multiplied by m in a round trip without loss grows by a(w) = (m - 1) w segments, over all ACKs of
+    this round trip. A window that is multiplied by k after a loss is reduced by the share b(w) = 1 - k.
 
     Parameters
     ----------
     windows : array_like [segments], shape (n,)
-        Beginnings of the table's rows: each row holds up to the next, the last for all windows above.
+        Beginnings of the table's rows. Each row applies up to the next one, and the last row to all larger windows.
     grow : array_like [1], shape (n,)
-        Factor by which a window of the row grows in a round trip without loss: above 1, as the law only grows.
+        Factor of the window in a round trip without loss; above 1, because the law cannot reduce it without a loss.
     keep : array_like [1], shape (n,)
         Factor after a loss: between 0 and 1.
     least : float [segments]
@@ -42,7 +42,7 @@ def policy_law(windows: ArrayLike, grow: ArrayLike, keep: ArrayLike, *, least: f
     Raises
     ------
     InputError
-        If the law cannot have one of the factors.
+        If windows or factors are invalid.
 
     Examples
     --------
@@ -66,7 +66,8 @@ def policy_law(windows: ArrayLike, grow: ArrayLike, keep: ArrayLike, *, least: f
             raise InputError(f"{name}: is {factors[i]:g} at a window of {at[i]:g}; must be {right}")
     knots, growth, cuts = [], [], []
     for begin, end, m, k in zip(at, [*at[1:] * _BEFORE, at[-1] * _LAST], grows, keeps, strict=True):
-        # Between two knots the law is a power of the window: (m - 1) w itself, with a corner where it reaches `least`.
+        # Between two knots the law is a power of the window, which includes (m - 1) w; a further knot is needed where
+        # this reaches `least`.
         corner = least / (m - 1.0)
         for w in sorted({begin, end, min(max(corner, begin), end)}):
             knots.append(w)

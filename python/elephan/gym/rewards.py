@@ -1,4 +1,4 @@
-"""Rewards of an agent in a step: formulas over the measurements, one number for each flow."""
+"""Rewards of an agent in a step: formulas of the measurements, with one number for each flow."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from elephan.gym.intervals import Floats, Interval
 Reward = Callable[[Interval], Floats]
 
 LOSS_WEIGHT = 5.0
-"""Cost of a lost bit over the gain of a delivered one, in `orca`."""
+"""Ratio of the cost of a lost bit to the gain of a delivered one, in `orca`."""
 
 SLACK = 1.25
-"""Ratio to the minimum round-trip time up to which `orca` ignores delay: room for a queue that keeps a link busy."""
+"""Ratio of the RTT to the minimum RTT up to which `orca` ignores delay: a small queue is needed to keep a link busy."""
 
 
 def orca(interval: Interval) -> Floats:
-    """Power over the best power: 1 at the largest throughput without loss or delay.
+    """Power (throughput over delay) relative to the best power: 1 at the largest throughput without loss or delay.
 
-    (throughput - 5 lost) / delay over largest throughput / least delay; a delay of up to 1.25 of the least counts as
-    the least. Weight and slack are this package's.
+    The reward is (throughput - 5 lost) / delay, divided by (largest throughput / smallest delay). A delay of up to 1.25
+    times the smallest counts as the smallest. The weight 5 and the ratio 1.25 are not from the source.
 
     References
     ----------
     Abbasloo, Yen, Chao, Classic Meets Modern: a Pragmatic Learning-Based Congestion Control for the Internet, SIGCOMM
     2020.
     """
-    # The ratio of lost to delivered bits equals that of segments; the share is delivered over the largest throughput.
+    # The ratio of lost to delivered bits equals that of segments. `throughput_share` is relative to the largest.
     lost = LOSS_WEIGHT * interval.retransmitted / np.maximum(interval.delivered, 1.0)
     ratio = interval.rtt_ratio
     return interval.throughput_share * (1.0 - lost) / np.where(ratio <= SLACK, 1.0, ratio)

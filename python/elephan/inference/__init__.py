@@ -1,7 +1,8 @@
-"""Inference of a path from what its sender measured, `infer`; simulations near it, `search`, and of changes, `what_if`.
+"""Inference of a path from measurements of its sender.
 
-A network trained on simulations corrects the estimates of theory; its intervals and sets are calibrated on other
-simulations, and judged on real paths (`coverage`).
+`infer` estimates the path, `search` simulates similar paths, `what_if` simulates changes of the path. A neural network,
+which is trained on simulations, corrects the estimates of theory. Its intervals and sets are calibrated on other
+simulations, and evaluated on real paths (`coverage`).
 """
 
 from elephan.inference.answer import Answer, Known, coverage, infer

@@ -1,4 +1,4 @@
-"""The answer of `elephan infer`: checks, theory, intervals, sets, and a scenario of the middle."""
+"""The answer of `elephan infer`: checks, theory, intervals, sets, and a scenario of the path with the median values."""
 
 from __future__ import annotations
 
@@ -34,31 +34,32 @@ NAMES = {
 }
 
 STRANGE = 0.08
-"""Share of the statistics beyond what training saw from which the answer is doubted."""
+"""Share of statistics outside of the range of the training above which the answer gets a doubt."""
 
 COVERAGE = "coverage.json"
 
 GIVEN = 1.0001
-"""Largest ratio of the ends of an interval that was given, not inferred."""
+"""Ratio of the ends of an interval up to which the quantity counts as given, not inferred."""
 
 SUM_ONLY = "the queue never drains: base RTT and buffer are told apart by their sum; --rtt (a ping before) would help"
 
 
 LARGEST_PING = 1.05
-"""Largest known base RTT in smallest measured ones: pings wake idle hosts, which takes some time."""
+"""Largest permitted ratio of a known base RTT to the smallest measured RTT. Pings may take longer than the base RTT,
+because idle hosts must wake up."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """Facts about a path besides its measurements.
+    """Facts about a path that are known in addition to measurements.
 
     Parameters
     ----------
     rate_bps : float [bit/s], optional
     rtt_s : float [s], optional
-        Base round-trip time, as by a ping before the test.
+        Base round-trip time, for example from a ping before the test.
     alone : bool, optional
-        Whether nothing is beside the flow.
+        Whether no other traffic uses the bottleneck.
     law : str, optional
         Congestion control of the sender.
     """
@@ -71,7 +72,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Answer(network.Estimate):
-    """Conclusions about a path: the estimate of the network, and what is known and doubtful beside it.
+    """Conclusions about a path: the estimate of the neural network, known facts, estimates by theory, and doubts.
 
     Parameters
     ----------
@@ -80,9 +81,9 @@ class Answer(network.Estimate):
     theory : mapping of str to float
         Estimates by theory.
     doubts : tuple of str
-        Sentences on what cannot be told apart, or was not in training.
+        Sentences about quantities that cannot be distinguished, and values outside of the training.
     nearby : Nearby, optional
-        Simulations near the answer.
+        Simulations of similar paths.
     """
 
     observations: tuple[Observation, ...]
@@ -108,13 +109,13 @@ class Answer(network.Estimate):
 
     @property
     def found(self) -> dict[str, Interval]:
-        """The intervals of the answer: those of the simulations where there are any, except of what was given."""
+        """The intervals of the answer: those of `nearby` if it has them, except for quantities that were given."""
         near = {} if self.nearby is None else self.nearby.intervals
         return {**self.intervals, **{name: one for name, one in near.items() if name not in self.given}}
 
     @property
     def middle(self) -> PathModel:
-        """The path in the middle of the answer."""
+        """The path with the medians of the intervals, and the most likely discipline and competing traffic."""
         value = {name: one.median for name, one in self.intervals.items()}
         first = self.discipline_set[0]
         rate, rtt = (float(np.clip(value[n], *r)) for n, r in (("rate_bps", RATE_BPS), ("rtt_s", RTT_S)))
@@ -139,11 +140,11 @@ class Answer(network.Estimate):
         return Region(self.observation, self, self.middle)
 
     def scenario(self) -> str:
-        """Return a scenario (TOML) of the middle of the answer, to run, size and change."""
+        """Return a scenario (TOML) of the best simulated path, or of `middle` without simulations."""
         return self._scenario_of(self._written)
 
     def scenarios_of_ends(self) -> list[str]:
-        """Return scenarios of the middle with one quantity at an end of its interval: rate, base RTT and buffer."""
+        """Return scenarios in which rate, base RTT or buffer, one at a time, is at an end of its interval."""
         best = self._written
         found = self.intervals if self.nearby is None or not self.nearby.intervals else self.nearby.intervals
         buffer = "burst_s" if best.discipline == "policer" else "buffer_s"
@@ -157,12 +158,13 @@ class Answer(network.Estimate):
 
     @property
     def _written(self) -> PathModel:
-        """The path that scenarios are of."""
+        """The path of `scenario`."""
         path = self.middle if self.nearby is None or self.nearby.best is None else self.nearby.best.path
         path = replace(path, hosts=replace(path.hosts, window='"none"'))
         if path.discipline != "drop-tail":
             return path
-        # The median of the packets, which the screen shows: the product of the medians of rate and time is another.
+        # Use the median of the buffer in packets, which the screen shows; the product of the medians of rate and
+        # buffer in time differs from it.
         rate, rtt, packets = (self.found[name].median for name in ("rate_bps", "rtt_s", "buffer_packets"))
         return replace(path, rate_bps=rate, rtt_s=rtt, buffer_s=packets * 8 * PACKET_B / rate)
 
@@ -196,7 +198,7 @@ class Answer(network.Estimate):
 
 @cache
 def coverage() -> dict[str, Any]:
-    """Return how often answers of real paths were right (`tools/judge_paths.py`)."""
+    """Return how often answers about real paths were right (`tools/judge_paths.py`)."""
     text = resources.files("elephan.inference").joinpath(COVERAGE).read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)
     return found
@@ -208,13 +210,13 @@ def infer(measurements: Sequence[Measurement], known: Known | None = None) -> An
     Parameters
     ----------
     measurements : sequence of Measurement
-        Of one path; several narrow nothing that is not random, and their answers are averaged.
+        Measurements of one path. The answers of several are averaged, which reduces only random errors.
     known : Known, optional
 
     Returns
     -------
     Answer, or Observation
-        The latter if only a lower bound can be given; its `why` says it.
+        An observation if only a lower bound of the buffer can be given; its `why` states the reason.
 
     Raises
     ------
@@ -253,7 +255,7 @@ def _check(known: Known) -> None:
 
 
 def facts_of(one: Observation, known: Known) -> Facts:
-    """Return what is known of the path of a measurement."""
+    """Return the known facts about the path of a measurement."""
     before = one.measurement.base_rtt_s
     least = float(one.samples.rtt_s.min())
     if known.rtt_s is not None and known.rtt_s > LARGEST_PING * least:
@@ -262,14 +264,18 @@ def facts_of(one: Observation, known: Known) -> Facts:
             f"{format_time(least)}; give that of a ping before the test, at most as large"
         )
         raise InputError(message)
-    # A handshake that waited is no base.
+    # The RTT of a handshake that waited in a queue is not the base RTT.
     rtt = known.rtt_s if known.rtt_s is not None else (before if 0 < before <= 1.02 * least else None)
     alone = known.alone if known.alone is not None else (False if one.streams > 1 else None)
     return known.rate_bps, rtt, alone
 
 
 def _contradicted(telling: Sequence[Observation], known: Known) -> list[str]:
-    """Return a doubt for each given fact that is farther from what the measurement says alone than its interval."""
+    """Return a doubt for each given fact that contradicts the measurement.
+
+    A value contradicts it if it is outside of the interval that is inferred without the value, widened by its own width
+    on both sides.
+    """
     given = {
         "rate_bps": ("--rate", known.rate_bps, format_rate),
         "rtt_s": ("--rtt", known.rtt_s, format_time),
@@ -306,7 +312,7 @@ def _mean(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def _common(sets: Sequence[tuple[str, ...]], shares: Mapping[str, float]) -> tuple[str, ...]:
-    """Return what all sets hold, or else what any does, the likeliest first."""
+    """Return the names that are in all sets, or else those in any set, the most likely first."""
     held = [name for name in shares if all(name in one for one in sets)]
     held = held or [name for name in shares if any(name in one for one in sets)]
     return tuple(sorted(held, key=lambda name: -shares[name]))

@@ -1,8 +1,8 @@
-"""Simulations near an answer: a local regression that narrows its intervals, and twins that check it.
+"""Simulations of paths near an answer: a local regression narrows its intervals, and similar runs (twins) check it.
 
 *Source*: M. A. Beaumont, W. Zhang and D. J. Balding, Approximate Bayesian computation in population genetics,
 Genetics 2002 (weights and regression); P. Fearnhead and D. Prangle, Constructing summary statistics for approximate
-Bayesian computation, 2012 (a regression's outputs as summaries: here those of the network).
+Bayesian computation, 2012 (outputs of a regression as summary statistics; here the outputs of the neural network).
 """
 
 from __future__ import annotations
@@ -28,42 +28,43 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 RUNS = 440
-"""Most runs of the local regression, in two rounds."""
+"""Maximum number of runs of the local regression, in two rounds."""
 
 PACKETS = 4e7
-"""Most packets of all runs together: some ten seconds of a processor."""
+"""Maximum number of packets of all runs together; they take about ten seconds of processor time."""
 
 OF_FAST = 150
-"""Runs that a fast path has at least, each of a shorter time."""
+"""Number of runs for which the packets must suffice; on fast paths each run is shortened accordingly."""
 
 LEAST_RUNS = 80
-"""Runs below which the regression is not used."""
+"""Twice the minimum number of runs for a regression."""
 
 KEPT = 0.4
-"""Share of the runs, the nearest, that has weight."""
+"""Share of the runs, those nearest to the measurement, that have a weight above 0 in the regression."""
 
 ALIKE, DECISIVE = 0.03, 1.5
-"""Distance of a twin below which it is like the measurement, and how much farther the second discipline has to be."""
+"""Largest distance of the nearest twin, and smallest ratio of the next discipline's distance to it, with which the
+twins decide on a discipline."""
 
 UNLIKE = 0.15
-"""Distance from which no twin is like the measurement, and no answer is given.
+"""Distance above which not even the nearest twin is similar to the measurement, and no answer is given.
 
-Twins of 13 simulated paths whose hosts were unknown had 0.01 to 0.13; paths with an unknown flow beside 0.15."""
+Twins of 13 simulated paths with unknown hosts had distances of 0.01 to 0.13; with an unknown competing flow, 0.15."""
 
 WIDENING = 1.25
-"""Factor on the width of the local intervals in logarithms: the regression is linear, and its runs are few."""
+"""Factor that widens the local intervals in logarithms, because the regression is linear and has few runs."""
 
 HOSTS = 0.12
-"""Logarithm by which local intervals are wider at either end: what real hosts and links do that simulated ones do not.
+"""Widening of local intervals at each end, in logarithms, for effects of real hosts and links that are not simulated.
 
-Nine tenths of the recorded paths with odd numbers (`tests/data/paths`) are within it; the others
-judge."""
+With it the intervals contain the true values of 90 % of the recorded paths with odd numbers (`tests/data/paths`); the
+paths with even numbers are used to evaluate the intervals."""
 
 LONGEST_LOCAL_S = 15.0
-"""Part of a measurement that is simulated [s]; later data say little more, and take as long."""
+"""Maximum part of a measurement that is simulated [s]; later data contribute little and cost the same time."""
 
 SHORTEST_LOCAL_S = 6.0
-"""The same of fast paths [s]."""
+"""Minimum part that is simulated, for fast paths [s]."""
 
 SEED = 20261128
 
@@ -76,7 +77,7 @@ class Region:
     ----------
     observation : Observation
     estimate : Estimate
-        What the network says of it.
+        Estimate of the network.
     middle : PathModel
         Path in the middle of the estimate.
     """
@@ -88,7 +89,7 @@ class Region:
 
 @dataclass(frozen=True)
 class Twin:
-    """A simulated path like the measurement.
+    """A simulated path whose samples are similar to the measurement.
 
     Parameters
     ----------
@@ -111,9 +112,9 @@ class Nearby:
     ----------
     runs : int
     intervals : mapping of str to Interval
-        Of the local regression; empty if there were too few runs.
+        Intervals of the local regression; empty if there were too few runs.
     twins : mapping of str to Twin
-        The nearest path of each discipline.
+        The path with the smallest distance for each discipline.
     """
 
     runs: int
@@ -122,19 +123,19 @@ class Nearby:
 
     @property
     def best(self) -> Twin | None:
-        """The nearest path of all; None without any."""
+        """The path with the smallest distance; None if no path could be simulated."""
         return min(self.twins.values(), key=lambda twin: twin.distance, default=None)
 
     @property
     def is_unlike(self) -> bool:
-        """Whether no path is like the measurement."""
+        """Whether no simulated path is similar to the measurement."""
         return self.best is None or self.best.distance > UNLIKE
 
     @property
     def decided(self) -> str:
-        """Return the discipline that twins decide on; empty if they do not."""
+        """The discipline whose twin is much nearer than the others; empty if none is."""
         ranked = sorted(self.twins.items(), key=lambda item: item[1].distance)
-        # One flow alone cannot tell these apart.
+        # With a single flow, CoDel and FQ-CoDel cannot be distinguished.
         distances = [(("codel" if name == "fq-codel" else name), twin.distance) for name, twin in ranked]
         if not distances or distances[0][1] > ALIKE:
             return ""
@@ -142,7 +143,7 @@ class Nearby:
         return ranked[0][0] if not others or others[0] > DECISIVE * distances[0][1] else ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the result as plain data."""
         return {
             "runs": self.runs,
             "intervals": {name: one.to_json() for name, one in self.intervals.items()},
@@ -161,7 +162,7 @@ class Nearby:
 
 
 def distance(measured: Samples, simulated: Samples) -> float:
-    """Return how far a simulation is from a measurement, sample by sample."""
+    """Return the distance of a simulation from a measurement, see `Twin`."""
     count = min(measured.rtt_s.size, simulated.rtt_s.size)
     rtt = np.abs(np.log(simulated.rtt_s[:count] / measured.rtt_s[:count])).mean()
     windows = (np.maximum(one.cwnd_segments[:count], 1.0) for one in (simulated, measured))
@@ -170,14 +171,14 @@ def distance(measured: Samples, simulated: Samples) -> float:
 
 
 def search(region: Region, *, runs: int = RUNS) -> Nearby:
-    """Simulate near an answer; the same region gives the same result on every machine.
+    """Simulate paths near an answer; the same region gives the same result on every machine.
 
     Parameters
     ----------
     region : Region
     runs : int
-        Most runs of the regression, in two rounds; twins take up to 40 for each discipline more. Fast paths get fewer,
-        since all runs together have at most `PACKETS` packets.
+        Maximum number of runs of the regression, in two rounds; up to 40 further runs improve the twin of each
+        discipline. Fast paths get fewer runs, because all runs together have at most about `PACKETS` packets.
 
     Returns
     -------
@@ -201,12 +202,12 @@ def search(region: Region, *, runs: int = RUNS) -> Nearby:
 
 
 class _Local:
-    """The runs near one answer."""
+    """The runs of a search."""
 
     def __init__(self, region: Region) -> None:
         self.middle, self.estimate = region.middle, region.estimate
         self.level, self.law = region.observation.level, region.observation.law
-        # Bytes are then counted as they are written to the socket.
+        # iperf3 counts bytes when they are written to the socket.
         self.writes = region.observation.measurement.source.startswith("iperf3")
         rate = self.estimate.intervals["rate_bps"].median
         longest = float(np.clip(PACKETS / OF_FAST / (rate / 12_000), SHORTEST_LOCAL_S, LONGEST_LOCAL_S))
@@ -225,7 +226,7 @@ class _Local:
         self.shares = (shares + 0.1) / (shares + 0.1).sum()
 
     def summary(self, samples: Samples) -> Floats:
-        """Return the outputs of the network, in units, and some statistics."""
+        """Return the summary statistics of samples: logarithms of medians and probabilities, and statistics."""
         values = statistics(samples, self.law, (None, self.rtt_s, None))
         raw = self.network.raw(values)
         width = len(TARGETS) * 5
@@ -233,7 +234,7 @@ class _Local:
         return np.concatenate([medians, np.log(raw[width:] + 0.02) * 0.3, self.network.standard(values)[8:60] * 0.15])
 
     def draw(self, rng: Generator, number: int) -> PathModel:
-        """Draw a path within the intervals of the answer, a little wider at first."""
+        """Draw a path within the intervals of the answer, which are slightly widened in the first round."""
         names = self.estimate.discipline_set
         discipline = str(rng.choice(names, p=self.shares))
         room = 1.15 if number == 0 else 1.0
@@ -262,7 +263,7 @@ class _Local:
         return replace(path, **draw_beside(rng, path, kind))
 
     def run(self, path: PathModel) -> float:
-        """Simulate a path, and keep what it says; return its distance."""
+        """Simulate a path, store its summary and distance, and return the distance."""
         every = LEVELS[self.level]
         self.packets += path.rate_bps / 12_000 * (self.measured.duration_s + path.lead_s)
         try:
@@ -270,7 +271,7 @@ class _Local:
         except ElephanError:
             return math.inf
         if self.writes:
-            # Ahead by one to two and a half windows: the golden ratio spreads them evenly.
+            # The send buffer holds 1 to 2.5 windows; multiples of the golden ratio spread this number evenly.
             samples = samples.written(1.0 + 1.5 * (0.618034 * len(self.paths) % 1.0))
         if self.level == "windows":
             samples = samples.without_counts()
@@ -310,14 +311,14 @@ class _Local:
         return np.array([path.discipline in wanted for path in self.paths], dtype=bool)
 
     def narrow(self) -> None:
-        """Restrict the ranges of the next round to those of the regression, half as wide again."""
+        """Restrict the ranges of the next round to the intervals of the regression, widened on both sides."""
         for name, one in self.regression().items():
             low, high = self.ranges[name]
             width = np.log(one.high / one.low) * 0.5 + 0.025
             self.ranges[name] = (max(low, one.low * math.exp(-width)), min(high, one.high * math.exp(width)))
 
     def regression(self) -> dict[str, Interval]:
-        """Return the intervals of a local linear regression on the runs so far."""
+        """Return the intervals of a local linear regression over the runs so far."""
         if len(self.paths) < LEAST_RUNS // 2:
             return {}
         difference, weights = self._weights()
@@ -332,7 +333,7 @@ class _Local:
             mean = (w * y).sum() / w.sum()
             spread = np.sqrt((w[:, None] * (x - center) ** 2).sum(axis=0) / w.sum()) + 1e-9
             z = (x - center) / spread
-            # Ridge: about as many directions as half of the runs can tell.
+            # Ridge regression: the penalty limits the effective number of directions to about half of the runs.
             square = (z * w[:, None]).T @ z / w.sum() + 0.1 * np.eye(z.shape[1])
             slope = np.linalg.solve(square, (z * w[:, None]).T @ (y - mean) / w.sum())
             adjusted = y - z @ slope + (-center / spread) @ slope
@@ -350,7 +351,7 @@ class _Local:
         return found
 
     def refine(self, rng: Generator, discipline: str, most_packets: float) -> None:
-        """Move the twin of a discipline nearer to the measurement, by small steps of its numbers."""
+        """Reduce the distance of a discipline's twin by small random changes of its parameters."""
         twin = self.twins.get(discipline)
         if twin is None:
             return

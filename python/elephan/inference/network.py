@@ -1,8 +1,8 @@
-"""A small network that corrects the estimates of theory, with intervals that hold by calibration.
+"""A small neural network that corrects the estimates of theory, with calibrated intervals.
 
-Two hidden layers give five quantiles of each quantity as the logarithm of its ratio to the estimate of
-`statistics.base`, and the shares of disciplines and of competing traffic. `tools/train_infer.py` trains it on
-simulations and writes `model.npz`.
+The network has two hidden layers. Its outputs are five quantiles of each quantity, as logarithms of ratios to the
+estimates of `statistics.base`, and the probabilities of disciplines and of kinds of competing traffic.
+`tools/train_infer.py` trains it on simulations and writes `model.npz`.
 
 *Source*: R. Koenker, Quantile Regression, 2005 (the loss); Y. Romano, E. Patterson and E. Candès, Conformalized
 quantile regression, NeurIPS 2019 (intervals); V. Vovk, Conditional validity of inductive conformal predictors, 2012
@@ -27,13 +27,14 @@ from elephan.inference.statistics import LONGEST_S, Base, Facts, base, statistic
 Floats = NDArray[np.float64]
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""Shares of the quantiles that the network gives; the outer two are widened to intervals of 90 %."""
+"""Probabilities of the quantiles that the network returns; calibration widens the outer two to 90 % intervals."""
 
 TARGETS = ("rate_bps", "rtt_s", "buffer_s", "buffer_packets", "burst_s")
-"""Quantities: the buffer is that of drop-tail, the burst that of a policer."""
+"""Inferred quantities: the buffer is that of drop-tail, the burst that of a policer."""
 
 LEVELS = {"fine": 0.1, "coarse": 1.0, "windows": 0.1}
-"""Networks by what is measured, and their intervals [s]: `windows` has round-trip times and windows without counts."""
+"""Networks for different kinds of measurements, and their sampling intervals [s]. `windows` is for measurements with
+round-trip times and windows, but without counts of bytes and retransmissions."""
 
 MODEL = "model.npz"
 
@@ -49,11 +50,11 @@ class Interval:
     high: float
 
     def scaled(self, factor: float) -> Interval:
-        """Return it in another unit."""
+        """Return the interval in another unit."""
         return Interval(self.median * factor, self.low * factor, self.high * factor)
 
     def to_json(self) -> dict[str, float]:
-        """Return it as plain data."""
+        """Return the interval as plain data."""
         return {"median": self.median, "low": self.low, "high": self.high}
 
 
@@ -66,13 +67,13 @@ class Estimate:
     base : Base
         Estimates by theory.
     intervals : mapping of str to Interval
-        By the names of `TARGETS`.
+        Intervals by the names of `TARGETS`.
     disciplines, beside : mapping of str to float
-        Shares, summing to 1.
+        Probabilities of disciplines, and of kinds of competing traffic; each sums to 1.
     discipline_set, beside_set : tuple of str
-        Sets that hold the truth in 90 % of the simulations of each kind, the likeliest first.
+        Sets that contain the true value in 90 % of the simulations of each kind, the most likely first.
     strange : float
-        Share of the statistics that are beyond what training saw.
+        Share of the statistics that are outside of the range of the training.
     """
 
     base: Base
@@ -93,9 +94,9 @@ class Level:
     mean, scale : ndarray, shape (statistics,)
     weights, biases : tuple of ndarray
     widening : ndarray, shape (groups, targets)
-        By how much of its width each interval is widened at both ends.
+        Widening of each interval at both ends, as a share of its width.
     thresholds : ndarray, shape (disciplines + kinds,)
-        Smallest share with which a name is in its set.
+        Minimum probability with which a name is in its set.
     """
 
     mean: Floats
@@ -106,7 +107,7 @@ class Level:
     thresholds: Floats
 
     def raw(self, values: Floats) -> Floats:
-        """Return the outputs for statistics, shape (..., outputs); quantiles are in order, shares sum to 1."""
+        """Return the outputs for statistics, shape (..., outputs); quantiles are sorted, probabilities sum to 1."""
         hidden = self.standard(values)
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
             hidden = np.maximum(hidden @ weight + bias, 0.0)
@@ -122,25 +123,26 @@ class Level:
         return out
 
     def standard(self, values: Floats) -> Floats:
-        """Return statistics in units of their spread, within 6 of them."""
+        """Return standardized statistics, limited to 6 standard deviations."""
         return np.clip((values - self.mean) / self.scale, -6.0, 6.0)
 
 
 SMALL_BDP = 0.15
-"""Predicted buffer below which calibration is a group of its own [BDP]."""
+"""Predicted buffer below which paths have their own calibration group [BDP]."""
 
 
 def group_of(raw: Floats, is_bbr: Any, bases: Floats, rtt_known: Any = False) -> NDArray[np.int64]:
-    """Return the group whose calibration holds: by the predicted traffic beside, the law, and a small predicted buffer.
+    """Return the calibration group of a measurement.
 
-    Where the base round-trip time is known, the groups are others.
+    It depends on the predicted competing traffic, on whether the law is BBR, on whether the predicted buffer is small,
+    and on whether the base round-trip time is known.
 
     Parameters
     ----------
     raw : ndarray, shape (..., outputs)
     is_bbr, rtt_known : bool or ndarray of bool
     bases : ndarray, shape (..., targets)
-        Of `bases_of`.
+        Result of `bases_of`.
     """
     beside = raw[..., OF_INTERVALS + len(DISCIPLINES) :].argmax(axis=-1)
     middle = [i * len(QUANTILES) + 2 for i in (TARGETS.index("buffer_s"), TARGETS.index("rtt_s"))]
@@ -157,7 +159,7 @@ GROUPS = 8 * len(BESIDE)
 
 @cache
 def level(name: str) -> Level:
-    """Return the network of a level, as it comes with elephan."""
+    """Return the network of a level, which is a part of elephan."""
     with resources.files("elephan.inference").joinpath(MODEL).open("rb") as file, np.load(file) as arrays:
         layers = sorted(key for key in arrays.files if key.startswith(f"{name}_w") and key[-1].isdigit())
         return Level(
@@ -176,11 +178,11 @@ def estimate(samples: Samples, law: str, name: str, known: Facts = (None, None, 
     Parameters
     ----------
     samples : Samples
-        At the intervals of the level.
+        Samples at the interval of the level.
     law : str
         One of `LAWS`.
     name : str
-        One of `LEVELS`.
+        Level, one of `LEVELS`.
     known : Facts
     """
     values = statistics(samples, law, known)
@@ -201,7 +203,7 @@ def estimate(samples: Samples, law: str, name: str, known: Facts = (None, None, 
         if value is not None:
             intervals[target] = Interval(value, value, value)
     if known[0] is not None:
-        # The buffer in packets is then that in time.
+        # With a known rate, the buffer in packets follows from the buffer in time.
         intervals["buffer_packets"] = intervals["buffer_s"].scaled(known[0] / 8 / 1500)
     at, told = OF_INTERVALS + len(DISCIPLINES), BESIDE[:1] if known[2] else BESIDE[1:]
     return Estimate(

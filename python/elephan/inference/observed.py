@@ -1,4 +1,4 @@
-"""A measurement as the networks read it, and what must be checked before anything is inferred."""
+"""Conversion of a measurement to the samples that the networks read, and checks before an inference."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 FINE_S, WINDOWS_S = 0.15, 0.3
-"""Longest intervals that are read as tenths of a second: with counts, and of round-trip times and windows alone [s]."""
+"""Longest sampling intervals that are treated as 0.1 s: with counts, and with round-trip times and windows only [s]."""
 
 LEAST_S, SHORT_S = 5.0, 8.0
 """Durations below which nothing is inferred, and below which the answer is doubtful [s]."""
 
 MOST_S = 86_400.0
-"""Longest measurement [s]: a day, since a damaged time may be any number."""
+"""Longest measurement [s], a day. The limit detects damaged times."""
 
 RTTS_S, MOST_SEGMENTS = (1e-6, 3600.0), 1e9
-"""Range of round-trip times [s], and largest window [segments]; other values are damaged, and left out."""
+"""Range of valid round-trip times [s], and largest valid window [segments]; other values are ignored as damaged."""
 
 UNUSED = 1.6
-"""Window over round-trip time, as a multiple of the goodput, from which the window does not limit the sender.
+"""Ratio of window over round-trip time to goodput from which the congestion window does not limit the sender.
 
-A sender that its window limits has 1, and loses some percent in recoveries. London to Sydney behind a receive window of
-3 MiB has 2.1."""
+The ratio of a sender that its congestion window limits is 1, or some percent more because of recoveries. A measurement
+from London to Sydney with a receive window of 3 MiB has 2.1."""
 
 INITIAL_WINDOW = 10
 """Initial window of RFC 6928 [segments]."""
 
 STILL = 0.8
-"""Share of the time for which a window stays the same from which, without losses, the path does not limit its sender.
+"""Share of the time with the most frequent window above which, without losses, the host limits the sender.
 
-A window that the path limits grows in every round trip without losses."""
+If the path limits the sender and no packet is lost, the window grows in every round trip."""
 
 LIMITED = 0.3
-"""Share of the time with data that the host may limit the sender."""
+"""Share of the time for which the host may limit the sender; with more, the path cannot be inferred."""
 
 LAW_NAMES = {"cubic": "CUBIC", "reno": "Reno", "bbr": "BBR"}
 
@@ -56,13 +56,13 @@ KNOWN_AS = {"bbr1": "bbr", "bbr2": "bbr", "bbr3": "bbr", "newreno": "reno"}
 
 @dataclass(frozen=True)
 class Observation:
-    """A measurement that may be inferred from.
+    """A measurement that was checked and converted for an inference.
 
     Parameters
     ----------
     measurement : Measurement
     samples : Samples
-        At the intervals of the level.
+        Samples at the interval of the level.
     level : str
         One of `network.LEVELS`.
     law : str
@@ -70,13 +70,13 @@ class Observation:
     packet_bytes : float [bytes]
         Size of a full packet on the wire.
     notes : tuple of str
-        Doubts that do not end it.
+        Doubts that do not prevent an inference.
     bound_s : float [s]
-        The buffer is at least this; NaN if the answer is not a bound.
+        Lower bound of the buffer; NaN if more can be inferred.
     why : str
-        Why there is only a bound; empty if there is more.
+        Reason why only a lower bound can be given; empty if more can be inferred.
     streams : int
-        Parallel streams of the same test.
+        Number of parallel streams of the test.
     """
 
     measurement: Measurement
@@ -107,7 +107,7 @@ def observe(measurement: Measurement, law: str | None = None) -> Observation:
     Raises
     ------
     InputError
-        If nothing can be inferred, with the reason.
+        If nothing can be inferred; the message states the reason.
     """
     flow = measurement.flow
     notes = list(measurement.notes)
@@ -151,7 +151,7 @@ def _law(measurement: Measurement, law: str | None, notes: list[str]) -> str:
 
 
 def _filled(values: Floats) -> Floats:
-    """Return values with gaps filled by the last known one; the first known one fills a gap at the start."""
+    """Fill gaps with the last known value, and a gap at the start with the first known value."""
     known = np.flatnonzero(np.isfinite(values))
     place = np.searchsorted(known, np.arange(values.size), side="right") - 1
     return values[known[np.maximum(place, 0)]]
@@ -178,7 +178,7 @@ def _samples(measurement: Measurement, flow: MeasuredFlow) -> tuple[Samples, str
     count = int(flow.duration_s / every + 0.05)
     grid = np.arange(1, count + 1) * every
     ends = flow.end_s
-    # The first interval of a whole grid may end a little after it.
+    # An interval may end slightly after its grid point: accept up to a quarter of the grid's step.
     place = np.clip(np.searchsorted(ends, grid + 0.25 * every, side="right") - 1, 0, ends.size - 1)
     rtt, cwnd = flow.columns["srtt_s"], flow.columns["cwnd_bytes"]
     rtt = np.where((rtt >= RTTS_S[0]) & (rtt <= RTTS_S[1]), rtt, np.nan)
@@ -198,12 +198,12 @@ def _samples(measurement: Measurement, flow: MeasuredFlow) -> tuple[Samples, str
         return np.diff(np.interp(np.concatenate([[0.0], grid]), times, total))
 
     counts = (each("bytes"), each("retransmits")) if level != "windows" else (None, None)
-    # Segments of 1,448 bytes, whatever those of the path are.
+    # Windows are in segments of 1,448 bytes, independent of the path's MSS.
     return Samples(every, rtt_at, cwnd_at / MSS_B, *counts), level
 
 
 def _checked(found: Observation, flow: MeasuredFlow) -> Observation:
-    """Look for senders that the path does not limit, and for paths that show neither losses nor a queue."""
+    """Detect senders that the path does not limit, and paths without losses or a queue; give only a bound for them."""
     samples = found.samples
     theory = base(samples)
     path = found.measurement.path
@@ -235,7 +235,7 @@ def _bound(found: Observation, seen_s: float, why: str) -> Observation:
 
 
 def host_limit(found: Observation, flow: MeasuredFlow) -> str:
-    """Return what at the hosts limits the sender; empty if nothing is seen."""
+    """Return what limits the sender at the hosts; empty if no such limit is detected."""
     busy, watched = flow.growth("busy_s", LONGEST_S)
     if busy > 0:
         for name, what in (("rwnd_limited_s", "the receive window"), ("sndbuf_limited_s", "the send buffer")):
@@ -252,7 +252,8 @@ def host_limit(found: Observation, flow: MeasuredFlow) -> str:
     late = slice(min(samples.rtt_s.size // 4, int(3 / samples.interval_s)), None)
     window = float(np.median(samples.cwnd_segments[late] * MSS_B * 8 / samples.rtt_s[late]))
     goodput = float(delivered[late].mean()) * 8 / samples.interval_s
-    # Windows below the initial one were cut by losses, and timeouts leave them unused.
+    # If the median window is below the initial window, losses have cut it. It then does not limit the sender during
+    # timeouts, but neither does the host.
     cut = episodes(samples).at.size > 0 and float(np.median(samples.cwnd_segments[late])) < INITIAL_WINDOW
     if window < UNUSED * goodput or cut:
         return ""

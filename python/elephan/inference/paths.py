@@ -1,8 +1,8 @@
-"""Paths that `elephan infer` considers: what may be unknown of one, its scenario, and draws of its hosts and traffic.
+"""Paths that `elephan infer` considers: their unknown parameters, their scenarios, and random hosts and traffic.
 
 The prior covers rates of 1 Mbit/s to 1 Gbit/s, base round-trip times of 2 to 300 ms and buffers of 0.03 to 32 BDP, each
-log-uniform within a part. What the hosts do (pacing, bursts, delayed ACKs, offload, jitter) is drawn too, and never
-told.
+log-uniform within a part of the range. The behaviour of the hosts (pacing, bursts, delayed ACKs, offload, jitter) is
+random, too, and never an input of the inference.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 DISCIPLINES = ("drop-tail", "red", "codel", "fq-codel", "pie", "policer")
-"""Disciplines that are told apart; a policer has no queue of its own."""
+"""Disciplines that the inference distinguishes; a policer has no queue."""
 
 BESIDE = ("none", "flows", "datagrams")
-"""Kinds of competing traffic that are told apart."""
+"""Kinds of competing traffic that the inference distinguishes."""
 
 LAWS = ("cubic", "reno", "bbr")
 """Laws of the measured sender, as the kernel names them; measurements of other laws are refused."""
 
 RATE_BPS, RTT_S, BUFFER_BDP = (1e6, 1e9), (0.002, 0.3), (0.03, 32.0)
-"""Ranges of the prior."""
+"""Ranges of the prior: rate [bit/s], base RTT [s], buffer [BDP]."""
 
 PACKET_B, MSS_B = 1500, 1448
-"""Size of a packet on the wire, and of its payload beside a timestamp [bytes]."""
+"""Size of a packet on the wire, and of its payload if TCP uses timestamps [bytes]."""
 
 MOST_QUEUE_S = 3.0
 """Longest queueing delay of the prior [s]."""
@@ -40,12 +40,12 @@ LEAD_S = 3.0
 """Time for which competing traffic runs before the measured flow starts [s]."""
 
 STARTS_S = ((0.0, LEAD_S), (LEAD_S - 0.2, LEAD_S + 0.2), (0.0, LEAD_S + 6.0))
-"""First and last starts of competing flows [s]."""
+"""Ranges of the starts of competing flows [s]: before the measured flow, at about the same time, or also after it."""
 
 
 @dataclass(frozen=True)
 class Hosts:
-    """Effect of end hosts on packets, in the terms of a scenario's `tcp` table.
+    """Behaviour of the end hosts, as keys of a scenario's `tcp` table and the access rate.
 
     Parameters
     ----------
@@ -85,16 +85,16 @@ class PathModel:
     target_s : float [s]
         Target of CoDel, FQ-CoDel and PIE, and the lower threshold of RED as time at the rate.
     beside : tuple of str
-        TOML of the groups of competing flows; empty for none.
+        TOML of the groups of competing flows; empty without competing traffic.
     kind : str
         One of `BESIDE`.
     hosts : Hosts
     jitter_s : float [s]
-        Mean of the path's exponential jitter; 0 for none.
+        Mean of the path's exponential jitter; 0 without jitter.
     shaper_b : int [bytes]
-        Burst of a token bucket in place of a link of the rate; 0 for none.
+        Burst of a token-bucket shaper that limits the rate; 0 if the link itself has this rate.
     fast : float
-        Rate of the link behind a policer or a shaper over the rate of its tokens.
+        Ratio of the link's rate to the token rate, for a policer or a shaper.
     """
 
     rate_bps: float
@@ -117,7 +117,7 @@ class PathModel:
 
     @property
     def lead_s(self) -> float:
-        """Time before the measured flow starts [s]."""
+        """Start of the measured flow [s]; competing traffic starts earlier."""
         return LEAD_S if self.beside else 0.0
 
     def link(self) -> str:
@@ -155,7 +155,7 @@ class PathModel:
         """Return the measured flow as TOML, without its header."""
         law = {"cubic": "cubic", "reno": "reno", "bbr": "bbr1"}[self.law]
         hosts = self.hosts
-        # Linux's BBR sets the pace of its socket itself.
+        # Linux's BBR sets the pacing rate of its socket itself.
         tcp = [
             'profile = "linux"',
             f"pacing = {hosts.pacing}",
@@ -195,12 +195,12 @@ def log_uniform(rng: Generator, low: float, high: float) -> float:
 
 
 def draw_hosts(rng: Generator) -> Hosts:
-    """Draw what the hosts do."""
+    """Draw random hosts."""
     several = f"{{ max_segments = {int(log_uniform(rng, 2, 45))} }}"
     return Hosts(
         pacing=str(rng.choice(['"none"', '"linux"'], p=[0.65, 0.35])),
         burst=str(rng.choice(['"linux"', '"none"', several], p=[0.4, 0.4, 0.2])),
-        # Linux's own limit, 6 MiB, binds where rate times delay is large.
+        # The limit of Linux, 6 MiB, takes effect on paths with a large bandwidth-delay product.
         window=str(rng.choice(['"none"', '"linux"', '{ max = "32 MiB" }'], p=[0.4, 0.4, 0.2])),
         offload=str(rng.choice(['"none"', "{ segments = 44 }"], p=[0.75, 0.25])),
         delayed_ack=int(rng.choice([1, 2], p=[0.4, 0.6])),
@@ -221,12 +221,12 @@ def beside_group(name: str, rtt_s: float, *more: str) -> str:
 
 
 def poisson(rate_bps: float) -> str:
-    """Return the line of a group that sends datagrams at random."""
+    """Return the TOML line for a group that sends datagrams as a Poisson process."""
     return f'traffic = {{ kind = "poisson", rate = "{rate_bps:.0f} bit/s" }}'
 
 
 def draw_beside(rng: Generator, path: PathModel, kind: str | None = None) -> dict[str, Any]:
-    """Draw the competing traffic of a path: the fields `beside` and `kind`."""
+    """Draw the competing traffic of a path, and return the fields `beside` and `kind`."""
     kind = kind or str(rng.choice(BESIDE, p=[0.45, 0.4, 0.15]))
     if kind == "none":
         return {"beside": (), "kind": kind}
@@ -234,14 +234,14 @@ def draw_beside(rng: Generator, path: PathModel, kind: str | None = None) -> dic
         traffic = poisson(path.rate_bps * log_uniform(rng, 0.02, 0.5))
         return {"beside": (beside_group("beside", path.rtt_s, traffic),), "kind": kind}
     count = int(rng.integers(1, 4)) if rng.random() < 0.5 else int(log_uniform(rng, 4, 60))
-    # Before the measured flow, with it (as parallel streams and most experiments start), or also after it.
+    # Starts before the measured flow, with it (as in tests with parallel streams), or also after it.
     first_s, last_s = STARTS_S[int(rng.choice(len(STARTS_S), p=[0.45, 0.35, 0.2]))]
     kinds = int(rng.integers(1, 3)) if count > 1 else 1
     first = count if kinds == 1 else int(rng.integers(1, count))
     groups = []
     for number, of_group in enumerate([first, count - first][:kinds]):
         law = str(rng.choice(["cubic", "reno", "bbr1"], p=[0.55, 0.2, 0.25]))
-        # No loop of the network is shorter than the link's own delays.
+        # A base RTT cannot be below the propagation of the link in both directions.
         rtt = path.rtt_s if rng.random() < 0.6 else path.rtt_s * log_uniform(rng, 1.0, 4.0)
         start = f'start = {{ from = "{first_s:g} s", to = "{last_s:g} s" }}'
         tcp = f'tcp = {{ profile = "linux", receive_window = {path.hosts.window}, burst = {path.hosts.burst} }}'

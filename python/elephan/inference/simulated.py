@@ -1,4 +1,4 @@
-"""A simulated path as iperf3 would measure it: one flow's samples."""
+"""Samples of one flow on a simulated path, as iperf3 would measure them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVERY_S = 0.1
 """Interval of the samples [s]."""
 
 BLOCK_B = 131_072
-"""Bytes that iperf3 writes at once."""
+"""Number of bytes that iperf3 writes to the socket in one call."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +47,16 @@ class Samples:
         return self.interval_s * self.rtt_s.size
 
     def without_counts(self) -> Samples:
-        """Return the round-trip times and windows alone, as many logs of `ss` have them."""
+        """Return only the round-trip times and windows, as in many logs of `ss`."""
         return Samples(self.interval_s, self.rtt_s, self.cwnd_segments)
 
     def written(self, ahead: float) -> Samples:
-        """Return the samples with bytes as iperf3 counts them: written to the socket in blocks, ahead of what arrived.
+        """Return the samples with bytes as iperf3 counts them: when a block is written to the socket.
 
         Parameters
         ----------
         ahead : float
-            Data in the send buffer, in windows: Linux lets it grow to twice the largest window (`tcp_sndbuf_expand`).
+            Data in the send buffer, in windows. Linux lets it grow to twice the largest window (`tcp_sndbuf_expand`).
         """
         if self.delivered_bytes is None:
             return self
@@ -65,7 +65,7 @@ class Samples:
         return replace(self, delivered_bytes=np.diff(total, prepend=0.0))
 
     def merged(self, count: int) -> Samples:
-        """Return the samples at intervals that are longer by a factor: sums of counts, last values of states."""
+        """Return the samples at intervals longer by the factor `count`: sums of counts, last values of states."""
         whole = self.rtt_s.size // count * count
         last = slice(count - 1, whole, count)
 
@@ -93,15 +93,15 @@ def measure(path: PathModel, duration_s: float, *, seed: int = 1, every_s: float
     Raises
     ------
     ScenarioError
-        If the path cannot be a scenario.
+        If the scenario of the path is invalid.
     """
     scenario = Scenario.from_text(path.scenario(duration_s, every_s=every_s, seed=seed), "infer")
     found = simulate(scenario, 0, series=True).samples
-    # The sample at the start is not the end of an interval.
+    # For states, skip the sample at the start, which is not the end of an interval.
     begin = round(path.lead_s / every_s)
     delivered = found["delivered_segments"][0, begin:].astype(float)
     retransmits = found["retrans_segments"][0, begin:].astype(float)
     rtt, cwnd = (found[name][0, begin + 1 :].astype(float) for name in ("srtt_s", "cwnd_segments"))
-    # Data in flight is not yet delivered when the first interval ends.
+    # At the end of the first intervals there may be no RTT sample yet; use the base RTT.
     rtt = np.where(rtt > 0, rtt, path.rtt_s)
     return Samples(every_s, rtt, cwnd, np.diff(delivered) * MSS_B, np.diff(retransmits))

@@ -1,7 +1,7 @@
-"""Statistics of a measurement: numbers without units, from which a network learns corrections of simple estimates.
+"""Statistics of a measurement: the inputs of the neural network, which corrects simple estimates by theory.
 
-The simple estimates (`Base`) are those of theory: the rate is the best seconds', the base round-trip time the
-smallest or the known one, the buffer the largest round-trip time less that.
+The simple estimates (`Base`) are: the rate is that of the best seconds; the base round-trip time is the known one, or
+the smallest measured one; the buffer is the largest round-trip time minus the base.
 """
 
 from __future__ import annotations
@@ -18,31 +18,33 @@ from elephan.inference.simulated import Samples
 Floats = NDArray[np.float64]
 
 Facts: TypeAlias = tuple[float | None, float | None, bool | None]
-"""Known facts of a path: rate [bit/s], base round-trip time [s], and whether nothing is beside; None if unknown."""
+"""Known facts about a path: rate [bit/s], base RTT [s], and whether no other traffic uses it; None if unknown."""
 
 LONGEST_S = 30.0
-"""Time of a measurement that is used: as long as the longest simulations of the training [s]."""
+"""Part of a measurement that is used [s]; it equals the longest simulations of the training."""
 
 NOISE_S = 2e-4
-"""Round-trip time differences below this are the hosts' noise [s]."""
+"""Differences of round-trip times below this value are noise of the hosts [s]."""
 
 STARTS = np.array([0, 1, 2, 3, 5, 8, 12, 18, 25])
-"""Intervals at the start whose queue is looked at."""
+"""Indices of the intervals at the start whose queue is used as a statistic."""
 
 CUT = 0.9
-"""Share of a window that is left after a reduction, where no retransmissions are counted."""
+"""Ratio of consecutive windows below which a loss is assumed, if retransmissions are not counted."""
 
 
 @dataclass(frozen=True)
 class Base:
-    """Estimates by theory, and what they rest on.
+    """Estimates by theory.
 
     Parameters
     ----------
     rate_bps : float [bit/s]
-        On the wire.
-    rtt_s, queue_s : float [s]
-        Base round-trip time, known or the smallest, and the largest less that.
+        Rate on the wire.
+    rtt_s : float [s]
+        Base round-trip time: the known or the smallest one.
+    queue_s : float [s]
+        Largest round-trip time minus the base.
     """
 
     rate_bps: float
@@ -62,9 +64,9 @@ class Episodes:
     Parameters
     ----------
     at : ndarray of int
-        First interval of each.
+        First interval of each episode.
     retransmits : ndarray
-        Segments retransmitted in each; NaN where they are not counted.
+        Segments retransmitted in each episode; NaN if they are not counted.
     """
 
     at: NDArray[np.intp]
@@ -79,7 +81,7 @@ def base(samples: Samples, rtt_s: float | None = None) -> Base:
 
 
 def _rate(samples: Samples) -> float:
-    """Return the best mean rate over 3 s, without the first seconds, in which iperf3 fills the send buffer."""
+    """Return the 90 % quantile of mean rates over 3 s, without the first 2 s, in which iperf3 fills the send buffer."""
     each = max(round(3.0 / samples.interval_s), 1)
     skipped = min(max(round(2.0 / samples.interval_s), 1), max(samples.rtt_s.size - each, 0))
     if samples.delivered_bytes is not None:
@@ -92,7 +94,7 @@ def _rate(samples: Samples) -> float:
 
 
 def rates_bps(samples: Samples) -> Floats:
-    """Rates of whole seconds on the wire [bit/s]; without counts of bytes the window over the round-trip time."""
+    """Mean rates on the wire of each second [bit/s]; without counts of bytes, means of window over round-trip time."""
     each = max(round(1.0 / samples.interval_s), 1)
     wire = PACKET_B / MSS_B * 8
     if samples.delivered_bytes is not None:
@@ -123,7 +125,7 @@ def episodes(samples: Samples) -> Episodes:
 
 
 def _quantiles(values: Floats, shares: tuple[float, ...]) -> list[float]:
-    """Return quantiles as `numpy.quantile` has them, ten times as fast for few values."""
+    """Return the same as `numpy.quantile`, ten times as fast for few values."""
     ordered = np.sort(values).tolist()
     last = len(ordered) - 1
     found = []
@@ -151,9 +153,9 @@ def statistics(samples: Samples, law: str, known: Facts = (None, None, None)) ->
     Parameters
     ----------
     samples : Samples
-        Of at most `LONGEST_S`; longer ones are cut.
+        Samples; only the first `LONGEST_S` are used.
     law : str
-        One of `LAWS`; every other counts as none of them.
+        One of `LAWS`; for other laws, all three indicators are 0.
     known : Facts
 
     Returns
@@ -212,7 +214,7 @@ def statistics(samples: Samples, law: str, known: Facts = (None, None, None)) ->
 
 
 def _shape(share: Floats, cwnd: Floats, after: slice) -> list[float]:
-    """Return how the queue fills at the start, and its distribution later, in logarithms of its largest."""
+    """Return statistics of the queue relative to its maximum: its growth at the start, and its distribution later."""
     begin = share[np.minimum(STARTS, share.size - 1)]
     late, last = share[after], cwnd[after]
     return [
@@ -228,7 +230,7 @@ def _shape(share: Floats, cwnd: Floats, after: slice) -> list[float]:
 
 
 def _line(rtt: Floats, cwnd: Floats, least: Base) -> list[float]:
-    """Slope of the round-trip time over the window, times the rate: 1 for one flow and a full queue; its fit."""
+    """Regression of the RTT on window over rate: slope (1 for one flow with a queue), correlation, error, intercept."""
     x, y = cwnd * PACKET_B * 8 / least.rate_bps, rtt
     spread = float(x.var())
     if spread < 1e-12 or rtt.size < 4:
@@ -246,7 +248,7 @@ def _line(rtt: Floats, cwnd: Floats, least: Base) -> list[float]:
 
 
 def _losses(samples: Samples, least: Base) -> list[float]:
-    """Return what loss episodes look like."""
+    """Return statistics of loss episodes."""
     rtt, cwnd = samples.rtt_s, np.maximum(samples.cwnd_segments, 1.0)
     found = episodes(samples)
     total = 0.0 if samples.retransmits is None else float(samples.retransmits.sum())
@@ -263,7 +265,7 @@ def _losses(samples: Samples, least: Base) -> list[float]:
     if not found.at.size:
         return [*head, *[0.0] * 17]
     before = np.maximum(found.at - 1, 0)
-    # The window is cut within the interval, and the round-trip time peaks about then.
+    # The window is cut within the first interval of an episode, and the round-trip time is largest about then.
     peak = np.maximum(rtt[before], rtt[found.at]) - least.rtt_s
     late = np.isin(found.at, steady)
     peaks = peak[late] if late.any() else peak
@@ -292,7 +294,7 @@ def _losses(samples: Samples, least: Base) -> list[float]:
 
 
 def _facts(known: Facts, least: Base) -> list[float]:
-    """Return what is known besides the measurement, each with a flag."""
+    """Return the known facts as inputs: a flag for each, and the ratio of a known rate to its estimate."""
     rate, rtt, alone = known
     return [
         0.0 if rate is None else 1.0,

@@ -1,9 +1,9 @@
 """Time of a flow from one loss to the next: the scale for warm-ups and run lengths.
 
-Source: Reno adds a segment per round trip, so W/2 round trips. Other laws are evaluated round trip by round trip on a
-path of their own, until the window is back where it was lost (very large windows: a fluid, from loss to loss); for
-HighSpeed that is the recovery time of RFC 3649. Laws that follow delay, marks or routers have no such
-sawtooth, and no period.
+Source: Reno adds a segment per round trip, so its period is W/2 round trips. Other laws are evaluated round trip by
+round trip for a single flow, until the window is again as large as before the loss; for HighSpeed this is the recovery
+time of RFC 3649. For very large windows a fluid model gives the time from loss to loss. Laws that respond to delay,
+marks or routers do not have such a sawtooth, and therefore no period.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from elephan.network import FlowGroup
 _RESPONDING = {card["name"] for card in catalog("laws") if card.get("response")}
 
 ASKED = _RESPONDING - {"reno", "compound"} | {"ghstcp", "illinois", "westwood"}
-"""Laws that grow until they lose packets, besides Reno."""
+"""Laws other than Reno that increase the window until packets are lost."""
 
 BACK = 0.99
-"""Share of the lost window that counts as recovered: some laws approach it slowly."""
+"""Share of the window before the loss at which it counts as recovered: some laws approach this window slowly."""
 
 FIRST_ROUNDS = 16
 """Number of rounds simulated at first; doubled until the window has recovered."""
@@ -32,13 +32,13 @@ MOST_ACKS = 4e6
 
 
 def period_s(group: FlowGroup) -> float | None:
-    """Time between two losses of a flow that has its share.
+    """Time between two losses of a flow that has an equal share of its narrowest link.
 
     Returns
     -------
     float or None [s]
-        None if the law has no sawtooth, or something else than the buffer limits its window. A lower bound where the
-        law takes very long.
+        None if the law has no sawtooth, or if the window is limited by something other than the buffer, or is below 4.
+        For a very long period the result is a lower bound (see `MOST_ACKS`).
 
     Examples
     --------
@@ -64,14 +64,14 @@ def slowest(groups: Iterable[FlowGroup]) -> tuple[FlowGroup, float] | None:
     Returns
     -------
     tuple of FlowGroup and float [s], or None
-        None if none has a sawtooth.
+        None if no group has a sawtooth.
     """
     known = [(group, period) for group in groups if (period := period_s(group)) is not None]
     return max(known, key=lambda pair: pair[1], default=None)
 
 
 def _reno(window: float, bdp: float, rtt_s: float, control: Mapping[str, float]) -> float:
-    """Time of Reno from (1 - b) W to W at a segments per round trip [s], with queueing above the BDP."""
+    """Time of Reno's growth from (1 - b) W to W by `a` segments per round trip [s]; above the BDP, RTTs grow."""
     low = window * (1 - control.get("decrease", 0.5))
     climb = max(0.0, min(bdp, window) - low)
     start = max(low, bdp)
@@ -86,11 +86,11 @@ def recovery_s(control: str, window: float, rtt_s: float, bdp: float) -> float:
     Parameters
     ----------
     control : str
-        As in a scenario file.
+        The law as in a scenario file.
     window, bdp : float [segments]
-        Window at the loss; capacity of the path without a queue.
+        Window at the loss; bandwidth-delay product of the path.
     rtt_s : float [s]
-        Without a queue.
+        Round-trip time without a queue.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def recovery_s(control: str, window: float, rtt_s: float, bdp: float) -> float:
     if rounds * window > MOST_ACKS:
         return _fluid_s(control, window, rtt_s, bdp)
     while True:
-        # One round of slow start doubles the half window, then the loss comes.
+        # The first round is slow start, which doubles W/2 to W; then the loss follows.
         rows = _native.law_rounds(
             control, base_rtt_s=rtt_s, bdp=bdp, losses=[0], timeouts=[], count=rounds, initial_window=window / 2
         )
@@ -117,7 +117,7 @@ def recovery_s(control: str, window: float, rtt_s: float, bdp: float) -> float:
 
 
 def _fluid_s(control: str, window: float, rtt_s: float, bdp: float) -> float:
-    """Do the same for windows too large to simulate each ACK, by a fluid model with a mean round-trip time."""
+    """Compute the recovery time by a fluid model with a mean RTT, for windows too large to simulate each ACK."""
     import numpy as np  # noqa: PLC0415 (few windows are so large, and start-up time is counted)
 
     law = _native.LawEvaluator(control)
@@ -125,5 +125,5 @@ def _fluid_s(control: str, window: float, rtt_s: float, bdp: float) -> float:
     kept = 1.0 - law.cut(np.array([window]), base, base)[0]
     middle_s = rtt_s * max(1.0, (1.0 + kept) / 2 * window / bdp)
     _, rounds = law.period(np.array([window]), np.array([middle_s]), base)[0]
-    # At least one round trip with the queue full, where a law would not come back within the steps of the fluid.
+    # If the window does not recover within the steps of the fluid model, use one round trip with a full queue.
     return float(np.fmax(rounds * middle_s, rtt_s * max(1.0, window / bdp)))

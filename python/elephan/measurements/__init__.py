@@ -1,6 +1,6 @@
-"""Measurements that people have: iperf3, ``ss``, flent, packet captures, NDT and TCP_INFO, tables.
+"""Measurements of TCP senders from files of iperf3, ``ss``, flent, packet captures, NDT and TCP_INFO, and tables.
 
-`read` recognises a file by its content and returns one form, `Measurement`, with units in the names of its columns.
+`read` recognises the format of a file by its contents, and returns a `Measurement`, whose column names end in units.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from elephan.units import format_bytes
 __all__ = ["COLUMNS", "MeasuredFlow", "Measurement", "read"]
 
 WHAT = "measurement (iperf3 --json, ss -tin, flent, pcap, TCP_INFO, .csv)"
-"""Name of the kinds of files, for messages."""
+"""Names of the formats, for messages."""
 
 MOST_BYTES = 256 * 2**20
-"""Maximum size of a text [bytes]; captures may be of any size."""
+"""Maximum size of a text file [bytes]; captures may have any size."""
 
 
 MOST_JSON = 64 * 2**20
-"""Maximum size of a JSON text [bytes]; as Python's objects it takes up to thirty times as much memory."""
+"""Maximum size of a JSON text [bytes]; its Python objects take up to thirty times as much memory."""
 
 
 def read(path: Path, *, every_s: float | None = None) -> Measurement:
@@ -33,7 +33,7 @@ def read(path: Path, *, every_s: float | None = None) -> Measurement:
     Parameters
     ----------
     path : Path
-        A file in any of the formats above; texts may be packed by gzip.
+        A file in any of these formats; text files may be compressed with gzip.
     every_s : float [s], optional
         Time between two outputs of ``ss``, for a log without times.
 
@@ -44,7 +44,7 @@ def read(path: Path, *, every_s: float | None = None) -> Measurement:
     Raises
     ------
     InputError
-        If the file cannot be read, is of another kind, damaged, or holds no TCP sender; one line that names the file.
+        If the file cannot be read, has another format, is damaged, or does not contain a TCP sender.
     """
     with open_regular(path, WHAT) as file:
         try:
@@ -83,7 +83,7 @@ def _text(path: Path, every_s: float | None) -> Measurement:
 
 
 def sockets_like(raw: bytes) -> bool:
-    """Whether bytes begin as a log of ``ss`` with times in brackets may: other tools take that for JSON."""
+    """Whether bytes may be a log of ``ss`` with times in brackets, whose beginning looks like JSON."""
     return raw.lstrip()[:1] == b"[" and b"cwnd:" in raw[:200_000]
 
 

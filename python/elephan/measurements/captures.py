@@ -1,10 +1,11 @@
 """Packet captures (pcap, pcapng) of one TCP flow, taken at the sender of the data.
 
-dpkt reads files and packets. The file is read twice, packet by packet: once to find the flow with the most data, once
-for its series. What is kept is one row per interval and the segments in flight.
+dpkt reads files and packets. The file is read twice, packet by packet: first to find the flow with the most data, then
+for the series of this flow. Only one row per interval and the segments in flight are held in memory.
 
 *Source*: RFC 6298 for the smoothing, with a sample of every ACK as in Linux (`tcp_rtt_estimator`); RFC 7323 for
-timestamps. The congestion window is not in packets: the largest number of bytes in flight in an interval stands for it.
+timestamps. Packets do not contain the congestion window; the largest number of bytes in flight in each interval
+replaces it.
 """
 
 from __future__ import annotations
@@ -35,20 +36,20 @@ MOST_FLOWS, MOST_IN_FLIGHT = 100_000, 200_000
 
 ETHERNET, RAW = 14, 0
 _HEADERS = {0: 4, 1: ETHERNET, 108: 4, 113: 16, 276: 20} | dict.fromkeys((12, 14, 101, 228, 229), RAW)
-"""Link types that are read, and the lengths of their headers [bytes]; tags make that of Ethernet longer."""
+"""Supported link types, and the lengths of their headers [bytes]; VLAN tags lengthen the header of Ethernet."""
 
 Key = tuple[bytes, int, bytes, int]
 
 
 class _Bounded:
-    """A file whose reads are bounded, so that a damaged length costs no memory."""
+    """A file whose reads are bounded, so that a damaged length does not allocate much memory."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self.name = "capture"
 
     def read(self, size: int = -1) -> bytes:
-        """Read no more bytes than a packet can have."""
+        """Read some bytes; refuse more than `MOST_BLOCK`."""
         if size < 0 or size > MOST_BLOCK:
             raise ValueError(f"a length of {size:,} bytes")
         return self._file.read(size)
@@ -87,7 +88,7 @@ def read(path: Path) -> Measurement:
     InputError
         If dpkt is not installed.
     ValueError
-        If the file is damaged before the first packet, or has no TCP flow with data, or was taken at the receiver.
+        If the file is damaged before the first packet, has no TCP flow with data, or was captured at the receiver.
     """
     require("a packet capture", "dpkt")
     volumes: dict[Key, int] = {}
@@ -105,7 +106,7 @@ def read(path: Path) -> Measurement:
 
 
 def _segments(path: Path, problems: list[str]) -> Iterator[_Segment]:
-    """Yield the TCP segments of a file; a file that ends within a packet is read up to there."""
+    """Yield the TCP segments of a file; a damaged file is read up to the damage."""
     import dpkt  # noqa: PLC0415 (an optional package)
 
     with open_regular(path, "packet capture") as file:
@@ -141,7 +142,7 @@ def _damaged(error: Exception) -> ValueError:
 
 
 def _network(raw: bytes, header: int) -> bytes:
-    """Return the IP packet in a frame with a header of a link; empty if there is none."""
+    """Return the IP packet in a frame, without the link's header; empty if the frame has none."""
     if header != ETHERNET:
         return raw[header:]
     at, kind = 14, raw[12:14]
@@ -163,7 +164,7 @@ def _parse(time_s: float, raw: bytes, header: int) -> _Segment | None:
             if data[9] != 6 or (data[6] & 0x1F) or data[7]:
                 return None
             length, addresses, ecn = int.from_bytes(data[2:4], "big"), (data[12:16], data[16:20]), data[1] & 3
-            # Offload: the length of a large packet may be zero.
+            # With segmentation offload, the length field of a large packet may be zero.
             length = length or len(data)
         elif data[0] >> 4 == 6:
             ihl = 40
@@ -193,7 +194,7 @@ def _parse(time_s: float, raw: bytes, header: int) -> _Segment | None:
 
 
 def _options(raw: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the kinds and values of the options of a segment; what is damaged ends them."""
+    """Yield the kinds and values of the TCP options of a segment, up to the first damaged one."""
     at = 0
     while at < len(raw) and raw[at] != 0:
         if raw[at] == 1:
@@ -207,13 +208,13 @@ def _options(raw: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _after(a: int, b: int) -> int:
-    """Return the signed distance from sequence number b to a."""
+    """Return the signed distance from sequence number b to a, modulo 2^32."""
     return (a - b + 2**31) % 2**32 - 2**31
 
 
 @dataclass(slots=True)
 class _Row:
-    """Sums of one interval."""
+    """Sums and last values of one interval."""
 
     bytes: float = 0.0
     retransmits: float = 0.0
@@ -225,7 +226,7 @@ class _Row:
 
 @dataclass
 class _Sender:
-    """The series of one direction of a connection."""
+    """State and series of the sender of one direction of a connection."""
 
     key: Key
     begun_s: float | None = None
@@ -281,7 +282,7 @@ class _Sender:
         if not 0 <= number < min(MOST_ROWS, len(self.rows) + 100_000):
             return None
         while len(self.rows) <= number:
-            # What nothing changes stays as it is.
+            # A new interval begins with the last values of the one before.
             last = self.rows[-1] if self.rows else _Row()
             self.rows.append(_Row(window=last.window, rtt=last.rtt, least=last.least))
         return self.rows[number]
@@ -324,7 +325,7 @@ class _Sender:
             if _after(end, segment.ack) > 0:
                 break
             del self.sent[end]
-            # Karn: the ACK of a retransmitted segment may be that of its first copy.
+            # Karn's algorithm: the ACK of a retransmitted segment may acknowledge its first copy.
             if not again:
                 sample = segment.time_s - at
         if sample >= 0:
@@ -333,7 +334,7 @@ class _Sender:
         row.rtt, row.least = self.srtt, self.least
 
     def measurement(self, path: Path, problems: tuple[str, ...], flows: int) -> Measurement:
-        """Return what was seen."""
+        """Return the measurement."""
         handshake = self.base_s if self.from_client else self.answered_s
         other = self.answered_s if self.from_client else self.base_s
         if math.isfinite(handshake) and math.isfinite(other) and handshake < 0.2 * other and other > 0.002:

@@ -1,8 +1,8 @@
 """flent's data files (``.flent``, ``.flent.gz``).
 
-*Source*: flent 2 (`flent/resultset.py`, `flent/runners.py`). Series of one socket have names such as ``TCP
-upload::tcp_rtt`` and ``TCP upload::1::tcp_cwnd`` where `socket_stats` was on: `tcp_rtt` in milliseconds, `tcp_cwnd`
-in segments, `tcp_delivery_rate` in Mbit/s; the series without a suffix is the goodput in Mbit/s.
+*Source*: flent 2 (`flent/resultset.py`, `flent/runners.py`). With the option `socket_stats` there are series of each
+socket, such as ``TCP upload::tcp_rtt`` and ``TCP upload::1::tcp_cwnd``: `tcp_rtt` is in milliseconds, `tcp_cwnd` in
+segments, `tcp_delivery_rate` in Mbit/s. The series without a suffix is the goodput in Mbit/s.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from elephan.measurements.series import MeasuredFlow, Measurement, check_count, 
 Document = dict[str, Any]
 
 MSS_B = 1448.0
-"""Payload of a segment, which flent does not state [bytes]."""
+"""Assumed payload of a segment, as flent does not state it [bytes]."""
 
 
 def is_flent(document: Any) -> bool:
@@ -31,7 +31,7 @@ def read(document: Document, path: Path) -> Measurement:
     Raises
     ------
     ValueError
-        If it has no series of a socket.
+        If the file has no series of a socket.
     """
     times, results = document.get("x_values"), document.get("results")
     metadata = document.get("metadata")

@@ -1,8 +1,8 @@
 """iperf3's JSON: ``--json`` of versions 3.0 to 3.19, and ``--json-stream`` (3.17 and later).
 
-*Source*: iperf3(1); `iperf_api.c` for the keys. Round-trip times are in microseconds, windows in bytes, and `bytes`
-counts what was written to the socket, which is ahead of what was acknowledged by the send buffer. Versions before 3.1
-have no `rtt`, versions before 3.11 no `snd_wnd`.
+*Source*: iperf3(1); `iperf_api.c` for the keys. Round-trip times are in microseconds, windows in bytes. `bytes` counts
+data written to the socket, which exceeds the acknowledged data by the contents of the send buffer. Versions before 3.1
+do not have `rtt`, versions before 3.11 do not have `snd_wnd`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NAMED = (
     ("rttvar_s", "rttvar", 1e-6),
     ("rwnd_bytes", "snd_wnd", 1.0),
 )
-"""Columns, iperf3's keys, and the units of its numbers."""
+"""Columns, iperf3's keys, and factors that convert iperf3's values to the units of the columns."""
 
 
 def is_iperf3(document: Any) -> bool:
@@ -70,7 +70,7 @@ def read(document: Document, path: Path) -> Measurement:
     Raises
     ------
     ValueError
-        If the test failed, was not one of TCP, or holds no sender with round-trip times.
+        If the test failed, did not use TCP, or does not contain a sender with round-trip times.
     """
     start, end = _table(document, "start"), _table(document, "end")
     if isinstance(complaint := document.get("error"), str) and not document.get("intervals"):
@@ -125,7 +125,7 @@ def _rows(document: Document) -> dict[Any, list[Document]]:
 
 
 def _is_sender(stream: Document) -> bool:
-    """Whether a stream of this host sends; versions before 3.7 do not state it, but only senders have windows."""
+    """Whether this host sends the stream; versions before 3.7 do not state it, but only senders have `snd_cwnd`."""
     return stream.get("sender") is not False and "snd_cwnd" in stream
 
 
@@ -137,7 +137,7 @@ def _flow(socket: Any, rows: list[Document], start: Document, end: Document) -> 
         at, begun = number(row.get("end")), number(row.get("start"))
         length = number(row.get("seconds"))
         length = length if length > 0 else at - begun
-        # iperf3 may end with an interval of some microseconds.
+        # The last interval of iperf3 may have only some microseconds.
         if not math.isfinite(at) or not math.isfinite(length) or length < 1e-3:
             continue
         kept.append(row)
@@ -148,7 +148,7 @@ def _flow(socket: Any, rows: list[Document], start: Document, end: Document) -> 
     if len(kept) < 3:
         return None
     columns = {column: [number(row.get(key), scale) for row in kept] for column, key, scale in _NAMED}
-    # Zero is iperf3's word for "unknown".
+    # iperf3 writes 0 for unknown values.
     for name in ("srtt_s", "rttvar_s", "cwnd_bytes", "rwnd_bytes"):
         columns[name] = [value if value > 0 else math.nan for value in columns[name]]
     mss = number(start.get("tcp_mss", start.get("tcp_mss_default")))

@@ -1,4 +1,4 @@
-"""Rows of TCP_INFO (NDT and M-Lab's archives, JSON or Parquet), and tables (.csv) with named columns.
+"""Rows of TCP_INFO (from NDT and M-Lab's archives, as JSON or Parquet), and tables (.csv) with named columns.
 
 *Source*: `struct tcp_info` of Linux (times in microseconds, windows in segments, rates in bytes/s); M-Lab's ndt7 and
 tcp-info schemas, which name its fields in CamelCase.
@@ -50,7 +50,7 @@ _FIELDS: dict[str, tuple[str, float]] = {
     "sndmss": ("mss", 1.0),
     "applimited": ("app_limited", 1.0),
 }
-"""Fields of TCP_INFO without case, underscores and `tcpi`: columns and units."""
+"""Fields of TCP_INFO, in lower case without underscores and `tcpi_`: columns, and factors for their units."""
 
 _TIMES = ("elapsedtime", "elapsed", "timestamp", "time", "times", "t")
 
@@ -69,11 +69,11 @@ _TABLE: tuple[tuple[str, str, dict[str, float]], ...] = (
 _BARE = {"bytes": "bytes", "retransmits": "retransmits", "retrans": "retransmits"}
 
 MSS_B = 1448.0
-"""Payload of a segment where a file states none [bytes]."""
+"""Payload of a segment that is assumed if the file does not state it [bytes]."""
 
 
 def plain(name: Any) -> str:
-    """Return a field's name without case, separators and the prefix of `struct tcp_info`.
+    """Return a field's name in lower case, without underscores, prefixes with a dot, and `tcpi_`.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def find(document: Any) -> list[dict[str, Any]]:
 
 
 def _row(item: Any) -> dict[str, Any] | None:
-    """Return a row of TCP_INFO, with the fields around it; None for everything else."""
+    """Return a row of TCP_INFO, with the fields of the enclosing object; None if an item is not such a row."""
     if not isinstance(item, dict):
         return None
     inner = next((value for key, value in item.items() if plain(key) == "tcpinfo" and isinstance(value, dict)), None)
@@ -118,7 +118,7 @@ def from_rows(rows: Sequence[dict[str, Any]], path: Path, source: str = "TCP_INF
     Raises
     ------
     ValueError
-        If they have no times, or are fewer than three.
+        If the rows have no times, or there are fewer than three.
     """
     check_count(len(rows), "rows")
     plainer = [{plain(key): value for key, value in row.items()} for row in rows]
@@ -133,7 +133,7 @@ def from_rows(rows: Sequence[dict[str, Any]], path: Path, source: str = "TCP_INF
 
 
 def _value(value: Any) -> Any:
-    # Parquet gives NumPy's numbers and strings.
+    # Numbers may be stored as text.
     if isinstance(value, str):
         try:
             return float(value)
@@ -143,7 +143,7 @@ def _value(value: Any) -> Any:
 
 
 def _instant(value: Any, key: str) -> float:
-    """Return a time in seconds; NaN if it is none."""
+    """Return a time in seconds; NaN if the value is not a time."""
     if isinstance(value, datetime):
         return value.timestamp()
     if isinstance(value, str):
@@ -182,7 +182,7 @@ def _flow(times: list[float], columns: dict[str, list[float]], name: str) -> Mea
             total = [value / segment for value in ordered("retransmitted_bytes")]
         found["retransmits"], found["retrans_segments"] = differences(total), total
     limited = [value for value in column("app_limited") if math.isfinite(value)]
-    # The other bits of this byte are `tcpi_fastopen_client_fail`.
+    # Only the lowest bit is `tcpi_delivery_rate_app_limited`; the others are `tcpi_fastopen_client_fail`.
     share = sum(value % 2 == 1 for value in limited) / len(limited) if limited else math.nan
     flow = flow_of(name, [times[i] for i in order], found, mss_bytes=mss, app_limited=share)
     if not flow.has("srtt_s"):
@@ -198,7 +198,7 @@ def read_parquet(path: Path) -> Measurement:
     InputError
         If pyarrow is not installed.
     ValueError
-        If it is damaged, or has other columns.
+        If the file is damaged, or does not have the required columns.
     """
     require("a Parquet file", "pyarrow")
     import pyarrow  # noqa: PLC0415 (an optional package)
@@ -219,7 +219,7 @@ def read_parquet(path: Path) -> Measurement:
 
 
 def read_lines(text: str, path: Path) -> Measurement | None:
-    """Read rows of TCP_INFO, one JSON object a line; None if the text is not that."""
+    """Read rows of TCP_INFO from a text with one JSON object per line; None if the text has another format."""
     rows = []
     for at, line in enumerate(lines_of(text), 1):
         if not line.strip():
@@ -240,7 +240,7 @@ def read_csv(text: str, path: Path) -> Measurement:
     Raises
     ------
     ValueError
-        If its columns are not known, or a value is not a number.
+        If no column is known, or a value is not a number.
     """
     csv.field_size_limit(10_000)
     first = text[:4096].partition("\n")[0]
@@ -260,7 +260,7 @@ def read_csv(text: str, path: Path) -> Measurement:
 
 
 def _meaning(name: str) -> tuple[str, float] | None:
-    """Return the column and unit that a name of a table stands for.
+    """Return the column that a name in a table means, and the factor that converts its unit; None if unknown.
 
     Examples
     --------

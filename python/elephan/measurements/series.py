@@ -1,4 +1,4 @@
-"""One form of all measurements: time series of TCP senders, with units in the names."""
+"""The common form of all measurements: time series of TCP senders, with units in the names of columns."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ COLUMNS = {
     "sndbuf_limited_s": "time limited by the send buffer so far [s]",
     "busy_s": "time with data to send so far [s]",
 }
-"""Columns of a flow, and their meanings; those that samples of a simulation have, too, have the same names there."""
+"""Columns of a flow, and their meanings. Columns that samples of simulations also have are called the same there."""
 
 MOST_ROWS = 2_000_000
 """Maximum number of intervals of all flows of a measurement."""
 
 LARGEST = 1e18
-"""Magnitude above which a number of a file is taken for damage."""
+"""Values from this one on are treated as damaged."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class MeasuredFlow:
     end_s : ndarray, shape (intervals,) [s]
         Ends of the intervals, from the start of the measurement.
     length_s : ndarray, shape (intervals,) [s]
-        Their lengths.
+        Lengths of the intervals.
     columns : mapping of str to ndarray, shape (intervals,)
-        Some of `COLUMNS`; NaN where a value is missing.
+        Some of `COLUMNS`; missing values are NaN.
     mss_bytes : float [bytes]
         Payload of a full segment; NaN if the file does not state it.
     law : str
@@ -78,7 +78,7 @@ class MeasuredFlow:
 
     @property
     def duration_s(self) -> float:
-        """Duration of the intervals [s]."""
+        """Total duration of all intervals [s]."""
         return float(self.length_s.sum())
 
     @property
@@ -88,15 +88,15 @@ class MeasuredFlow:
 
     @property
     def volume(self) -> float:
-        """Sum of the known bytes, or of the windows where bytes are not counted, by which flows are ranked."""
+        """Sum of the known bytes, or of the windows if bytes are not counted; it is used to rank flows."""
         values = self.columns.get("bytes", self.columns.get("cwnd_bytes"))
         return 0.0 if values is None else float(np.nansum(values))
 
     def growth(self, name: str, until_s: float = math.inf) -> tuple[float, float]:
-        """Return by how much a counter grows within the measurement, and the time in which it was watched [s].
+        """Return the growth of a counter within the measurement, and the total length of the counted intervals [s].
 
-        Counters count from the start of a connection, which may be long before the measurement. Where one falls,
-        another connection has begun, and the interval is left out.
+        Counters count from the start of a connection, which may be long before the measurement. If a counter falls,
+        another connection has begun; such an interval is skipped.
         """
         values = self.columns.get(name, np.empty(0))
         known = np.isfinite(values) & (self.end_s[: values.size] <= until_s + 1e-9)
@@ -112,17 +112,17 @@ class Measurement:
     Parameters
     ----------
     path : Path
-        File.
+        Path of the file.
     source : str
-        What wrote it: "iperf3 3.12", "ss", "flent".
+        Program that wrote the file: "iperf3 3.12", "ss", "flent".
     flows : tuple of MeasuredFlow
         Senders, the one with the most data first.
     notes : tuple of str
-        What was left out or assumed, a sentence each.
+        Sentences about omitted data and assumptions.
     base_rtt_s : float [s]
         Round-trip time of the handshake or of a ping before the test; NaN if unknown.
     omitted_s : float [s]
-        Time at the start that the tool left out.
+        Time at the start that the program omitted.
     """
 
     path: Path
@@ -160,7 +160,7 @@ class Measurement:
 
 
 def check_count(count: int, what: str) -> None:
-    """Refuse a file with more rows, by whatever name, than `MOST_ROWS`.
+    """Refuse a file with more than `MOST_ROWS` rows; `what` is their name in the message.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def check_count(count: int, what: str) -> None:
 
 
 def lines_of(text: str) -> Iterator[str]:
-    r"""Yield the lines of a text one by one: a list of short ones takes ten times as much memory as the text.
+    r"""Yield the lines of a text one by one. A list of short lines would take ten times as much memory as the text.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def lines_of(text: str) -> Iterator[str]:
 
 
 def shortened(text: object, most: int = 60) -> str:
-    r"""Return a text of a file for a message: short, and on one line.
+    r"""Return the beginning of a text from a file, on one line, for a message.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def shortened(text: object, most: int = 60) -> str:
 
 
 def number(value: Any, scale: float = 1.0) -> float:
-    """Return a number of a document in another unit; NaN if it is none, negative, or absurdly large.
+    """Return a number of a document times `scale`; NaN if the value is not a number, negative, or above `LARGEST`.
 
     Examples
     --------
@@ -215,15 +215,15 @@ def number(value: Any, scale: float = 1.0) -> float:
 
 
 def flow_of(name: str, end_s: Sequence[float], columns: Mapping[str, Sequence[float]], **facts: Any) -> MeasuredFlow:
-    """Return a flow from the times at which its rows end, in any order; rows of one time are one.
+    """Return a flow from rows in any order; of several rows with the same time, one is used.
 
     Parameters
     ----------
     name : str
     end_s : sequence of float [s]
-        Ends of the intervals, since any instant.
+        Ends of the intervals, counted from any instant.
     columns : mapping of str to sequence of float
-        Columns without a finite value are left out.
+        Columns; those without a finite value are omitted.
     **facts
         Further parameters of `MeasuredFlow`; `length_s` if the file states lengths.
 
@@ -253,7 +253,7 @@ def flow_of(name: str, end_s: Sequence[float], columns: Mapping[str, Sequence[fl
 
 
 def differences(total: Sequence[float]) -> list[float]:
-    """Return the growth of a counter from row to row; NaN where it falls, as it does if another flow begins.
+    """Return the growth of a counter from row to row; NaN if it falls, which means that another connection has begun.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""Repeated output of ``ss -tin``, with or without a time before each.
+"""Repeated output of ``ss -tin``, with or without a time before each output.
 
-*Source*: ss(8); `misc/ss.c` of iproute2 for the keys. Round-trip times are in milliseconds, windows in segments,
-`retrans:a/b` has the retransmissions since the start as b, and `rwnd_limited:12ms(23.1%)` the time since the start.
+*Source*: ss(8); `misc/ss.c` of iproute2 for the keys. Round-trip times are in milliseconds, windows in segments. In
+`retrans:a/b`, b is the number of retransmissions since the start; in `rwnd_limited:12ms(23.1%)`, 12 ms is the time
+since the start.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ LONGEST_LINE = 100_000
 
 
 class _Sampled:
-    """Rows of one socket."""
+    """Samples of one socket."""
 
     def __init__(self) -> None:
         self.times: list[float | None] = []
@@ -59,7 +60,7 @@ def read(text: str, path: Path, every_s: float | None = None) -> Measurement:
     Raises
     ------
     ValueError
-        If there is no socket with at least three samples, or a time is missing.
+        If no socket has at least three samples, or a time is missing.
     """
     found = _sockets(text)
     if not found:
@@ -97,7 +98,7 @@ def _sockets(text: str) -> dict[str, _Sampled]:
             now = time
         if (socket := _SOCKET.search(line) or _ADDRESSES.search(line)) is not None:
             name = f"{socket[1][:60]} > {socket[2][:60]}"
-        # Listening sockets and the header have none.
+        # Listening sockets and the header do not have TCP information.
         if (info := _INFO.search(line)) is None:
             continue
         sampled = found.setdefault(name or "socket", _Sampled())
@@ -113,7 +114,7 @@ def _sockets(text: str) -> dict[str, _Sampled]:
 
 
 def _law(body: str) -> str:
-    """Return the law in a line of information; the word before `wscale`, `rto` or `rtt`."""
+    """Return the law in a line of TCP information: the word before `wscale`, `rto` or `rtt`."""
     words = body.split()
     for word, following in pairwise(words):
         if following.startswith(("wscale:", "rto:", "rtt:")) and ":" not in word:
@@ -189,7 +190,7 @@ def _flow(name: str, sampled: _Sampled, every_s: float | None) -> MeasuredFlow:
         "sndbuf_limited_s": column("sndbuf_limited", 1e-3),
         "busy_s": column("busy", 1e-3),
     }
-    # A column that is only sometimes there is zero where it is not.
+    # ss omits these values if they are 0.
     for key in ("rwnd_limited_s", "sndbuf_limited_s"):
         if any(map(math.isfinite, columns["busy_s"])):
             columns[key] = [value if math.isfinite(value) else 0.0 for value in columns[key]]

@@ -11,7 +11,7 @@ from elephan.citations import cite, short
 from elephan.metrics.quantity import path, places
 
 DISTRIBUTION = "distribution"
-"""Metric that is a curve, for which results have histograms."""
+"""Name of the metric that is a curve; results contain histograms for it."""
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -46,7 +46,7 @@ class Metric:
 
     @property
     def found(self) -> str:
-        """Place in results; empty for metrics that are computed on request."""
+        """Place of the metric in results; empty for metrics that are only computed on request."""
         if self.name == DISTRIBUTION:
             return "histograms of an outcome"
         kept = places(self.name)
@@ -103,7 +103,7 @@ def metric(name: str, title: str, *, unit: str = "", definition: str, source: st
     Returns
     -------
     callable
-        A decorator that gives the function back as it is.
+        A decorator that registers the function and returns it unchanged.
     """
 
     def register(function: F) -> F:

@@ -115,7 +115,7 @@ def maxmin_shares(
     source="Jain1984",
 )
 def jain_maxmin(x: ArrayLike, shares: ArrayLike) -> float:
-    """Jain's index of what each flow got over its max-min fair share.
+    """Jain's index of the goodputs of flows, each divided by the flow's max-min fair share.
 
     Parameters
     ----------

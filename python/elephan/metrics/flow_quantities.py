@@ -1,4 +1,4 @@
-"""Quantities of groups of flows, of their transfers and of all flows, in the order of documents; columns of flows."""
+"""Declarations of the quantities of groups, transfers, flows and their samples, and of fairness, in document order."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def _of_transfers(histogram: str, p: int, scale: float) -> Callable[[TransferVal
     return lambda transfers: transfers.percentile(histogram, p, scale)
 
 
-def _timed(name: str, what: str, only: str, title: str) -> list[Quantity]:
-    """Return the quantities of timed datagrams: mean of the flows, and percentiles over all datagrams."""
+def _datagram_times(name: str, what: str, only: str, title: str) -> list[Quantity]:
+    """Return the quantities of delays or round-trip times of datagrams: mean over flows, percentiles over datagrams."""
     return [
         Quantity(
             GROUPS,
@@ -71,7 +71,7 @@ def _timed(name: str, what: str, only: str, title: str) -> list[Quantity]:
 
 
 def _spurious(name: str, what: str, head: str, position: int) -> Quantity:
-    """Return the quantity of a counter of senders whose receivers report duplicates."""
+    """Return the quantity of a sender's counter that exists only if receivers report duplicates."""
     return Quantity(
         GROUPS,
         name,
@@ -148,13 +148,13 @@ declare(
         shown=Shown(4, "srtt", 1, 4),
         listed=True,
     ),
-    *_timed(
+    *_datagram_times(
         "delay",
         "time from sending a datagram until its receiver has it",
         "only of datagrams at equal gaps (`cbr`)",
         "delay of datagrams",
     ),
-    *_timed("rtt", "time from a ping until its answer is back", "only of pings", "round trip of pings"),
+    *_datagram_times("rtt", "time from a ping until its answer is back", "only of pings", "round trip of pings"),
     Quantity(
         GROUPS,
         "timeouts",

@@ -1,6 +1,6 @@
 """Metrics of flows: goodput, round-trip times and completion times, from columns, samples and traces.
 
-Source: RFC 5166 for what is worth measuring.
+Source: RFC 5166 for the choice of metrics.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def goodput(segments: ArrayLike, packet_bytes: ArrayLike, span_s: float) -> NDAr
     Parameters
     ----------
     segments : array_like, shape (flows,)
-        Delivered in order in the span.
+        Segments delivered in order in the span.
     packet_bytes : array_like, shape (flows,) [B]
         Wire size of a segment.
     span_s : float [s]
@@ -62,12 +62,12 @@ def mean_srtt(srtt_s: ArrayLike) -> float:
     Parameters
     ----------
     srtt_s : array_like [s]
-        0 and NaN before the first measurement, which do not count.
+        Values of 0 and NaN (before the first measurement) are ignored.
 
     Returns
     -------
     float [s]
-        NaN without any.
+        NaN if there is no other value.
 
     References
     ----------
@@ -101,12 +101,12 @@ def rtt_ratio(goodput_bps: ArrayLike, base_rtt_s: ArrayLike) -> float:
     Returns
     -------
     float [1]
-        Flows at the border of a third count in it, so that equal RTTs are never told apart. NaN if all RTTs are equal,
-        or the longest third got nothing.
+        All flows with the RTT at the border of a third count in this third, so flows with equal RTTs are treated
+        equally. NaN if all RTTs are equal, or if the third with the longest RTTs has a goodput of 0.
 
     References
     ----------
-    LakshmanMadhow1997: 1/RTT^a in their regimes, a from 1 to 2.
+    LakshmanMadhow1997: throughput is proportional to 1/RTT^a, with a from 1 to 2 depending on the regime.
 
     Examples
     --------
@@ -136,12 +136,12 @@ def throughput_by_rtt(goodput_bps: ArrayLike, base_rtt_s: ArrayLike, edges_s: Ar
     goodput_bps : array_like, shape (flows,) [bit/s]
     base_rtt_s : array_like, shape (flows,) [s]
     edges_s : array_like, shape (bins + 1,) [s]
-        Rising; the last bin holds its upper edge.
+        Ascending; the last bin includes its upper edge.
 
     Returns
     -------
     ndarray, shape (bins,) [bit/s]
-        NaN where a bin is empty.
+        NaN for an empty bin.
 
     References
     ----------
@@ -177,7 +177,7 @@ def convergence_time(time_s: ArrayLike, rates: ArrayLike, start_s: float, *, del
     rates : array_like, shape (2, windows)
         Rates of the flows, averaged over each window; any unit.
     start_s : float [s]
-        When the second flow starts.
+        Start of the second flow.
     delta : float [1]
 
     Returns
@@ -187,8 +187,8 @@ def convergence_time(time_s: ArrayLike, rates: ArrayLike, start_s: float, *, del
 
     References
     ----------
-    Bansal2001: the first time of fairness after shares of 1/101 and 100/101; here from the second flow's
-    start, and fairness must last. RFC5166.
+    RFC5166. Bansal2001, where the time runs from shares of 1/101 and 100/101 to the first fair shares. Here the time
+    runs from the start of the second flow, and the shares must stay fair.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def convergence_time(time_s: ArrayLike, rates: ArrayLike, start_s: float, *, del
     time, both = np.asarray(time_s, dtype=float), np.asarray(rates, dtype=float)
     total = both.sum(axis=0)
     least = np.divide(both.min(axis=0), total, out=np.zeros(total.size), where=total > 0)
-    # The share is a quotient: 0.4 of 0.4 must not fail by its last digit.
+    # The factor 1 - 1e-12 accepts a share that rounding has left just below the limit.
     unfair = np.flatnonzero((least < 0.5 * (1.0 - delta) * (1.0 - 1e-12)) & (time >= start_s))
     first = unfair[-1] + 1 if unfair.size else int(np.searchsorted(time, start_s))
     return float(max(time[first] - start_s, 0.0)) if first < time.size else float("nan")
@@ -219,16 +219,16 @@ def recovery_times(time_s: ArrayLike, cwnd_segments: ArrayLike, ssthresh_segment
     time_s : array_like, shape (rows,) [s]
     cwnd_segments : array_like, shape (rows,) [segments]
     ssthresh_segments : array_like, shape (rows,) [segments]
-        Columns of a trace. A reduction is a row with another ssthresh and a smaller cwnd than the row before.
+        Columns of a trace. A reduction is a row with a smaller cwnd and another ssthresh than the row before.
 
     Returns
     -------
     ndarray, shape (reductions,) [s]
-        NaN where the run ends before. A reduction on the way up does not stop the clock.
+        NaN if the run ends before the window has recovered. The time includes further reductions before the recovery.
 
     References
     ----------
-    PhillipsHu2006: the time of growth from w(1 - b) back to w; here from the trace.
+    PhillipsHu2006: the time of growth from w(1 - b) back to w, by a formula; here it is measured in a trace.
 
     Examples
     --------
@@ -238,7 +238,8 @@ def recovery_times(time_s: ArrayLike, cwnd_segments: ArrayLike, ssthresh_segment
     time, cwnd, ssthresh = (np.asarray(x, dtype=float) for x in (time_s, cwnd_segments, ssthresh_segments))
     cuts = np.flatnonzero((np.diff(cwnd) < 0) & (ssthresh[1:] != ssthresh[:-1])) + 1
     found = np.full(cuts.size, np.nan)
-    # From the last cut back: the rows that reach higher than all rows between, nearest first.
+    # Go from the last cut backwards. `higher` has the rows after the cut whose window exceeds those of all rows between
+    # the cut and them; the nearest row is last.
     higher: list[int] = []
     row = time.size - 1
     for i in range(cuts.size - 1, -1, -1):
@@ -254,7 +255,7 @@ def recovery_times(time_s: ArrayLike, cwnd_segments: ArrayLike, ssthresh_segment
 
 
 def _first_at_least(cwnd: NDArray[np.float64], higher: list[int], level: float) -> int | None:
-    """Return the nearest of the rows whose window is at least a level; rows are ordered by distance and by height."""
+    """Return the nearest row whose window is at least a level; `higher` has the farthest and highest row first."""
     low, high = 0, len(higher)
     while low < high:
         middle = (low + high) // 2
@@ -275,7 +276,7 @@ def completion_times(start_s: ArrayLike, finished_s: ArrayLike) -> NDArray[np.fl
     Parameters
     ----------
     start_s, finished_s : array_like, shape (flows,) [s]
-        NaN for unfinished ones.
+        The end is NaN for unfinished transfers.
 
     Returns
     -------
@@ -305,12 +306,12 @@ def response_time_cdf(times_s: ArrayLike) -> tuple[NDArray[np.float64], NDArray[
     Parameters
     ----------
     times_s : array_like, shape (transfers,) [s]
-        NaN for unfinished ones, which count as longer than all others.
+        NaN for unfinished transfers, which count as longer than all others.
 
     Returns
     -------
     time_s : ndarray, shape (finished,) [s]
-        Rising.
+        Ascending.
     share : ndarray, shape (finished,) [1]
 
     References
@@ -336,14 +337,14 @@ def response_time_cdf(times_s: ArrayLike) -> tuple[NDArray[np.float64], NDArray[
     source="Bender1998",
 )
 def slowdown(completion_s: ArrayLike, ideal_s: ArrayLike) -> NDArray[np.float64]:
-    """Slowdown of transfers: their completion time over the ideal time of the path.
+    """Slowdown of transfers: completion time divided by the shortest possible time on the path.
 
     Parameters
     ----------
     completion_s : array_like, shape (transfers,) [s]
     ideal_s : array_like, shape (transfers,) [s]
-        Propagation to the receiver, one packet's service at every link of the path (the sender's own included), and
-        every further packet's service at the slowest of them.
+        Shortest possible time: propagation to the receiver, the service time of one packet at every link of the path
+        (the sender's own link included), and the service times of all further packets at the slowest link.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Quantities of links, in the order of documents; the columns that are not reported come from the engine's counters."""
+"""Declarations of the quantities of links, in document order. Columns that are not reported are engine counters."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ CAUSES = ("overflow", "early", "forced", "sojourn", "injected")
 """Reasons for dropping or marking packets."""
 
 ORDINALS = {50: "median", 95: "95th percentile", 99: "99th percentile"}
-"""Names of the percentiles."""
+"""Names of percentiles in meanings."""
 
 _IF_CHANGES = "only where its rate changes"
 _IF_VARIES = "only where its delay changes or has jitter"
 
 
 def _loss_ratio(links: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-    """Packets dropped over packets arrived, of each link; 0 where none arrived."""
+    """Packets dropped over packets arrived, for each link; 0 for a link at which none arrived."""
     dropped, arrived = sum(links[f"drops_{cause}"] for cause in CAUSES), links["arrived"]
     ratios: NDArray[Any] = (dropped * (arrived > 0)) / arrived.clip(1)
     return ratios

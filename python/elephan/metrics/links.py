@@ -1,6 +1,6 @@
 """Metrics of links, from their counters, samples and histograms.
 
-Source: RFC 5166 for what is worth measuring; HdrHistogram for the bins.
+Source: RFC 5166 for the choice of metrics; HdrHistogram for the bins.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BINS_PER_DOUBLING = 32
 
 
 def ratio(part: float, whole: float) -> float:
-    """Divide, giving zero where there is nothing to divide by.
+    """Divide two numbers; return 0 if the divisor is 0.
 
     Parameters
     ----------
@@ -42,24 +42,24 @@ def ratio(part: float, whole: float) -> float:
 def utilization_series(
     time_s: ArrayLike, begun_bytes: ArrayLike, rate_bps: float, *, bin_s: float = 0.0
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Utilization of a link from sample to sample, or over bins of several samples.
+    """Utilization of a link between consecutive samples, or over bins of several samples.
 
     Parameters
     ----------
     time_s : array_like, shape (samples,) [s]
-        Evenly spaced.
+        Times of the samples, at equal intervals.
     begun_bytes : array_like, shape (samples,) [B]
-        Bytes that began service until then, since the start.
+        Bytes that began service from the start of the run until each sample.
     rate_bps : float [bit/s]
     bin_s : float [s]
-        The shortest that a bin may be; it is made of whole intervals of the samples.
+        Minimum length of a bin; it is rounded up to a whole number of sampling intervals.
 
     Returns
     -------
     begin_s : ndarray, shape (bins,) [s]
         Start of each bin. An incomplete bin at the end is omitted.
     utilization : ndarray, shape (bins,) [1]
-        A packet counts where its service begins, so a bin can be above 1 by a packet.
+        A packet counts completely in the bin in which its service begins, so a value can exceed 1 by one packet.
 
     References
     ----------
@@ -147,7 +147,7 @@ def idle_fraction(utilization: float) -> float:
     source="Barman2004",
 )
 def empty_fraction(histogram: ArrayLike) -> float:
-    """Share of samples with an empty queue; results have the exact share of time.
+    """Share of samples with an empty queue. Results contain the exact share of time instead.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def loss_ratio(dropped: float, arrived: float) -> float:
     Returns
     -------
     float [1]
-        0 where none arrived.
+        0 if none arrived.
 
     References
     ----------
@@ -217,13 +217,14 @@ def flows_hit_per_loss_event(hit: float, events: float) -> float:
     Parameters
     ----------
     hit : float
-        Flows hit, each once in an event, summed over events.
+        Number of flows that lost a packet in an event, summed over all events.
     events : float
+        Number of loss events.
 
     Returns
     -------
     float
-        NaN where nothing was lost.
+        NaN without loss events.
 
     References
     ----------
@@ -244,19 +245,19 @@ def flows_hit_per_loss_event(hit: float, events: float) -> float:
     source="HassayounRos2008",
 )
 def loss_synchronization(hit: float, events: float, flows: int) -> float:
-    """Mean share of the flows that a loss event hits.
+    """Mean share of flows that lose a packet in a loss event.
 
     Parameters
     ----------
     hit, events : float
         As for `flows_hit_per_loss_event`.
     flows : int
-        Flows that send data over the link.
+        Number of flows that send data over the link.
 
     Returns
     -------
     float [1]
-        NaN where nothing was lost.
+        NaN without loss events.
 
     References
     ----------
@@ -278,7 +279,7 @@ def loss_synchronization(hit: float, events: float, flows: int) -> float:
     source="Little1961",
 )
 def mean_backlog(histogram: ArrayLike) -> float:
-    """Mean of a histogram of the backlog; results have the exact mean over time.
+    """Mean of a histogram of the backlog. Results contain the exact mean over time instead.
 
     Parameters
     ----------
@@ -315,12 +316,12 @@ def occupancy(backlog_packets: float, buffer_packets: float | None) -> float:
     ----------
     backlog_packets : float [packets]
     buffer_packets : float or None [packets]
-        None for one without limit.
+        None if unlimited.
 
     Returns
     -------
     float [1]
-        NaN for a buffer of nothing, or without limit.
+        NaN if the buffer is 0 or unlimited.
 
     References
     ----------
@@ -354,7 +355,7 @@ def queueing_delay(backlog_packets: float, served_per_s: float) -> float:
     Returns
     -------
     float [s]
-        0 where nothing is served.
+        0 if nothing is served.
 
     References
     ----------
@@ -369,7 +370,9 @@ def queueing_delay(backlog_packets: float, served_per_s: float) -> float:
 
 
 def bin_lowers(count: int) -> NDArray[np.float64]:
-    """Lower limits of the first bins of the engine's histograms: whole numbers up to 64, then 32 bins per doubling.
+    """Lower limits of the first `count` bins of the engine's histograms.
+
+    Each whole number below 64 has its own bin; above, there are 32 bins per doubling.
 
     Parameters
     ----------
@@ -390,7 +393,7 @@ def bin_lowers(count: int) -> NDArray[np.float64]:
 
 
 def bin_middles(count: int) -> NDArray[np.float64]:
-    """Midpoints of the first bins, between the smallest and the largest whole number in each.
+    """Midpoints of the first `count` bins: means of the smallest and the largest whole number in each.
 
     Parameters
     ----------
@@ -435,7 +438,8 @@ def percentile(histogram: ArrayLike, share: float) -> float:
     Returns
     -------
     float
-        Middle of its bin: exact below 64, within 1/64 above; in the histogram's unit. NaN without samples.
+        Midpoint of the bin of the quantile, in the histogram's unit: exact below 64, within 1/64 of the value above.
+        NaN without samples.
 
     References
     ----------
@@ -474,7 +478,7 @@ def percentiles(histograms: Sequence[ArrayLike], shares: Sequence[float]) -> NDA
         counted = np.asarray(histogram, dtype=np.int64).cumsum()
         total = int(counted[-1]) if counted.size else 0
         if total:
-            # A whole count: rounding must not ask for one more sample than there is.
+            # The subtraction of 1e-9 prevents that rounding increases the rank by one.
             ranks = [max(math.ceil(share * total - 1e-9), 1) for share in shares]
             row[:] = _all_middles()[counted.searchsorted(ranks)]
     return found
@@ -496,7 +500,7 @@ def distribution(histogram: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.
     Returns
     -------
     value : ndarray, shape (used bins,)
-        Largest whole number of each bin that holds something.
+        Largest whole number of each bin that is not empty.
     share : ndarray, shape (used bins,) [1]
 
     References

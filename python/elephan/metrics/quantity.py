@@ -1,7 +1,7 @@
-"""The registry of quantities: one declaration for each number of a result, from which all places that show it follow.
+"""The registry of quantities: each number of a result is declared once, in `QUANTITIES`.
 
-Documents, tables, columns of files and of the index, attributes of arrays, columns of sweeps, metrics with a precision,
-screens, pages and the reference are made from `QUANTITIES`. A quantity that is declared later appears there, too.
+These declarations determine documents, tables, columns of files and of the index, attributes of arrays, columns of
+sweeps, metrics with a precision, screens, pages and the reference. A quantity that is added appears in all of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FLOWS, LINK_FACTS, LINK_SAMPLES, FLOW_SAMPLES, COMPARED = "flows", "facts", "lin
 """Further kinds of quantities: columns per flow, properties of links, samples over time, and comparisons."""
 
 RUNS_ONLY, ALWAYS = "runs", "always"
-"""Screens on which a share is shown in percent: of runs only, or of sweeps, too, since it is mostly small."""
+"""Where a share is shown in percent: only on screens of runs, or also on those of sweeps (for small shares)."""
 
 SPELT = {"utilisation": "utilization"}
 """Other spellings of names that options accept."""
@@ -30,7 +30,7 @@ _SHOWN_UNITS = {"s": ("ms", 1e3), "bit/s": ("Mbit/s", 1e-6), "1": ("", 1.0)}
 
 
 def unit(name: str) -> str:
-    """Return the unit of a column, which is the end of its name.
+    """Return the unit of a column, which follows from the end of its name.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def unit(name: str) -> str:
     Returns
     -------
     str
-        ``1`` of counts and ratios.
+        ``1`` for counts and ratios.
 
     Examples
     --------
@@ -61,21 +61,21 @@ class Shown:
     Parameters
     ----------
     position : int
-        Place from the left.
+        Position from the left.
     head : str
-        On a screen; empty if the column is only on pages.
+        Head on screens; empty if the column is only on pages.
     rank : int
-        Columns with a high rank are left out first where a line is too narrow; 0 stays.
+        If a screen is too narrow, columns with a high rank are omitted first. Columns of rank 0 are never omitted.
     digits : int
-        On a screen.
+        Number of digits on screens.
     page : str
         Head on pages and in notebooks; `head` if empty.
     unit : str
-        Unit in which values are shown, if not the usual one, which is Mbit/s, ms or percent.
+        Unit in which values are shown, if it differs from the usual one (Mbit/s, ms or percent).
     scale : float
-        Factor to `unit`.
+        Factor that converts values to `unit`.
     unless_zero : bool
-        Whether the column is left out where all of its values are zero.
+        Whether the column is omitted if all of its values are zero.
     """
 
     position: int
@@ -88,7 +88,7 @@ class Shown:
     unless_zero: bool = False
 
     def has_values(self, name: str, rows: Iterable[Mapping[str, Any] | None]) -> bool:
-        """Whether the column of a quantity has something to show in the rows of a table.
+        """Whether the rows of a table have values for the column of a quantity.
 
         Examples
         --------
@@ -109,23 +109,23 @@ class Quantity:
     of : str
         `LINKS`, `GROUPS`, `TRANSFERS` or `FAIRNESS`, or one of the further kinds.
     name : str
-        Key in the document or name of the column; its end is its unit. A dot leads into a nested mapping.
+        Key in the document or name of the column; it ends with the unit. A dot separates the keys of nested mappings.
     meaning : str
         Meaning in a phrase, as in the reference of documents and tables, and in the attributes of arrays.
     only : str
-        Where the document has it, if not everywhere.
+        Condition under which the document contains the quantity; empty if it always does.
     applies : callable, optional
-        From the values of a link, group or transfers to whether the document has it there.
+        Takes the values of a link, group or transfers; returns whether the document contains the quantity for it.
     derive : callable, optional
-        From the counters of all links in one replication, by name, to a column of the same shape. The column is
+        Takes the counters of all links in one replication, by name; returns a column of the same shape. The column is
         kept per replication, in files and arrays, like a counter of the engine.
     compute : callable, optional
-        From the values of a link, group, transfers or all flows (`elephan.metrics.values`) to the values of the
-        replications; by default the column of the same name.
+        Takes the values of a link, group, transfers or all flows (`elephan.metrics.values`); returns the values of the
+        replications. By default, these are the column of the same name.
     needs : tuple of str
         Columns of flows that `compute` uses, if it uses no others.
     reported : bool
-        Whether the document of a run has it; otherwise it is only a column.
+        Whether the document of a run contains the quantity; otherwise it is only a column.
     metric : str
         Metric of the catalogue to which it belongs.
     column : str
@@ -133,17 +133,17 @@ class Quantity:
     precision : str
         Name as a metric for which a precision can be requested.
     title : str
-        Name in the pictures of a sweep's page.
+        Name in the figures of a sweep's page.
     percent : str
-        `RUNS_ONLY` or `ALWAYS` of a share that is shown in percent.
+        `RUNS_ONLY` or `ALWAYS` for a share that is shown in percent; otherwise empty.
     shown : Shown, optional
-        Its column on screens and pages.
+        Column on screens and pages.
     listed : bool
-        Whether tables show it by default; they have all.
+        Whether tables show the quantity by default; they contain all reported quantities.
     after : str
         Quantity that it follows in tables, if not the previous one.
     compared : bool
-        Whether a comparison of models, simulations and testbeds has it.
+        Whether comparisons of models, simulations and testbeds contain the quantity.
 
     Examples
     --------
@@ -172,7 +172,7 @@ class Quantity:
 
     @property
     def unit(self) -> str:
-        """Unit of the values; ``1`` of counts and ratios."""
+        """Unit of the values; ``1`` for counts and ratios."""
         return unit(self.name)
 
     @property
@@ -183,14 +183,14 @@ class Quantity:
 
     @property
     def shown_unit(self) -> tuple[str, float]:
-        """Unit on screens and pages, and the factor to it."""
+        """Unit on screens and pages, and the factor that converts values to it."""
         if self.shown is not None and self.shown.unit:
             return self.shown.unit, self.shown.scale
         return ("%", 100.0) if self.percent else _SHOWN_UNITS.get(self.unit, (self.unit, 1.0))
 
     @property
     def sentence_unit(self) -> str:
-        """Unit of the values for sentences, which choose its multiple; empty of counts and ratios."""
+        """Unit in sentences, which add a prefix; empty for counts and ratios."""
         return "%" if self.percent else self.unit.removesuffix("1")
 
     @property
@@ -218,7 +218,7 @@ def declare(*quantities: Quantity) -> None:
     Raises
     ------
     ValueError
-        If one of the kind has the name already.
+        If a quantity of this kind and name is declared already.
     """
     for quantity in quantities:
         if (quantity.of, quantity.name) in QUANTITIES:
@@ -283,9 +283,9 @@ def report(of: Iterable[Quantity], source: Any, over: Callable[[Sequence[float]]
     Parameters
     ----------
     source : object
-        As `Quantity.values` takes it.
+        Argument of `Quantity.values`.
     over : callable
-        From the values of the replications to ``{"mean", "ci95"}``.
+        Takes the values of the replications; returns ``{"mean", "ci95"}``.
 
     Returns
     -------
@@ -303,7 +303,7 @@ def report(of: Iterable[Quantity], source: Any, over: Callable[[Sequence[float]]
 
 
 def places(metric: str) -> list[tuple[str, list[Quantity]]]:
-    """Return where results have a metric of the catalogue: parts of the document, and the quantities in each."""
+    """Return where results contain a metric of the catalogue: parts of the document, and the quantities in each."""
     found: dict[str, list[Quantity]] = {}
     for quantity in QUANTITIES.values():
         if quantity.metric == metric and quantity.reported:

@@ -1,8 +1,7 @@
 """Statistics of simulation output: confidence intervals, stopping rules, and the end of the warm-up.
 
-Pure functions on arrays, a file for each subject; every source is named where it is used. What holds for replications
-(independent) is in `interval`, `sequential` and `paired`, what holds for one correlated series in `batches`,
-`correlation` and `truncation`.
+All are pure functions on arrays; each function names its source. `interval`, `sequential` and `paired` are for
+independent replications; `batches`, `correlation` and `truncation` are for a single correlated series.
 """
 
 from elephan.stats.batches import BatchMeans, batch_means

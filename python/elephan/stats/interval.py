@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from elephan.results import Quantity
 
 CONFIDENCE = 0.95
-"""Confidence of every interval that elephan reports."""
+"""Confidence level of every interval that elephan reports."""
 
 
 class Estimate(NamedTuple):
@@ -40,7 +40,7 @@ class Estimate(NamedTuple):
 
 
 def finite(x: float | None) -> float | None:
-    """Return a number in a form that JSON can hold: NaN and infinity become None.
+    """Return a number that JSON can represent: NaN and infinity become None.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ T_QUANTILES = (
     2.039513446396408,
     2.0369333434601016,
 )
-"""Quantiles for the default confidence and few degrees of freedom: importing SciPy takes longer than a small run."""
+"""Quantiles for 95 % and few degrees of freedom. They avoid an import of SciPy, which takes longer than a small run."""
 
 
 @lru_cache(maxsize=256)
@@ -132,7 +132,7 @@ def estimate(x: ArrayLike) -> Estimate:
     Parameters
     ----------
     x : array_like, shape (replications,)
-        One value per replication; what is not a number is left out.
+        One value per replication; NaN and infinity are ignored.
 
     Returns
     -------
@@ -160,17 +160,17 @@ def estimate(x: ArrayLike) -> Estimate:
 
 
 def estimates(x: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Do as `estimate` does for many quantities at once, with the same digits.
+    """Compute the same as `estimate` for many quantities at once, with identical digits.
 
     Parameters
     ----------
     x : array_like, shape (..., replications)
-        Values; NaN is ignored.
+        Values; NaN and infinity are ignored.
 
     Returns
     -------
     mean, ci95 : ndarray of float, shape (...)
-        NaN without a value, the half-width with a single one too.
+        The mean is NaN without any value; the half-width is NaN with fewer than two values.
 
     References
     ----------

@@ -25,8 +25,8 @@ def isotonic(y: ArrayLike, weights: ArrayLike, *, increasing: bool = True) -> ND
 
     Notes
     -----
-    A violating stretch is replaced by its weighted mean, and its first value was never below that mean (rising fits).
-    Therefore, where a rising fit first reaches a level, the value itself reaches it, too.
+    A stretch of values that is not monotone is replaced by its weighted mean. In a rising fit, the first value of the
+    stretch is at least this mean. Therefore, where a rising fit first reaches a level, ``y`` itself reaches it, too.
 
     References
     ----------

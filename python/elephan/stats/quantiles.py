@@ -1,7 +1,7 @@
 """Percentiles of values, weighted values and histograms, and their bootstrap intervals.
 
-Source: the percentile interval of the bootstrap, EfronTibshirani1993, Chapter 13. Its accelerated variant (BCa) is left
-out: it needs a jackknife, which fails for percentiles.
+Source: the percentile interval of the bootstrap, EfronTibshirani1993, Chapter 13. The accelerated variant (BCa) is not
+used: it needs a jackknife, which fails for percentiles.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from elephan.stats.interval import CONFIDENCE
 from elephan.units import count
 
 RESAMPLES = 2000
-"""Resamples of a bootstrap: the ends of its interval then wander by about a twentieth of its half-width."""
+"""Resamples of a bootstrap. With this number the limits of the interval vary by about 1/20 of its half-width."""
 
 
 class ValueInterval(NamedTuple):
@@ -38,9 +38,9 @@ def ecdf(x: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     Returns
     -------
     values : ndarray of float, shape (m,)
-        Distinct, rising.
+        Distinct values in ascending order.
     share : ndarray of float, shape (m,) [1]
-        Share of the values that are not above; the last is one.
+        Share of the values that do not exceed each of these; the last is 1.
 
     Examples
     --------
@@ -57,18 +57,18 @@ def ecdf(x: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def weighted_quantile(x: ArrayLike, weights: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
-    """Smallest values that hold a share of the weight.
+    """Quantiles of weighted values: the smallest value up to which at least a share q of the weight lies.
 
     Parameters
     ----------
     x, weights : array_like, shape (n,)
-        Weights are not negative; a state and the time spent in it, a size and how many had it.
+        Values and nonnegative weights, such as states and the time spent in each, or sizes and the number of each.
     q : array_like, shape (…) [1]
 
     Returns
     -------
     ndarray of float, shape of q
-        NaN if nothing weighs.
+        NaN if the sum of the weights is 0.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def weighted_quantile(x: ArrayLike, weights: ArrayLike, q: ArrayLike) -> NDArray
     asked = np.asarray(q, dtype=float)
     if not reached.size or reached[-1] <= 0:
         return np.full(asked.shape, np.nan)
-    # Rounding must not push a share beyond the value that reaches it exactly.
+    # If a value reaches the share exactly, rounding must not select the next value.
     place = np.searchsorted(reached, asked * reached[-1] * (1 - 1e-12))
     found: NDArray[np.float64] = values[np.minimum(place, values.size - 1)]
     return found
@@ -94,14 +94,14 @@ def histogram_quantile(counts: ArrayLike, edges: ArrayLike, q: ArrayLike) -> NDA
     ----------
     counts : array_like, shape (bins,)
     edges : array_like, shape (bins + 1,)
-        Rising.
+        Ascending.
     q : array_like, shape (…) [1]
 
     Returns
     -------
     ndarray of float, shape of q
-        NaN if nothing was counted. The truth is in the same bin; a share that full bins make exactly, before an empty
-        one, gives its far end.
+        NaN if all counts are 0. The error is less than the width of the bin. If a share is reached exactly at the lower
+        edge of empty bins, the result is their upper edge.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def histogram_quantile(counts: ArrayLike, edges: ArrayLike, q: ArrayLike) -> NDA
     if reached[-1] <= 0:
         return np.full(asked.shape, np.nan)
     held = np.diff(reached) > 0
-    # Empty bins would make the inverse ambiguous: between full ones they are jumped.
+    # Within empty bins the inverse of the distribution is ambiguous; they are omitted.
     knots = np.concatenate([reached[:-1][held], reached[1:][held]])
     places = np.concatenate([bounds[:-1][held], bounds[1:][held]])
     order = np.lexsort((places, knots))
@@ -129,7 +129,8 @@ def bootstrap_quantile(
     Parameters
     ----------
     x : array_like, shape (n,), or sequence of array_like
-        Independent values; or one array per replication, which may be correlated inside and is drawn as a whole.
+        Independent values; or one array per replication. Values within a replication may be correlated, as each
+        replication is resampled as a whole.
     q : float [1]
     resamples, seed : int
         The same seed gives the same interval.

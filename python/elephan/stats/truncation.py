@@ -1,9 +1,9 @@
 """End of the warm-up of a series, by the rule MSER-5.
 
-Source: White1997 and, with means of five values, WhiteCobbSpratt2000: cut where the standard error of the mean of what
-remains is smallest. A minimum in the second half is rejected (FranklinWhite2008): most of the series would
-then be warm-up, and it has to be longer. Cuts that leave less than a tenth are not considered: few remaining values
-may be equal by chance, which makes their standard error small.
+Source: White1997 and, with means of five values, WhiteCobbSpratt2000: cut the series where the standard error of the
+mean of the remaining values is smallest. A minimum in the second half is rejected (FranklinWhite2008): most of the
+series would then be warm-up, so a longer series is needed. Cuts that leave less than a tenth are not considered: few
+remaining values can be equal by chance, which makes their standard error small.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FEWEST = 10
 """Minimum number of batches."""
 
 KEPT = 0.1
-"""Minimum share of the series that a cut leaves."""
+"""Minimum share of the series that must remain after a cut."""
 
 
 def mser5(x: ArrayLike) -> int | None:
@@ -27,7 +27,7 @@ def mser5(x: ArrayLike) -> int | None:
     Parameters
     ----------
     x : array_like, shape (n,)
-        Evenly spaced. Values beyond the last whole batch of five are not looked at.
+        Values at equal intervals. Values after the last complete batch of five are ignored.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def mser5(x: ArrayLike) -> int | None:
     if batches < FEWEST:
         return None
     means = values[: batches * BATCH].reshape(batches, BATCH).mean(axis=1)
-    # Around their mean, so that the differences of large sums below keep their digits.
+    # Subtract the mean, so that the differences of large sums below do not lose digits.
     means -= means.mean()
     left = np.arange(batches, 0, -1)
     tails = np.cumsum(means[::-1])[::-1]

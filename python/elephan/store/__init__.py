@@ -1,4 +1,4 @@
-"""Stores: runs kept on disk, found by what was requested, by labels and by SQL."""
+"""Stores: runs on disk, which can be found by their request, by labels and with SQL."""
 
 from elephan.store.errors import DamageError, StoreError
 from elephan.store.folders import PackedRun, pack

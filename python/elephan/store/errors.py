@@ -14,7 +14,10 @@ from elephan.errors import InputError
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _SHUT = {errno.EACCES, errno.EPERM, errno.EROFS}
 _ROOM = 1 << 20
-"""Free space below which an I/O error of SQLite is reported as a full disk [bytes]: SQLite maps the pages it writes."""
+"""Free space below which an I/O error of SQLite is reported as a full disk [bytes].
+
+SQLite maps the pages that it writes into memory, so it does not get the system's error of a full disk.
+"""
 
 _CLOSED = "Cannot operate on a closed database."
 
@@ -24,11 +27,11 @@ DAMAGED = f"index.sqlite is damaged; {REPAIR}"
 
 
 class StoreError(InputError):
-    """Error: a store cannot be used as requested."""
+    """A store cannot be used as requested."""
 
 
 class DamageError(StoreError):
-    """Error: the index is damaged."""
+    """The index of a store is damaged."""
 
 
 @contextmanager

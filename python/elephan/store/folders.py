@@ -1,4 +1,4 @@
-"""Folders of runs: written atomically, and checked against their checksums."""
+"""Folders of runs: atomic writing, and checks against checksums."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ DOCUMENT, JOURNAL, SAMPLES = "run.json", "labels.jsonl", "samples.parquet"
 
 @dataclass(frozen=True)
 class PackedRun:
-    """A result encoded for the store, which a worker process can hand over to the process that writes.
+    """A result encoded for the store. A worker process can send it to the process that writes.
 
     Parameters
     ----------
     key : str
         Key of the result, used if the key of its request is not given.
     document : dict
-        As ``elephan run --json``.
+        Document of ``elephan run --json``.
     resolved : dict
         Canonical form of its scenario.
     files : dict of str to bytes
-        All but ``run.json``.
+        Contents of all files except ``run.json``.
     """
 
     key: str
@@ -56,7 +56,7 @@ class RunFolder:
     Parameters
     ----------
     full : dict
-        Content of ``run.json``.
+        Contents of ``run.json``.
     sha256 : str
         Checksum of ``run.json``.
     sizes : dict of str to int
@@ -90,7 +90,7 @@ def pack(result: RunResult) -> PackedRun:
     >>> sorted(pack(elephan.run(elephan.Scenario.from_text(elephan.EXAMPLE))).files)
     ['flows.parquet', 'links.parquet', 'scenario.toml']
     """
-    # Requested metrics are not part of the run: another request may have others.
+    # Requested metrics are not part of a stored run: another request for the same run may have other metrics.
     document = {name: part for name, part in result.to_json().items() if name != "metrics"}
     return PackedRun(key_of(result), document, result.scenario.resolved, dict(encode_files(run_tables(result))))
 
@@ -111,9 +111,9 @@ def write(folder: Path, packed: PackedRun, run_id: str, *sets: Labels) -> RunFol
     Parameters
     ----------
     folder : Path
-        Made here.
+        Path of the folder, which this function creates.
     *sets : dict
-        Its labels.
+        Sets of labels of the run.
     """
     run = dict(packed.document["run"])
     wall_s = run.pop("wall_s")
@@ -126,7 +126,7 @@ def write(folder: Path, packed: PackedRun, run_id: str, *sets: Labels) -> RunFol
         "store": {"format": FORMAT, "id": run_id},
         "provenance": {**here(), "wall_s": wall_s},
     }
-    # With a line for each of its parts.
+    # Each part of the document gets its own line.
     content = _native.json_lines(full)
     journal = [(JOURNAL, _lines(sets))] if sets else []
     _native.write_folder(str(folder), [*packed.files.items(), *journal, (DOCUMENT, content)])
@@ -135,14 +135,14 @@ def write(folder: Path, packed: PackedRun, run_id: str, *sets: Labels) -> RunFol
 
 
 def read(folder: Path) -> RunFolder:
-    """Read ``run.json``; of the other files, only the sizes.
+    """Read ``run.json``, and the sizes of the other files.
 
     Raises
     ------
     OSError
-        If a file is not there.
+        If a file is missing.
     ValueError
-        If ``run.json`` is not what was written.
+        If ``run.json`` is not the document of a run.
     """
     content = (folder / DOCUMENT).read_bytes()
     full: Any = json.loads(content)
@@ -209,7 +209,7 @@ def append_labels(folder: Path, *sets: Labels) -> None:
     handle = os.open(f"{folder}/{JOURNAL}", os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         size = os.fstat(handle).st_size
-        # A line that a killed process left unfinished stays alone.
+        # If a killed process left an incomplete line, begin a new one after it.
         torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
         os.write(handle, (b"\n" if torn else b"") + _lines(sets))
     finally:
@@ -226,7 +226,7 @@ def read_labels(folder: Path) -> list[Labels]:
     Returns
     -------
     list of dict
-        Each once.
+        The distinct sets.
     """
     try:
         lines = (folder / JOURNAL).read_text(encoding="utf-8", errors="replace").splitlines()
@@ -237,14 +237,14 @@ def read_labels(folder: Path) -> list[Labels]:
         try:
             labels = json.loads(line)
         except ValueError:
-            continue  # Its writer was killed before it was indexed.
+            continue  # The line is incomplete: its writer was killed.
         if isinstance(labels, dict):
             sets[as_line(labels)] = labels
     return list(sets.values())
 
 
 def has_all_files(folder: Path, sizes: Mapping[str, int]) -> bool:
-    """Return whether all files exist with the recorded sizes; only `faults` checks their contents."""
+    """Return whether all files exist and have the recorded sizes; `faults` also checks their contents."""
     try:
         return all(os.stat(f"{folder}/{name}").st_size == size for name, size in sizes.items())  # noqa: PTH116 (fast)
     except OSError:

@@ -28,13 +28,13 @@ def key(
     ----------
     scenario : Scenario
     precision, max_replications, engine
-        As `elephan.run` takes them.
+        As in `elephan.run`.
 
     Returns
     -------
     str
-        64 hexadecimal digits: `Scenario.id` if nothing is to be found out first; otherwise a BLAKE3 over all that
-        decides the result.
+        64 hexadecimal digits. For a plain request (stated warm-up, fixed replications, default engine) it is
+        `Scenario.id`; otherwise a BLAKE3 hash of everything that determines the result.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def key_of(result: RunResult) -> str:
     Returns
     -------
     str
-        The key of the request if that was plain.
+        Equal to the key of the request if that had a stated warm-up and no precision.
     """
     if result.precision is None:
         return key(result.scenario, engine=result.engine)

@@ -1,4 +1,4 @@
-"""Labels of runs: names and values of what a run was made for; a run may have several sets of labels."""
+"""Labels of runs: names and values that state the purpose of a run. A run may have several sets of labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Label: TypeAlias = "str | int | float | bool"
 Labels: TypeAlias = "dict[str, Label]"
 
 LARGEST = 2**63 - 1
-"""Largest whole number of a label: the index has 64-bit integers."""
+"""Largest absolute value of a whole number that is stored as a number: the index has 64-bit integers."""
 
 RESERVED = ("point", "run", "labels")
 """Names of the index's own columns, which labels cannot have."""
@@ -35,7 +35,7 @@ def as_labels(labels: Mapping[str, object] | None) -> Labels:
     Raises
     ------
     InputError
-        If a name is empty or taken, or a value has no form in TOML or is not finite.
+        If a name is empty or reserved, or if TOML cannot represent a value or the value is not finite.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def as_value(label: Label) -> object:
 
 
 def as_line(labels: Labels) -> str:
-    """Write a set of labels as one line of JSON, the same for equal sets.
+    """Write a set of labels as one line of JSON; equal sets give equal lines.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def _value(name: str, value: object) -> Label:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise InputError(f"labels: {name}: {value} cannot be a label; give a finite number or a text")
-        return value + 0.0  # -0.0 and 0.0 are one label.
+        return value + 0.0  # -0.0 and 0.0 are the same label.
     if value is None:
         raise InputError(f"labels: {name}: has no value; leave it out, or give a text")
     if hasattr(value, "item") and not hasattr(value, "__len__"):

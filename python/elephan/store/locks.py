@@ -1,8 +1,9 @@
-"""Locks of a store and its writers. The system releases a lock when its process ends, however it ends.
+"""Locks of a store and its writers (flock). The system releases a lock when its process ends, even if it is killed.
 
-A lock belongs to whatever has its file open, and a forked process has all that its parent had: it would keep the locks
-of a parent that is killed. So those that Python forks let go of them at once. Other programs do so as they start, which
-takes them a moment: none is started from here while a lock is held.
+A lock belongs to the open file description, which a forked process shares with its parent. The child would keep the
+locks of a parent that is killed. Processes that Python forks therefore close the lock files at once. Other programs
+close them when they are executed, which is a moment after the fork. A store therefore does not start programs while it
+holds a lock.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 LOCK = "lock"
 
 _held: set[int] = set()
-"""Handles of the locks that this process holds."""
+"""File descriptors of the locks that this process holds."""
 
 
 def _leave_to_parent() -> None:
@@ -40,12 +41,12 @@ def hold(path: Path, *, alone: bool = False, wait: bool = True) -> int | None:
     alone : bool
         Take an exclusive lock; by default the lock is shared.
     wait : bool
-        Until it can be had.
+        Whether to wait until the lock is available.
 
     Returns
     -------
     int or None
-        An open file, the lock with it, for `release`; None if it cannot be had.
+        File descriptor of the locked file, for `release`; None if the lock is not available.
 
     Raises
     ------
@@ -67,7 +68,7 @@ def hold(path: Path, *, alone: bool = False, wait: bool = True) -> int | None:
                 return handle
         except FileNotFoundError:
             pass
-        # While this one waited, the folder was absorbed or cleaned away.
+        # While this process waited, another one merged or removed the folder and the lock file.
         os.close(handle)
 
 
@@ -77,19 +78,19 @@ def release(handle: int) -> None:
     Parameters
     ----------
     handle : int
-        Handle that `hold` returned.
+        File descriptor that `hold` returned.
     """
     _held.discard(handle)
     os.close(handle)
 
 
 def is_held(path: Path) -> bool:
-    """Return whether some process holds a lock.
+    """Return whether a process holds a lock.
 
     Returns
     -------
     bool
-        Also true where files cannot be locked.
+        Also true if the file system does not support locks.
     """
     handle = _lock_alone(path)
     if handle is not None:
@@ -116,13 +117,13 @@ def discard(path: Path) -> None:
     """Remove a lock file that no process holds."""
     handle = _lock_alone(path)
     if handle is not None:
-        # A process that has opened the file meanwhile notices, once it has the lock, that the file is gone.
+        # If another process has opened the file meanwhile, `hold` detects that the file was removed and tries again.
         path.unlink(missing_ok=True)
         release(handle)
 
 
 class WriterLock:
-    """Locks of a process that writes into a store: a share of the store's lock, and a temporary folder of its own.
+    """Locks of a process that writes into a store: a shared lock of the store, and a lock of its own temporary folder.
 
     Raises
     ------
@@ -136,7 +137,7 @@ class WriterLock:
         self._store_lock = hold(store / LOCK)
         name = f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}"
         self.folder = store / "tmp" / name
-        # The lock comes first: a folder without one is a dead process's.
+        # Take the lock before creating the folder: a folder without a lock counts as a leftover of a dead process.
         self._lock_path = store / "tmp" / f"{name}.{LOCK}"
         try:
             self._lock = hold(self._lock_path, alone=True)
@@ -169,14 +170,14 @@ class WriterLock:
         Parameters
         ----------
         folder : Path
-            Folder that `made` or `named` returned.
+            Folder that `made` or `named` yielded.
         replace : bool
-            Whether to replace an existing folder; otherwise it stays.
+            Whether to replace an existing folder; otherwise the existing folder stays.
 
         Returns
         -------
         bool
-            Whether the folder is in its place.
+            Whether the folder was moved.
         """
         try:
             os.rename(folder, place)  # noqa: PTH104 (as above)
@@ -199,7 +200,7 @@ class WriterLock:
         Parameters
         ----------
         clean : bool
-            Leave nothing behind.
+            Whether to remove the temporary folder and its lock file.
         """
         if os.getpid() != self._process:
             return

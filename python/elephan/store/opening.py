@@ -1,4 +1,4 @@
-"""Opening of an index, which is rebuilt from the folders if it is missing or damaged."""
+"""Opening of a store's index, which is rebuilt from the folders if it is missing or damaged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BATCH = 500
 """Number of runs per transaction."""
 
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, OverflowError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
-"""Errors of reading a folder that holds no valid run document, or values for which SQLite has no type."""
+"""Errors of reading a folder without a valid run document, or with values that SQLite cannot store."""
 
 
 def usual(folder: str | Path | None = None) -> Path:
@@ -48,7 +48,7 @@ def open_to_write(store: Path, writer_lock: WriterLock) -> Index:
     index = _usable(store)
     if index is None:
         with _alone_making(store):
-            # Another process may have made it meanwhile.
+            # Another process may have created the index meanwhile.
             index = _usable(store) or _make(store, writer_lock)
     return index
 
@@ -67,7 +67,10 @@ def make_again(store: Path, writer_lock: WriterLock) -> Index:
 
 @contextmanager
 def _alone_making(store: Path) -> Iterator[None]:
-    """Allow one process at a time to rebuild an index; its lock file counts as a leftover if it is killed."""
+    """Allow only one process at a time to rebuild an index.
+
+    If the process is killed, the lock file counts as a leftover.
+    """
     path = store / "tmp" / f"index.{LOCK}"
     lock = hold(path, alone=True)
     try:
@@ -79,7 +82,7 @@ def _alone_making(store: Path) -> Iterator[None]:
 
 
 def _usable(store: Path) -> Index | None:
-    """Return the existing index; None if there is none, or it cannot be used."""
+    """Return the existing index; None if it is missing or damaged."""
     path = store / FILE
     if not path.exists() or not path.stat().st_size:
         return None
@@ -100,8 +103,8 @@ def _usable(store: Path) -> Index | None:
 def _make(store: Path, writer_lock: WriterLock) -> Index:
     """Build an index under a temporary name and move it to its place.
 
-    SQLite refuses at once, without waiting, where two processes make one in place: neither can have the file alone,
-    as a new one's first change of its journal needs, while the other reads it.
+    If two processes created an index in place, SQLite would fail at once, without waiting: the first change of the
+    journal mode of a new file needs exclusive access, which neither gets while the other reads the file.
     """
     path = store / FILE
     with writer_lock.made() as folder:
@@ -122,7 +125,7 @@ def _make(store: Path, writer_lock: WriterLock) -> Index:
 
 
 def sync(path: Path) -> None:
-    """Flush a file, or the names in a folder, to the disk."""
+    """Flush a file, or the entries of a folder, to the disk (fsync)."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
@@ -141,7 +144,7 @@ def open_to_read(store: Path) -> Index:
     Raises
     ------
     StoreError
-        If the folder is not a store, or it is of another version.
+        If the folder is not a store, or is a store of another version.
     """
     path = store / FILE
     check_is_there(store)
@@ -188,12 +191,12 @@ def _uri(path: Path, options: str) -> sqlite3.Connection:
 
 
 def _shared(path: Path) -> sqlite3.Connection:
-    """Open an index that other processes may write meanwhile; SQLite must be able to write beside it."""
+    """Open an index that other processes may write meanwhile; SQLite must be able to write files next to it."""
     return _uri(path, "mode=ro")
 
 
 def _copied(path: Path) -> sqlite3.Connection | None:
-    """Open an index in memory if a killed process left changes of it in the write-ahead log; None if there are none."""
+    """Copy an index into memory if a killed process left changes in its write-ahead log; None without such changes."""
     wal = path.with_name(f"{FILE}-wal")
     if not wal.exists() or not wal.stat().st_size:
         return None
@@ -208,7 +211,7 @@ def _copied(path: Path) -> sqlite3.Connection | None:
 
 
 def _alone(path: Path) -> sqlite3.Connection:
-    """Open an index that no process writes."""
+    """Open an index that no other process writes meanwhile."""
     return _uri(path, "mode=ro&immutable=1")
 
 

@@ -1,4 +1,4 @@
-"""Provenance of a result: host, versions and time; the numbers do not depend on it."""
+"""Provenance of a result: host, versions and time; the results do not depend on these."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def here() -> dict[str, object]:
     Returns
     -------
     dict
-        Versions, kind of machine, host, ``commit`` if elephan runs from its own checkout, and ``written``, a time.
+        Versions, kind of machine, host, ``commit`` if elephan runs from its own checkout, and the time ``written``.
 
     Examples
     --------
@@ -29,12 +29,12 @@ def here() -> dict[str, object]:
 
 
 def now() -> str:
-    """Return the time as text that sorts, with milliseconds."""
+    """Return the current time as text, in the format of `stamp`."""
     return stamp(datetime.now(UTC))
 
 
 def stamp(moment: datetime) -> str:
-    """Format a time as text that sorts.
+    """Format a time as text whose alphabetical order is the order in time, with milliseconds.
 
     Examples
     --------
@@ -48,8 +48,8 @@ def stamp(moment: datetime) -> str:
 def of_process() -> dict[str, object]:
     """Return the provenance that all runs of this process share.
 
-    Git is called for the commit; until it has started, its process holds the locks of this one (see
-    `elephan.store.locks`), so a store calls this function before it takes any.
+    This function runs Git to find the commit. Until Git has started, its process holds the locks of this process (see
+    `elephan.store.locks`), so a store calls this function before it takes a lock.
     """
     found: dict[str, object] = {**provenance(), "host": platform.node(), "cores": os.cpu_count()}
     commit = _commit(Path(__file__).resolve().parents[3])

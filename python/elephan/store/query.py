@@ -12,26 +12,28 @@ from elephan.store.errors import StoreError
 from elephan.store.index import Index
 
 CHUNK = 2000
-"""Number of rows held as Python objects at a time: they fit into the processor's cache, which halves the time."""
+"""Number of rows that are held as Python objects at a time. They fit into the processor's cache, which halves the time.
+"""
 
 _LISTED = 8
 """Maximum number of columns or tables that a message names."""
 
 _TOKENS = re.compile(r"""'(?:[^']|'')*' | --[^\n]* | /\*.*?\*/ | "(?P<name>(?:[^"]|"")*)" """, re.VERBOSE | re.DOTALL)
-_LOOKING = {"table_info", "table_xinfo", "table_list", "index_list", "index_info"}
-"""Pragmas that take the name of a table and only read."""
+_READING_PRAGMAS = {"table_info", "table_xinfo", "table_list", "index_list", "index_info"}
+"""Pragmas that take an argument but only read."""
 
-_JOINED = ("runs", "links", "groups")
-"""Tables of measured quantities that are joined by the number of the run."""
+_NUMBERED = ("runs", "links", "groups")
+"""Tables that can be joined by the number of the run."""
 
-_ASKED = re.compile(r"\b(?:from|join)\s+(\w+)", re.IGNORECASE)
-_OF_ALIAS = re.compile(r"\w+\.(?P<name>\w+)")
+_READ_TABLE = re.compile(r"\b(?:from|join)\s+(\w+)", re.IGNORECASE)
+_QUALIFIED = re.compile(r"\w+\.(?P<name>\w+)")
 _ID_JOINED = re.compile(
     r"\b(?:from\s+results(?:\s+(?:as\s+)?\w+)?\s+(?:left\s+|inner\s+)?join\s+\w+|join\s+results)"
     r"(?:\s+(?:as\s+)?(?!using\b)\w+)?\s+using\s*\(\s*run\s*\)",
     re.IGNORECASE,
 )
-"""Tables that a statement asks, a column of one, and ``results`` joined by numbers of runs, although it has ids."""
+"""Patterns in a statement: a table that is read; a column with the name of its table; and a wrong join of ``results``,
+which contains ids of runs, with a table that contains numbers of runs."""
 
 _MISSING = re.compile(r"no such (?P<what>table|column): (?P<name>.+)")
 
@@ -42,7 +44,7 @@ def ask(index: Index, sql: str) -> Any:
     Raises
     ------
     StoreError
-        If the statement is wrong, or would change something.
+        If the statement is invalid, or would change the index.
     """
     if not sql.strip():
         raise StoreError('query: empty; write for example SELECT * FROM results WHERE "core.utilization" > 0.95')
@@ -72,7 +74,7 @@ def ask(index: Index, sql: str) -> Any:
 
 def _allow(action: int, name: str | None, value: str | None, *_: object) -> int:
     """Refuse statements that change settings of the connection or the file, which SQLite counts as reading."""
-    is_set = action == sqlite3.SQLITE_PRAGMA and value is not None and name not in _LOOKING
+    is_set = action == sqlite3.SQLITE_PRAGMA and value is not None and name not in _READING_PRAGMAS
     return sqlite3.SQLITE_DENY if is_set else sqlite3.SQLITE_OK
 
 
@@ -82,7 +84,7 @@ def as_arrow(names: Sequence[str], cursor: sqlite3.Cursor) -> Any:
     Returns
     -------
     pyarrow.Table
-        Integers stay integers unless a column has other types; a column with any texts becomes texts.
+        Integers stay integers unless the column has other types, too; a column with any text becomes texts.
     """
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
 
@@ -99,7 +101,7 @@ def as_column(values: Sequence[Any]) -> Any:
     Parameters
     ----------
     values : sequence
-        Booleans beside others become texts, as TOML writes them.
+        If booleans occur together with other types, they become texts as in TOML.
 
     Examples
     --------
@@ -169,7 +171,7 @@ def _text(value: object) -> str:
     if isinstance(value, bytes):
         return value.decode(errors="replace")
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        value = int(value)  # However the values around it came, it is the same text.
+        value = int(value)  # Equal numbers give equal texts, whether they are integers or not.
     return value if isinstance(value, str) else repr(value)
 
 
@@ -195,7 +197,7 @@ def _known(index: Index) -> dict[str, list[str]]:
 def _named(sql: str) -> str:
     """Quote names in backticks, so that they cannot be read as strings.
 
-    SQLite takes "x" for the text x where the table asked has no column x, and averages it to 0; `x` it does not.
+    If a table has no column x, SQLite reads "x" as the text x (and avg("x") is 0), but it refuses `x`.
     """
 
     def name_only(match: re.Match[str]) -> str:
@@ -223,24 +225,24 @@ def _explained(index: Index, sql: str, error: Exception) -> str:
         quoted = {match["name"].replace('""', '"') for match in _TOKENS.finditer(sql) if match["name"] is not None}
         if name in quoted and name not in columns:
             return f"query: there is no column \"{name}\"; {hint(name, columns)} (texts stand in 'single quotes')"
-        if name not in columns and (alone := _OF_ALIAS.fullmatch(name)) is not None:
+        if name not in columns and (alone := _QUALIFIED.fullmatch(name)) is not None:
             name = alone["name"]
-        asked = [table for table in _ASKED.findall(_without_texts(sql)) if table in known]
+        asked = [table for table in _READ_TABLE.findall(_without_texts(sql)) if table in known]
         elsewhere = [table for table, names in known.items() if name in names]
         others = {match["name"] for match in _TOKENS.finditer(sql)} | set(re.findall(r"\w+", _without_texts(sql)))
         others &= columns.keys()
         whole = [table for table in elsewhere if others <= set(known[table])]
         if whole:
             return f'query: what is asked has no column "{name}"; write FROM {whole[0]}, which has it'
-        # Of the joined tables the one that has the name, or a label that ends with it.
+        # Of the tables that can be joined, find one that has the column, or a label that ends with the name.
         joined = [
             (table, column)
             for ends in ("", ".")
-            for table in ("points", *_JOINED)
+            for table in ("points", *_NUMBERED)
             for column in known.get(table, ())
             if (column.endswith(f".{name}") if ends else column == name)
         ]
-        if joined and asked and asked[0] in _JOINED:
+        if joined and asked and asked[0] in _NUMBERED:
             table, column = joined[0]
             how = f"write FROM {asked[0]} JOIN {table} USING (run)"
             return f'query: {asked[0]} has no column "{name}"; {table} has "{column}": {how}'

@@ -18,8 +18,9 @@ BUSY_S = 60.0
 """Maximum time that a process waits while another one writes [s]."""
 
 ROWS = 1 << 40
-"""Factor of a link's number in the keys of ``links``, to which the run's number is added, so that the rows of one link
-are adjacent. A join over a million runs then takes 0.13 s, instead of 0.4 s with the key (run, name)."""
+"""The key of a row of ``links`` or ``groups`` is the number of the link or group times this factor, plus the number of
+the run, so that the rows of one link are adjacent. A join over a million runs then takes 0.13 s, instead of 0.4 s with
+the key (run, name)."""
 
 
 def _columns(names: tuple[str, ...]) -> str:
@@ -48,8 +49,9 @@ TABLES = (
     "CREATE TABLE failures (key TEXT NOT NULL, labels TEXT NOT NULL, scenario TEXT NOT NULL, error TEXT NOT NULL, "
     "written TEXT, PRIMARY KEY (key, labels)) WITHOUT ROWID",
 )
-"""Statements that create the tables. ``points`` gets a column for each label; a run without labels has one row there
-too. ``names`` lists labels, links and groups; ``position`` is the first place of a link, and 1 for boolean labels."""
+"""Statements that create the tables. ``points`` gets a column for each label; a run without labels also has a row in
+it. ``names`` lists labels, links and groups; ``position`` is the first position of a link or group in a scenario; for a
+label it is 1 if the label is boolean."""
 
 NAMES = frozenset(statement.split()[2] for statement in TABLES if statement.startswith("CREATE TABLE"))
 """Names of the tables."""
@@ -61,12 +63,12 @@ def connect(path: Path, *, is_shared: bool = True) -> sqlite3.Connection:
     Parameters
     ----------
     is_shared : bool
-        Whether other processes may use the index meanwhile. If not (while it is built), all data are in its
-        main file after each commit: no other file could be forgotten when it is moved.
+        Whether other processes may use the index meanwhile. If not (while the index is built), all data are in its
+        main file after each commit, so only this file needs to be moved.
     """
     connection = sqlite3.connect(path, timeout=BUSY_S, check_same_thread=False, isolation_level=None)
     try:
-        check_version(connection, path)  # Before anything changes in a file that is perhaps another program's.
+        check_version(connection, path)  # Check before any change: the file may belong to another program.
         connection.execute("PRAGMA page_size = 8192")
         connection.execute(f"PRAGMA journal_mode = {'WAL' if is_shared else 'MEMORY'}")
         connection.execute(f"PRAGMA synchronous = {'NORMAL' if is_shared else 'OFF'}")
@@ -77,7 +79,7 @@ def connect(path: Path, *, is_shared: bool = True) -> sqlite3.Connection:
 
 
 def quick(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Use the system's cache for reading, instead of copies."""
+    """Let SQLite read through a memory map of the file, without copies."""
     connection.execute("PRAGMA mmap_size = 64000000000")
     return connection
 
@@ -102,14 +104,14 @@ def create_tables(connection: sqlite3.Connection, path: Path) -> None:
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute("COMMIT")
     except BaseException:
-        # SQLite has rolled back by itself where the disk is full.
+        # If the disk is full, SQLite has rolled back already.
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
 
 
 def check_version(connection: sqlite3.Connection, path: Path) -> int:
-    """Read the version of an index; refuse another version, an incomplete index and the file of another program.
+    """Read the version of an index; refuse another version, an incomplete index, or the file of another program.
 
     Returns
     -------
@@ -119,9 +121,9 @@ def check_version(connection: sqlite3.Connection, path: Path) -> int:
     Raises
     ------
     StoreError
-        If the index is of another version, or the file is another program's.
+        If the index has another version, or the file belongs to another program.
     DamageError
-        If it has lost its version or a table.
+        If the version or a table is missing.
     """
     mark = connection.execute("PRAGMA application_id").fetchone()[0]
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}

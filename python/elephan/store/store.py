@@ -30,22 +30,23 @@ if TYPE_CHECKING:
     from elephan.runs.result import RunResult
 
 MOST, LONGEST_S = 100, 0.25
-"""Maximum number of rows waiting for the index, and their maximum wait [s]. The folders are already there."""
+"""Maximum number of rows that wait for the index, and their maximum wait [s]; their folders are written already."""
 
 
 class Store(ResultTables):
     """A folder of runs with an index.
 
-    Several processes may use one store at the same time. In a process, one thread at a time.
+    Several processes may use a store at the same time, but within a process only one thread at a time.
 
     Parameters
     ----------
     folder : str or Path, optional
-        ``$ELEPHAN_STORE``, else ``.elephan`` in the working directory. Made if missing.
+        Folder of the store, which is created if it is missing. By default ``$ELEPHAN_STORE``, or ``.elephan`` in the
+        working directory.
     readonly : bool
-        Never write; a folder that cannot be written can be read so.
+        Whether to open the store without ever writing, for example if the folder is write-protected.
     repair : bool
-        Make the index again from the runs where it is damaged, before anything else is done with it.
+        Whether to rebuild a damaged index from the runs first.
 
     Raises
     ------
@@ -75,7 +76,7 @@ class Store(ResultTables):
                 self.index = open_to_read(self.folder)
                 return
             of_process()
-            # First, so that no process that finds this one's folder takes it for a dead one's.
+            # Take the lock first, so that no other process takes this one's folder for a leftover of a dead process.
             self._writer_lock = WriterLock(self.folder)
             try:
                 try:
@@ -108,7 +109,8 @@ class Store(ResultTables):
         finally:
             self.index.connection.close()
             if self._writer_lock is not None:
-                # Rows that could not be written are recovered by the next process, as if this one had been killed.
+                # If rows could not be written, leave the temporary folder: the next process then indexes their runs, as
+                # after a process that was killed.
                 self._writer_lock.end(clean=not self._waiting)
                 self._writer_lock = None
 
@@ -131,12 +133,12 @@ class Store(ResultTables):
         key : str
             Key of a request, see `elephan.store.keys.key`.
         series : bool
-            It must have the sampled series.
+            Whether the run must have the sampled series.
 
         Returns
         -------
         StoredRun or None
-            None also for one that has lost files or parts of them.
+            None also if files of the run are missing or incomplete.
         """
         with reraise_as_store_error(self.folder):
             sizes = self._sizes(key)
@@ -151,7 +153,7 @@ class Store(ResultTables):
         key: str | None = None,
         labels: Mapping[str, object] | None = None,
     ) -> StoredRun:
-        """Store a run atomically; a run that is already there is not written again.
+        """Store a run atomically; a run that the store already has is not written again.
 
         Parameters
         ----------
@@ -160,7 +162,7 @@ class Store(ResultTables):
         key : str, optional
             Key of the request, see `elephan.store.keys.key`.
         labels : mapping, optional
-            A set of labels for it.
+            A set of labels for the run.
 
         Returns
         -------
@@ -178,7 +180,7 @@ class Store(ResultTables):
         packed = result if isinstance(result, folders.PackedRun) else folders.pack(result)
         run_id = key or packed.key
         place = folders.place(self.folder, run_id)
-        # Before the look at the index: what another process puts there in between is not replaced.
+        # Check the folder before the index, so that a folder that another process creates in between is not replaced.
         is_there = os.path.exists(place)  # noqa: PTH110 (as below)
         known = self._known(run_id, packed, sets)
         if known is not None:
@@ -188,8 +190,8 @@ class Store(ResultTables):
             with writing.named() as temporary:
                 written = folders.write(temporary, packed, run_id, *sets)
                 if not writing.move_into_place(temporary, place, replace=is_there):
-                    # Another process was quicker. What it wrote stays: the index must not say one thing of the folder
-                    # of the other.
+                    # Another process has written this run first. Its folder stays, because the index must describe the
+                    # folder that exists.
                     known = self._known(run_id, packed, sets)
                     if known is not None:
                         return known
@@ -203,14 +205,14 @@ class Store(ResultTables):
         Parameters
         ----------
         run : StoredRun or str
-            Or its id.
+            The run or its id.
         labels : mapping of str to str, number or bool
             Tables become one line of TOML.
 
         Raises
         ------
         InputError
-            If there is no such run, or the labels cannot be kept.
+            If the run does not exist, or the labels cannot be stored.
         """
         self.writing()
         made = as_labels(labels)
@@ -226,7 +228,7 @@ class Store(ResultTables):
                     folders.append_labels(stored.folder, made)
 
     def fail(self, key: str, scenario_text: str, labels: Mapping[str, object], error: str) -> None:
-        """Record that a point failed; a later `put` under its key removes the record.
+        """Record that a point failed; a later `put` with its key removes the record.
 
         Parameters
         ----------
@@ -234,7 +236,7 @@ class Store(ResultTables):
         scenario_text : str
         labels : mapping
         error : str
-            One line.
+            Error message in one line.
         """
         self.writing()
         line = as_line(as_labels(labels))
@@ -276,15 +278,15 @@ class Store(ResultTables):
         Parameters
         ----------
         scenario, replications, seed, workers, progress, series, engine, precision, max_replications
-            As `elephan.run` takes them.
+            As in `elephan.run`.
         labels : mapping, optional
-            A set of labels for it.
+            A set of labels for the run.
         laws : mapping of str to class or path, optional
-            As `elephan.run` takes them.
+            As in `elephan.run`.
         again : bool
-            Simulate also a run that is there.
+            Whether to simulate the run even if the store has it.
         simulate : callable, optional
-            Called as `elephan.run`, and in its place.
+            Function that is called in place of `elephan.run`, with the same arguments.
 
         Returns
         -------
@@ -293,7 +295,7 @@ class Store(ResultTables):
         Raises
         ------
         InputError
-            As `elephan.run`, and if the store cannot be written.
+            For the reasons of `elephan.run`, and if the store cannot be written.
         """
         self.writing()
         read = Scenario.from_any(scenario, laws).replace(replications=replications, seed=seed)
@@ -321,7 +323,7 @@ class Store(ResultTables):
         Raises
         ------
         InputError
-            If there is none, or several.
+            If no run has this prefix, or several have it.
         """
         self.flush()
         with reraise_as_store_error(self.folder):
@@ -338,7 +340,8 @@ class Store(ResultTables):
         Parameters
         ----------
         **labels
-            Only those with these; names with signs in them go in as ``**{"links[0].buffer": "1 bdp"}``.
+            Return only runs with these labels. Names that are not Python names are passed as
+            ``**{"links[0].buffer": "1 bdp"}``.
 
         Returns
         -------
@@ -356,7 +359,7 @@ class Store(ResultTables):
 
     @property
     def parts(self) -> list[ResultPart]:
-        """Runs of the store, one for each set of labels that they have."""
+        """The runs of the store; a run with several sets of labels occurs once for each."""
         found = [(one, labels) for one in self.runs() for labels in one.labels or [{}]]
         return [ResultPart(labels, one.document, one.arrays) for one, labels in found]
 
@@ -370,7 +373,7 @@ class Store(ResultTables):
         Parameters
         ----------
         sql : str
-            One statement. The view ``results`` has a row per run and label set with the columns of `table`; the
+            A single statement. The view ``results`` has a row per run and label set, with the columns of `table`. The
             tables are ``runs``, ``links``, ``groups``, ``points``, ``failures``.
 
         Returns
@@ -380,7 +383,7 @@ class Store(ResultTables):
         Raises
         ------
         InputError
-            If it is wrong, with the nearest name.
+            If the statement is invalid; for an unknown name the message suggests the nearest one.
 
         Examples
         --------
@@ -402,19 +405,19 @@ class Store(ResultTables):
         Parameters
         ----------
         labels : mapping, optional
-            Only points with these.
+            Return only runs with these labels.
         columns : sequence of str
-            Names of columns; ``"labels"`` and ``"summary"`` stand for all of theirs.
+            Names of columns; ``"labels"`` means all labels, ``"summary"`` all other columns.
 
         Returns
         -------
         StoreTable
-            A row per run and label set, sorted by labels and id: the same for the same results.
+            A row per run and label set, sorted by labels and id; equal results give equal tables.
 
         Raises
         ------
         InputError
-            If there is no such column or label.
+            If a column or label does not exist.
         """
         self.flush()
         with reraise_as_store_error(self.folder):
@@ -432,21 +435,21 @@ class Store(ResultTables):
         Parameters
         ----------
         path : str or Path, optional
-            Path of the file; by default none is written.
+            Path of the file; by default no file is written.
         format : str
-            ``"csv"``, ``"parquet"``, ``"json"`` or one of your own (`elephan.results.formats.TableFormat`).
+            ``"csv"``, ``"parquet"``, ``"json"`` or a format of your own (`elephan.results.formats.TableFormat`).
         columns, labels
-            As `table` takes them.
+            As in `table`.
 
         Returns
         -------
         bytes
-            Content of the file.
+            Contents of the file.
 
         Raises
         ------
         InputError
-            If there is no such format or column, or the file cannot be written.
+            If the format or a column does not exist, or the file cannot be written.
         """
         if path is not None and Path(path).is_dir():
             raise StoreError(f"{path}: is a folder; give the name of a file, such as {Path(path) / f'all.{format}'}")
@@ -462,12 +465,12 @@ class Store(ResultTables):
         Parameters
         ----------
         repair : bool
-            Drop damaged runs, so that the next sweep runs them again, and mend the index.
+            Whether to remove damaged runs, so that the next sweep runs them again, and to rebuild a damaged index.
 
         Returns
         -------
         list of DamageReport
-            Empty if all is as it was written.
+            Empty if nothing is damaged.
         """
         self.flush()
         if repair:
@@ -487,22 +490,22 @@ class Store(ResultTables):
         failures: bool = False,
         dry_run: bool = False,
     ) -> Removed:
-        """Remove the leftovers of dead processes, and the runs that meet all given conditions; none without conditions.
+        """Remove the leftovers of dead processes, and the runs that meet all given conditions, if there are any.
 
         Parameters
         ----------
         unlabelled : bool
-            Runs without labels.
+            Condition: runs without labels.
         other_versions : bool
-            Runs of other versions of the engine.
+            Condition: runs of other versions of the engine.
         older_than_s : float, optional
-            Minimum time since the run was written [s].
+            Condition: minimum time since the run was written [s].
         labels : mapping, optional
-            Runs that carry these.
+            Condition: runs with these labels.
         failures : bool
-            The records of all points that failed, too; a sweep that asks for one tries it anyway.
+            Whether to remove the records of all failed points, too. (A sweep tries a failed point again in any case.)
         dry_run : bool
-            Only say what would go.
+            Whether to only report what would be removed.
 
         Returns
         -------
@@ -530,7 +533,7 @@ class Store(ResultTables):
         Raises
         ------
         InputError
-            If there is no such store, or this one cannot be written.
+            If one of the stores does not exist, or this store cannot be written.
         """
         self.writing()
         total = upkeep.MergeSummary()
@@ -543,7 +546,7 @@ class Store(ResultTables):
         return total
 
     def _sizes(self, run_id: str) -> dict[str, int] | None:
-        """Return the sizes of a run's files, after indexing the run if only its folder is there."""
+        """Return the sizes of a run's files; if the run has a folder but is not in the index, add it first."""
         if run_id in self._waiting:
             return self._waiting[run_id][0].sizes
         row = self.index.rows("SELECT sizes FROM runs WHERE id = ?", (run_id,))
@@ -555,7 +558,7 @@ class Store(ResultTables):
         return self._sizes(run_id) if add_folders(self.index, self.folder, [run_id]) else None
 
     def _known(self, run_id: str, packed: folders.PackedRun, sets: list[Labels]) -> StoredRun | None:
-        """Return the run, with the labels added, if it is already there with everything to be kept; else None."""
+        """Return the run, with the labels added, if the store already has it with all files; else None."""
         found = self.find(run_id, series=folders.SAMPLES in packed.files)
         if found is not None:
             for each in sets:
@@ -569,7 +572,7 @@ class Store(ResultTables):
         return known + [labels for labels in (folders.read_labels(place) if is_there else ()) if labels not in known]
 
     def _wait(self, run_id: str, folder: folders.RunFolder, sets: list[Labels]) -> None:
-        """Queue a row for the index; write the queue when it is full, or when its first row is old."""
+        """Queue a row for the index; write the queue if it is full, or if the last write was long ago."""
         self._waiting[run_id] = (folder, sets)
         if len(self._waiting) >= MOST or time.monotonic() - self._flushed >= LONGEST_S:
             self.flush()
@@ -584,7 +587,7 @@ class Store(ResultTables):
         return StoredRun(run_id, place or folders.place(self.folder, run_id), sets)
 
     def writing(self) -> WriterLock:
-        """Lock of this process as a writer, with its temporary folder; raises StoreError if the store is read-only."""
+        """Return the lock of this process as a writer; raise a StoreError if the store is read-only or closed."""
         if self._writer_lock is None:
             raise StoreError(f"store {self.folder}: was opened to be read only, or is closed")
         return self._writer_lock

@@ -30,7 +30,7 @@ class StoredRun(FolderRun):
     Parameters
     ----------
     id : str
-        64 hexadecimal digits: `elephan.store.key` of what was asked.
+        64 hexadecimal digits: `elephan.store.key` of the request.
     folder : Path
         Folder of the run's files.
     metrics : tuple of AskedMetric
@@ -44,7 +44,7 @@ class StoredRun(FolderRun):
 
     @property
     def labels(self) -> list[Labels]:
-        """Sets of labels of the run, one for each point of a sweep that it is the result of."""
+        """Sets of labels of the run; a sweep adds one for each point whose result is this run."""
         return self._sets()
 
     @property
@@ -54,7 +54,7 @@ class StoredRun(FolderRun):
 
     @property
     def has_samples(self) -> bool:
-        """Whether samples over time were kept."""
+        """Whether samples over time were stored."""
         return folders.SAMPLES in self._full["files"]
 
     @cached_property
@@ -86,7 +86,7 @@ class StoredRun(FolderRun):
         Returns
         -------
         pyarrow.Table
-            A row per replication and packet that arrived at a link while the scenario had it recorded.
+            A row per replication and recorded packet: packets that arrived at a link in a span of ``record.packets``.
 
         Raises
         ------
@@ -106,7 +106,7 @@ class StoredRun(FolderRun):
         Raises
         ------
         InputError
-            If the series were not kept, no transfer ended, or the file is damaged.
+            If the series were not stored, no transfer ended, or the file is damaged.
         """
         return self.read("transfers")
 

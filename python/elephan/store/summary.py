@@ -1,4 +1,4 @@
-"""Rows of a run in the index: its document (as of ``elephan run --json``) as one row, one per link, one per group."""
+"""Rows of a run in the index: the document of ``elephan run --json`` as one row, one per link, and one per group."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LINK = ("rate_bps", "discipline", "buffer_packets", *_with_intervals(LINKS))
 """Columns of every link."""
 
 GROUP = ("law", "recovery", "flows", *_with_intervals(GROUPS))
-"""Columns of every group of flows; groups with transfers have more."""
+"""Columns of every group of flows; groups with transfers have further columns."""
 
 
 class RunSummary(NamedTuple):
@@ -52,7 +52,7 @@ def shown_as(kind: str, name: str, links: Container[str]) -> str:
     kind : str
         ``"links"`` or ``"groups"``.
     links : container of str
-        Names of the links beside it.
+        Names of all links.
 
     Examples
     --------
@@ -68,12 +68,12 @@ def summarize(document: MeasuredRun) -> RunSummary:
     Parameters
     ----------
     document : mapping
-        As ``elephan run --json``.
+        Document of ``elephan run --json``.
 
     Returns
     -------
     RunSummary
-        A measured quantity ``x`` becomes the columns ``x`` and ``x_ci95``; what lies deeper is joined with ``_``.
+        A measured quantity ``x`` becomes the columns ``x`` and ``x_ci95``; names of nested keys are joined with ``_``.
 
     Examples
     --------

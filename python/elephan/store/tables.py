@@ -29,9 +29,9 @@ def condition(index: Index, labels: Labels) -> tuple[str, tuple[object, ...]]:
     Returns
     -------
     str
-        For points called ``p``.
+        Condition on the table of points with the alias ``p``.
     tuple
-        Its values.
+        Values of the condition's placeholders.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def runs(index: Index, labels: Labels) -> list[str]:
     Raises
     ------
     StoreError
-        As `condition`.
+        For the reason of `condition`.
     """
     where, values = condition(index, labels)
     sql = f"SELECT DISTINCT r.id FROM points AS p JOIN runs AS r USING (run) WHERE {where} ORDER BY r.id"
@@ -71,14 +71,14 @@ def lay_out(index: Index, labels: Labels, columns: Sequence[str]) -> Any:
     Parameters
     ----------
     labels : dict
-        Only points with these.
+        Return only points with these labels.
     columns : sequence of str
-        Names of columns, ``"labels"`` and ``"summary"`` among them.
+        Names of columns, which may include ``"labels"`` and ``"summary"``.
 
     Raises
     ------
     StoreError
-        If there is no such column or label.
+        If a column or label does not exist.
     """
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
 
@@ -104,7 +104,7 @@ class _Layout:
         """Return the requested columns, in the requested order."""
         names = self._names()
         own = self._fetch({name: source for name, source in self.own.items() if name in names}, _RUNS)
-        # A label replaces a column of the summary with the same name: runs without the label show their own value.
+        # A label replaces a column of the summary with the same name; runs without the label keep their own value.
         found = {
             name: _first(self.labels.get(name), own.get(name)) for name in names if name in self.labels or name in own
         }
@@ -134,7 +134,7 @@ class _Layout:
         return names
 
     def _measured(self, kind: str, place: str, number: int, names: Mapping[str, None]) -> dict[str, Any]:
-        """Return the columns of one link or group; omit null ones that were not requested by name."""
+        """Return the columns of one link or group; columns of nulls that were not requested by name are omitted."""
         columns = {name: column for name, (at, column) in self.places.items() if at == (kind, place) and name in names}
         if not columns:
             return {}
@@ -160,7 +160,7 @@ class _Layout:
         return found
 
     def _places(self) -> dict[str, tuple[tuple[str, str], str]]:
-        """Return the columns of links and groups: by shown name, kind, link or group, and column there."""
+        """Return the columns of links and groups: by shown name, the kind, the link or group, and its column."""
         found: dict[str, tuple[tuple[str, str], str]] = {}
         links = self.index.names("links")
         for kind in KINDS:
@@ -207,7 +207,7 @@ def _order(labels: Sequence[Any], ids: Callable[[], Any], length: int) -> Any:
     ranks = np.zeros(length, dtype=np.int64)
     for column in labels:
         found = _ranks(column)
-        # Both are below the number of rows, so their product fits.
+        # Both ranks are at most the number of rows, so their product fits into 64 bits.
         ranks = np.unique(ranks * (int(found.max(initial=0)) + 1) + found, return_inverse=True)[1]
     order = np.argsort(ranks, kind="stable")
     equal = np.flatnonzero(np.diff(ranks[order]) == 0)

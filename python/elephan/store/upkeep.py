@@ -46,11 +46,13 @@ class Removed:
     Parameters
     ----------
     runs : int
+        Number of runs.
     leftovers : int
-        Files and folders of processes that are dead.
+        Number of temporary files and folders of dead processes.
     bytes : int
+        Disk space that was freed.
     failures : int
-        Records of points that failed.
+        Number of records of failed points.
     """
 
     runs: int
@@ -66,9 +68,9 @@ class MergeSummary:
     Parameters
     ----------
     added, known : int
-        Runs.
+        Numbers of runs that were added, and of runs that the store already had.
     problems : tuple of DamageReport
-        Runs that are damaged there, or that say otherwise than the run of the same id here; they were left out.
+        Runs that were not merged: they are damaged in the other store, or differ from the run with the same id here.
     """
 
     added: int = 0
@@ -100,7 +102,7 @@ def verify(store: Store, *, repair: bool) -> list[DamageReport]:
         refused = set(new) - set(add_folders(index, store.folder, new))
         problems += [DamageReport(run_id, folders.DOCUMENT, "is not the document of a run") for run_id in refused]
         bad |= refused
-        _agree(store, index, [run_id for run_id in there if run_id not in bad])
+        _complete_labels(store, index, [run_id for run_id in there if run_id not in bad])
         if repair:
             _drop(store, index, sorted(bad))
     return sorted(problems)
@@ -114,8 +116,8 @@ def repair_index(store: Store) -> None:
         store.is_index_repaired = True
 
 
-def _agree(store: Store, index: Index, ids: Iterable[str]) -> None:
-    """Make the labels in journals and index equal; a process may have been killed between the two writes."""
+def _complete_labels(store: Store, index: Index, ids: Iterable[str]) -> None:
+    """Add missing labels to journals and index; they differ if a process was killed between the two writes."""
     known: dict[str, list[str]] = {}
     for run_id, line in index.rows("SELECT r.id, p.labels FROM points AS p JOIN runs AS r USING (run)"):
         known.setdefault(run_id, []).append(line)
@@ -134,7 +136,7 @@ def _agree(store: Store, index: Index, ids: Iterable[str]) -> None:
 
 
 def _drop(store: Store, index: Index, ids: list[str]) -> int:
-    """Remove runs, first from the index so that none is listed without its folder; return the bytes freed."""
+    """Remove runs, and return the bytes freed. The index comes first, so that it does not list runs without folders."""
     _forget(index, ids)
     freed = 0
     for run_id in ids:
@@ -195,7 +197,7 @@ def gc(store: Store, runs: list[str], *, with_failures: bool, dry_run: bool) -> 
     Parameters
     ----------
     with_failures : bool
-        The records of points that failed, too.
+        Whether to remove the records of failed points, too.
     """
     dead = leftovers(store.folder)
     freed = sum(size_of(path) for path in dead)
@@ -212,7 +214,7 @@ def gc(store: Store, runs: list[str], *, with_failures: bool, dry_run: bool) -> 
 
 
 def index_leftovers(store: Store) -> None:
-    """Index the runs that a killed process left unindexed, and those of a sweep's shards."""
+    """Add to the index the runs that a killed process did not add, and merge the shards of sweeps."""
     dead = leftovers(store.folder)
     if dead:
         known = {run_id for (run_id,) in store.index.rows("SELECT id FROM runs")}
@@ -227,7 +229,7 @@ def delete_leftovers(paths: Iterable[Path]) -> None:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         elif path.name.endswith(f".{LOCK}"):
-            # Not that of a process which has just begun: it has made the file, and locks it next.
+            # A process that has just started may have created the file and not locked it yet; `discard` handles this.
             discard(path)
         else:
             path.unlink(missing_ok=True)
@@ -286,7 +288,7 @@ def _contradictions(store: Store, run_id: str, there: Path) -> list[DamageReport
 
 
 def _bring_labels(store: Store, run_id: str, there: Path) -> bool:
-    """Add the labels of a run elsewhere to the store's run; return whether the store has it, with all its files."""
+    """Add the labels of a run in another store to the run here; return whether the run exists here with all files."""
     found = store.find(run_id, series=(there / folders.SAMPLES).exists())
     if found is None:
         return False
@@ -296,7 +298,7 @@ def _bring_labels(store: Store, run_id: str, there: Path) -> bool:
 
 
 def _settle(store: Store, run_id: str, folder: Path) -> None:
-    """Move a run's folder into the store, keeping the labels of one there that lacks samples or is damaged."""
+    """Move a run's folder into the store, and keep the labels of an incomplete folder that it replaces."""
     place = folders.place(store.folder, run_id)
     known = folders.read_labels(folder)
     if lost := [labels for labels in folders.read_labels(place) if labels not in known]:
@@ -323,7 +325,7 @@ def merge_shards(store: Store) -> None:
             continue
         try:
             _merge_shard(store, shard)
-            # The next process of this shard may be waiting already: it finds its lock gone and makes a new one.
+            # Another process may wait for the lock of this shard; it detects the removal and creates a new file.
             shutil.rmtree(shard, ignore_errors=True)
         finally:
             release(lock)

@@ -1,4 +1,4 @@
-"""Sweeps: a scenario varied over lists; each point is run once, on any executor, and kept in a store."""
+"""Sweeps: a scenario varied over lists. Each point is run once, on any executor, and its result is stored."""
 
 from __future__ import annotations
 
@@ -79,41 +79,41 @@ def sweep(
 ) -> SweepResult:
     """Run every point of a sweep that is not in the store yet.
 
-    Each point is kept as it is done, so a sweep that was stopped goes on where it was when it is called again. A point
-    that fails does not stop the others; it is recorded with its error and tried again by the next call.
+    Each result is stored as soon as it is complete, so a sweep that was stopped continues when it is called again. A
+    point that fails does not stop the others; its error is recorded, and the next call tries the point again.
 
     Parameters
     ----------
     sweep_or_base : Sweep, Scenario, mapping or path
-        A sweep, a sweep file or a mapping with its keys, or a scenario of which something varies.
+        A sweep, a sweep file or a mapping with its keys, or the base scenario.
     over, zip, cases
         Axes, as for `Sweep.of`; for a given sweep, additional axes.
     store : Store or path, optional
-        ``$ELEPHAN_STORE``, else ``.elephan`` in the working directory.
+        By default ``$ELEPHAN_STORE``, or ``.elephan`` in the working directory.
     executor : concurrent.futures.Executor, optional
-        Executor of the points: processes, or `distributed.Client.get_executor`. Threads by default. The results do not
-        depend on it.
+        Executor of the points: processes, or `distributed.Client.get_executor`; by default threads. The results do not
+        depend on the executor.
     workers : int, optional
-        Tasks that run at once; as many as the executor has, or as there are cores.
+        Number of tasks that run at the same time; by default that of the executor, or the number of cores.
     shard : str or tuple of int, optional
-        ``"2/5"``: only the second of five parts, in a store of its own inside of the store, which takes it in when it
-        is next used.
+        ``"2/5"`` runs only the second of five parts. Its results are written to a separate store inside of the store,
+        which merges them when it is next opened for writing.
     precision : str or sequence of str, optional
         Precision of each point, as for `elephan.run`; replaces the sweep's own.
     max_replications : int, optional
-        Maximum replications of a point for its precision; 100 unless the sweep says otherwise.
+        Maximum replications of a point for its precision; by default the sweep's value, which is 100 if not stated.
     replications, seed : int, optional
-        Instead of what the sweep says.
+        Replace the values of the sweep.
     series : bool
-        Keep the sampled cwnd, srtt and backlog.
+        Whether to store the samples of cwnd, srtt and backlog.
     metrics : str or sequence of str
-        Metrics of the catalogue that points have besides, as `elephan.run` takes them.
+        Additional metrics of the catalogue, as in `elephan.run`.
     progress : callable, optional
         Called with a `SweepProgress` in this thread, before the first point and after each.
     force : bool
-        Run points even if they need more memory than there is.
+        Whether to run points even if they need more memory than is available.
     laws : mapping of str to class or path, optional
-        Laws in Python, as `elephan.run` takes them.
+        Your own laws, as in `elephan.run`.
 
     Returns
     -------
@@ -122,12 +122,12 @@ def sweep(
     Raises
     ------
     InputError
-        If the sweep cannot be read, a point is not a scenario, its points need more memory than there is, or the
+        If the sweep cannot be read, a point is not a valid scenario, points need more memory than is available, or the
         store cannot be written.
     ExecutorLostError
-        If the executor broke; the store has what was done.
+        If the executor broke; results that were complete are in the store.
     KeyboardInterrupt
-        The store has what was done.
+        After Ctrl-C; results that were complete are in the store.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Axes of a sweep: lists (product), lists that go together (zip), and cases that may have axes of their own."""
+"""Axes of a sweep: lists (product), lists that vary together (zip), and cases, which may have their own axes."""
 
 from __future__ import annotations
 
@@ -22,19 +22,21 @@ MOST_POINTS = 1_000_000
 """Maximum number of points in a sweep."""
 
 Combination = tuple[Labels, dict[str, Value]]
-"""Labels of a point, and its changes of the base scenario by place."""
+"""Labels of a point, and its changes to the base scenario by place."""
 
 
 @dataclass(frozen=True)
 class SweepAxis:
-    """One list, or several of equal length that go together.
+    """One list, or several lists of equal length that vary together.
 
     Parameters
     ----------
+    places : tuple of str
+        Places in the scenario that vary.
     rows : tuple of tuple of values
-        A value for each place.
+        Each row has a value for each place.
     where : str
-        Its key in the file, for messages.
+        Key of the axis in the file, for messages.
 
     Examples
     --------
@@ -63,12 +65,12 @@ class SweepAxis:
 
 @dataclass(frozen=True)
 class SweepCase:
-    """A named set of changes, with axes of its own.
+    """A named set of changes, with its own axes.
 
     Parameters
     ----------
     where : str
-        Its key in the file, for messages.
+        Key of the case in the file, for messages.
     """
 
     name: str
@@ -109,13 +111,13 @@ class SweepCases:
 
 
 def _labels(changes: Mapping[str, Value]) -> Labels:
-    """Return the labels of some changes, in their order."""
+    """Return the labels of some changes, in the order of the changes."""
     made = as_labels(changes)
     return {place: made[place] for place in changes}
 
 
 def key_of(axes: Sequence[SweepAxis | SweepCases], place: str) -> str | None:
-    """Return the key of the sweep file under which a place stands.
+    """Return the key of the sweep file that varies a place.
 
     Parameters
     ----------
@@ -125,7 +127,7 @@ def key_of(axes: Sequence[SweepAxis | SweepCases], place: str) -> str | None:
     Returns
     -------
     str or None
-        The first; None if there is none.
+        The first such key; None if the place does not vary.
     """
     for axis in axes:
         if isinstance(axis, SweepAxis):
@@ -165,7 +167,7 @@ def size(axes: Sequence[SweepAxis | SweepCases]) -> int:
 
 
 def combinations(axes: Sequence[SweepAxis | SweepCases]) -> Iterator[Combination]:
-    """Yield every combination, the last axis fastest.
+    """Yield every combination; the last axis varies fastest.
 
     Examples
     --------
@@ -189,11 +191,11 @@ def read_axes(
     Parameters
     ----------
     mapping : mapping
-        Mapping with any of ``over``, ``zip`` and ``cases``; the axes have its order.
+        Mapping with any of ``over``, ``zip`` and ``cases``; its order is the order of the axes.
     where : str
         Put in front of the keys in messages.
     taken : sequence of str
-        Places that vary further out.
+        Places that outer axes vary.
 
     Raises
     ------
@@ -209,7 +211,7 @@ def read_axes(
                 _check_new(place, f"{where}{key}", seen)
             parts[key] = found
     if "cases" in mapping:
-        # Read after the other keys, wherever it is: cases must not set a place that an axis varies.
+        # Read the cases after the other keys, whatever their order: cases must not set a place that an axis varies.
         parts["cases"] = [_cases(mapping["cases"], f"{where}cases", seen)]
     axes = tuple(axis for key in mapping if key in parts for axis in parts[key])
     if (points := size(axes)) > MOST_POINTS:
@@ -233,7 +235,7 @@ def _over(given: object, where: str) -> list[SweepAxis]:
 
 
 def _check_once(where: str, values: Sequence[Value | tuple[Value, ...]]) -> None:
-    """Refuse a value that is there twice: its points would be equal."""
+    """Refuse a value that occurs twice, because its points would be equal."""
     seen: set[str] = set()
     for value in values:
         written = repr(value)
@@ -244,7 +246,7 @@ def _check_once(where: str, values: Sequence[Value | tuple[Value, ...]]) -> None
 
 
 def _flat(given: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield places and their lists; to TOML, ``record.every`` without quotes is a nested table."""
+    """Yield places and their lists; in TOML, ``record.every`` without quotes is a nested table."""
     for key, values in given.items():
         if isinstance(values, dict):
             yield from _flat(values, f"{before}{key}.")
@@ -299,7 +301,7 @@ def _case(given: Mapping[str, Any], where: str, taken: Sequence[str]) -> SweepCa
 
 
 def check_keys(given: Mapping[str, Any], known: Sequence[str], where: str) -> None:
-    """Refuse an unknown key, naming the nearest known one.
+    """Refuse an unknown key; the message suggests the nearest known one.
 
     Parameters
     ----------
@@ -309,7 +311,7 @@ def check_keys(given: Mapping[str, Any], known: Sequence[str], where: str) -> No
     Raises
     ------
     InputError
-        If there is such a key.
+        If there is an unknown key.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Locks that let several processes share one sweep: each point is run by one process only.
 
-A claim is a lock on one byte of a file of the store, at a place that the point's key gives. The system takes it back
-when its process ends, however it ends. Where files cannot be locked every process runs all that is missing.
+A claim is a lock on one byte of a file in the store, at an offset that follows from the point's key. The system
+releases a claim when its process ends, even if it is killed. If the file system does not support locks, each process
+runs all missing points.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 FILE = "claims"
 
 PLACES = 2**62
-"""Number of bytes of the file that can be locked; the file stays empty."""
+"""Number of bytes that can be locked; locks may lie beyond the end of the file, which stays empty."""
 
 
 class PointClaims:
@@ -35,24 +36,24 @@ class PointClaims:
         Parameters
         ----------
         key : str
-            Its identity.
+            Key of the point.
 
         Returns
         -------
         bool
-            Whether this process may run it: no other process has claimed it, or the file system has no locks.
+            Whether this process may run the point: no other process has claimed it, or the file system has no locks.
         """
         try:
             fcntl.lockf(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place(key))
         except (BlockingIOError, PermissionError):
             return False
         except OSError:
-            # No locks on this file system.
+            # The file system does not support locks.
             return True
         return True
 
     def release(self, key: str) -> None:
-        """Release a point: it is in the store now, or has failed."""
+        """Release a point, when it is in the store or has failed."""
         with contextlib.suppress(OSError):
             fcntl.lockf(self._handle, fcntl.LOCK_UN, 1, _place(key))
 

@@ -23,7 +23,7 @@ def connected(where: str) -> Iterator[Executor]:
     Parameters
     ----------
     where : str
-        Address (``tcp://host:8786``), or the file that a scheduler has written (``--scheduler-file``).
+        Address (``tcp://host:8786``), or the file that the scheduler wrote (its option ``--scheduler-file``).
 
     Raises
     ------

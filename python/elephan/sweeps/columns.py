@@ -1,6 +1,6 @@
 """Columns of a sweep's table: of links, of groups of flows, of all flows; and paired differences between points.
 
-Source of the pairing: LawKelton2000, Section 11.2; points that keep their seed share their draws.
+Source of the pairing: LawKelton2000, Section 11.2; points with the same seed use the same random numbers.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NAMES = tuple(dict.fromkeys((*_ALL_LINKS, *_ALL_GROUPS, *_ALL_FLOWS)))
 """All column names; ``total`` is the sum of the goodputs of all flows."""
 
 _ANSWERS = {"web": "page_time_p95", "page": "page_time_p95", "ping": "rtt_p95"}
-"""Default columns of traffic whose main quantity is not its goodput."""
+"""Default columns for traffic whose main quantity is not goodput, by kind of traffic."""
 
 _FORM = re.compile(r"(?P<name>\w+)(?:\[(?P<of>[^\[\]]+)\])?")
 
@@ -52,9 +52,9 @@ class SweepColumn:
     link, group : int or None
         Index of the link or the group; both are None for columns about all flows.
     of : str
-        The name of that; empty of all flows.
+        Name of the link or group; empty for columns about all flows.
     counted : tuple of int
-        Groups whose flows count where it is of all.
+        For columns about all flows: groups whose flows count.
     """
 
     name: str
@@ -70,19 +70,19 @@ class SweepColumn:
 
     @property
     def quantity(self) -> Quantity:
-        """The quantity that it shows."""
+        """The quantity that the column shows."""
         if self.link is not None:
             return _ALL_LINKS[self.name]
         return (_ALL_FLOWS if self.group is None else _ALL_GROUPS)[self.name]
 
     @property
     def key(self) -> str:
-        """Key of the quantity in the document of a run, or name of the column where no document has it."""
+        """Key of the quantity in documents of runs, or name of the column if documents do not contain it."""
         return self.quantity.name if self.quantity.reported else self.name
 
     @property
     def unit(self) -> str:
-        """Unit: ``bit/s``, ``s``, ``%`` (of a share) or empty."""
+        """Unit: ``bit/s``, ``s``, ``%`` (for a share) or empty."""
         return _unit(self.quantity)
 
     def measured(self, point: PointResult, document: RunDocument) -> Measured:
@@ -96,7 +96,7 @@ class SweepColumn:
         Returns
         -------
         dict
-            ``mean`` and ``ci95``; null where the point has nothing of the kind.
+            ``mean`` and ``ci95``; null if the point does not have the quantity.
         """
         nothing: Measured = {"mean": None, "ci95": None}
         if not self.quantity.reported:
@@ -114,7 +114,7 @@ class SweepColumn:
         return {**found}
 
     def by_replication(self, point: PointResult) -> list[float] | None:
-        """Read the column per replication; None if the store keeps only the mean.
+        """Read the values of the column per replication; None if the store has only their mean.
 
         Returns
         -------
@@ -143,7 +143,7 @@ class MetricColumn:
     rows : mapping of str to mapping
         Row of `elephan.runs.measures.measure` at each point that has one, by the id of its run.
     alike : SweepColumn or None
-        Column of the same quantity, which is kept by replication.
+        Column of the same quantity, which may have values per replication.
     """
 
     name: str
@@ -158,7 +158,7 @@ class MetricColumn:
 
     @property
     def label(self) -> str:
-        """Name of the column, unlike that of a column of the same quantity."""
+        """Name of the column; it differs from the name of the `SweepColumn` of the same quantity."""
         return f"--metric {self.name}[{self.of}]"
 
     @property
@@ -167,12 +167,12 @@ class MetricColumn:
         return () if self.alike is None else self.alike.counted
 
     def measured(self, point: PointResult, document: RunDocument) -> Measured:  # noqa: ARG002 (as `SweepColumn`)
-        """Return the value at a point; null where it has none."""
+        """Return the value at a point; null if the point has none."""
         row = self.rows.get(point.run)
         return {"mean": None, "ci95": None} if row is None else row["value"]
 
     def known(self, point: PointResult, replications: int) -> str:
-        """Return the number of replications that have a value, in brackets; empty where all have one."""
+        """Return the number of replications that have a value, in brackets; empty if all have one."""
         number = self.rows[point.run]["replications"] if point.run in self.rows else replications
         # Properties of the network are the same in all replications.
         return "" if number in (replications, 1) else f" ({number} of {replications})"
@@ -239,7 +239,7 @@ def _of_link(table: Any, link: int, key: str) -> list[float] | None:
 
 
 def _of_flows(table: Any, quantity: Quantity, chosen: tuple[int, ...]) -> list[float] | None:
-    """Return a value per replication from the rows of flows of some groups; None if other columns are needed."""
+    """Compute a quantity per replication from the rows of flows of some groups; None if it needs other columns."""
     if not quantity.needs or not set(quantity.needs) <= set(table.column_names):
         return None
     groups = table["group"].to_pylist()
@@ -283,12 +283,12 @@ def parse_columns(text: str, network: Network) -> list[SweepColumn]:
     Parameters
     ----------
     text : str
-        Names with commas between them, each with a link or a group in brackets where there are several.
+        Names separated by commas, each with a link or a group in brackets if there are several.
 
     Raises
     ------
     InputError
-        If there is no such column, link or group.
+        If a column, link or group does not exist.
 
     Examples
     --------
@@ -329,7 +329,7 @@ def _column(name: str, of: str | None, network: Network) -> SweepColumn:
 
 
 def varied_link(network: Network, places: Iterable[str]) -> int:
-    """Return the index of the link that a sweep is about: the only one whose keys vary, or else the default link.
+    """Return the index of the link for a sweep's default columns: the only link whose keys vary, else the default link.
 
     Parameters
     ----------
@@ -350,7 +350,7 @@ def varied_link(network: Network, places: Iterable[str]) -> int:
 def default_columns(network: Network, link: int | None = None) -> list[SweepColumn]:
     """Return the columns that are shown by default.
 
-    With several groups, each has its goodput, or its page times if it has pages; pings have their round trip.
+    With several groups, each group has a column: goodput, or page times for pages, or round-trip times for pings.
 
     Parameters
     ----------
@@ -378,8 +378,9 @@ def difference(column: AnyColumn, point: PointResult, first: PointResult) -> Mea
     Returns
     -------
     dict
-        ``mean`` and ``ci95``. For a column without `is_paired`, the interval is that of two independent means,
-        which is wider where replications share their random numbers; a quantile is known to its bin at best.
+        ``mean`` and ``ci95``. If `is_paired` is false for the column, the interval is that of two independent means. It
+        is wider than a paired one if replications share their random numbers. The precision of quantiles is limited by
+        the bins of histograms.
     """
     ours, theirs = column.by_replication(point), column.by_replication(first)
     if ours is None or theirs is None:
@@ -387,7 +388,8 @@ def difference(column: AnyColumn, point: PointResult, first: PointResult) -> Mea
         if one["mean"] is None or other["mean"] is None:
             return {"mean": None, "ci95": None}
         halves = (one["ci95"], other["ci95"])
-        # Student's t of either has fewer degrees of freedom than that of the difference: the interval holds at least.
+        # Each half-width uses Student's t with fewer degrees of freedom than the difference has, so the coverage of the
+        # combined interval is at least 95 %.
         half = None if halves[0] is None or halves[1] is None else math.hypot(halves[0], halves[1])
         return {"mean": one["mean"] - other["mean"], "ci95": half}
     both = min(len(ours), len(theirs))
@@ -395,7 +397,7 @@ def difference(column: AnyColumn, point: PointResult, first: PointResult) -> Mea
 
 
 def is_paired(column: AnyColumn, point: PointResult) -> bool:
-    """Return whether the store keeps a column per replication; it does not keep percentiles and transfers."""
+    """Return whether the store has a column's values per replication; it has none for percentiles and transfers."""
     return column.by_replication(point) is not None
 
 

@@ -41,9 +41,9 @@ class Sweep:
     base : Scenario
     axes : tuple of SweepAxis or SweepCases
     title : str
-        The base's, where the sweep has none of its own.
+        Title of the sweep; that of the base if the sweep does not have one.
     origin : str
-        For messages: the sweep's file.
+        Name of the sweep's file, for messages.
     precision : tuple of str
         Precision of each point, as for `elephan.run`; empty for the replications of the file.
     max_replications : int
@@ -159,11 +159,11 @@ class Sweep:
         ----------
         base : Scenario
         over : mapping of str to list or range, optional
-            Places and the values they take, in every combination.
+            Places and their values; all combinations are run.
         zip : sequence of mapping, optional
-            Lists of one length that go together, each mapping an axis of its own.
+            Each mapping is one axis: lists of equal length that vary together.
         cases : sequence of mapping, optional
-            Cases with ``name``, ``set`` and ``over``, ``zip``, ``cases`` of their own.
+            Cases with a ``name``, a ``set``, and their own ``over``, ``zip`` and ``cases``.
 
         Returns
         -------
@@ -218,7 +218,7 @@ class Sweep:
         Parameters
         ----------
         precision, max_replications, replications, seed
-            As `elephan.run` takes them; None leaves what the sweep says.
+            As in `elephan.run`; None keeps the value of the sweep.
 
         Returns
         -------
@@ -227,7 +227,7 @@ class Sweep:
         Raises
         ------
         ScenarioError
-            If the base cannot have them.
+            If a value is invalid for the base scenario.
         """
         changes = {"replications": replications, "seed": seed}
         found = self.changed({key: value for key, value in changes.items() if value is not None})
@@ -250,7 +250,7 @@ class Sweep:
         Raises
         ------
         ScenarioError
-            If the result is not a scenario.
+            If the result is not a valid scenario.
         """
         return replace(self, base=self.base.replace(changes)) if changes else self
 
@@ -258,7 +258,7 @@ class Sweep:
         return size(self.axes)
 
     def points(self) -> list[SweepPoint]:
-        """Resolve every point, the last axis fastest.
+        """Resolve every point; the last axis varies fastest.
 
         Returns
         -------
@@ -267,7 +267,7 @@ class Sweep:
         Raises
         ------
         InputError
-            If no point is a scenario: then it is the sweep that is wrong, and the message names its key.
+            If no point is a valid scenario. Then the sweep itself is wrong, and the message names its key.
         """
         points = plan(self.base, combinations(self.axes), self.precision, self.max_replications)
         if all(point.error is not None for point in points):
@@ -275,14 +275,12 @@ class Sweep:
         return points
 
     def own_laws(self) -> Iterator[Iterable[str]]:
-        """Yield the Python laws that the base names, then those of each point.
-
-        Without axes there is only the base.
+        """Yield the users' laws that the base names, then those of each point (if there are axes).
 
         Raises
         ------
         InputError
-            After all of them, if a point is not a valid scenario: it may be the one that should name the law.
+            At the end, if a point is not a valid scenario: it might be the point that uses a declared law.
         """
         yield self.base.own_laws
         if self.axes:
@@ -301,7 +299,7 @@ class Sweep:
         Raises
         ------
         InputError
-            The first error, and the number of invalid points.
+            If a point is invalid; the message has the first error and the number of invalid points.
         """
         wrong = [point for point in points if point.error is not None]
         if not wrong:

@@ -1,4 +1,4 @@
-"""Execution of points: longest first, several short ones per task, a bounded number of tasks in flight."""
+"""Execution of points: the longest first, several short ones per task, and a bounded number of submitted tasks."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from elephan.sweeps.points import SweepPoint
 from elephan.sweeps.tasks import PointReply, SweepSettings, run_points, task
 
 TASK = 2_000_000
-"""Maximum packets of a task of several points: about a tenth of a second, so that the cost of sending it is small."""
+"""Maximum packets of a task of several points. They take about 0.1 s, so that the cost of sending a task is small."""
 
 MOST_POINTS = 64
-"""Maximum number of points per task: results not yet in the store are lost if the process is killed."""
+"""Maximum number of points per task. It is bounded because results that are not stored yet are lost in a crash."""
 
 PER_WORKER = 3
-"""Tasks in flight per worker: one that runs and others that wait, so that no worker idles."""
+"""Number of submitted tasks per worker: one that runs and others that wait, so that no worker is idle."""
 
 
 class ExecutorLostError(InputError):
-    """Error: an executor can no longer run anything."""
+    """An executor can no longer run tasks."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class PointJob:
     Parameters
     ----------
     points : tuple of SweepPoint
-        One or more, of one sweep or of several.
+        One or more points, of one or several sweeps.
     settings : SweepSettings
-        Settings of the first point's sweep; with the series if any of the points needs them.
+        Settings of the first point's sweep; with samples (series) if any of the points needs them.
     """
 
     points: tuple[SweepPoint, ...]
@@ -59,13 +59,13 @@ def jobs_of(planned: Iterable[tuple[SweepSettings, Sequence[SweepPoint]]]) -> li
 
     Parameters
     ----------
-    planned : iterable of tuple of Settings and sequence of Point
-        One for each sweep.
+    planned : iterable of tuple of SweepSettings and sequence of SweepPoint
+        One tuple for each sweep.
 
     Returns
     -------
     list of PointJob
-        Those of the same length in the order of the sweeps.
+        Jobs of equal length are in the order of the sweeps.
     """
     same: dict[str, list[SweepPoint]] = {}
     asked: dict[str, SweepSettings] = {}
@@ -79,14 +79,14 @@ def jobs_of(planned: Iterable[tuple[SweepSettings, Sequence[SweepPoint]]]) -> li
 
 
 def share_of(jobs: Sequence[PointJob], number: int, of: int) -> list[PointJob]:
-    """Return the jobs of one shard, dealt in turn from the longest on, so that all shards take about as long.
+    """Return the jobs of one shard. Jobs are dealt to the shards in turn, so that all shards take about the same time.
 
     Parameters
     ----------
     jobs : sequence of PointJob
-        From `jobs_of`.
+        Result of `jobs_of`.
     number, of : int
-        The shard, from 1, and how many there are.
+        Number of the shard, from 1 on, and number of shards.
 
     Examples
     --------
@@ -102,8 +102,8 @@ def batches(jobs: Sequence[PointJob], workers: int) -> list[list[PointJob]]:
     Returns
     -------
     list of list of PointJob
-        Each of one sweep and of about a tenth of a second, unless a single job is longer; the last ones are not longer
-        than what is left for each worker. In the order of their first jobs.
+        Tasks, sorted by the cost of their first jobs. The jobs of a task have the same settings. Together they take at
+        most about 0.1 s and a quarter of the total time per worker, unless a single job takes longer.
     """
     total = sum(job.cost for job in jobs)
     most = min(TASK, total / (4 * workers))
@@ -115,7 +115,7 @@ def batches(jobs: Sequence[PointJob], workers: int) -> list[list[PointJob]]:
 
 
 def _filled(jobs: Sequence[PointJob], most: float) -> list[list[PointJob]]:
-    """Group consecutive jobs into tasks of at most that much work, or of one job."""
+    """Group consecutive jobs into tasks of at most `most` packets, or of one job."""
     found: list[list[PointJob]] = []
     filled = math.inf
     for job in jobs:
@@ -128,12 +128,12 @@ def _filled(jobs: Sequence[PointJob], most: float) -> list[list[PointJob]]:
 
 
 def workers_of(executor: Any) -> int:
-    """Estimate how many tasks an executor runs at once.
+    """Estimate how many tasks an executor runs at the same time.
 
     Returns
     -------
     int
-        As many as there are cores here, if it does not say.
+        If the executor does not report a number, the number of cores of this machine.
     """
     client: Any = getattr(executor, "_client", None)  # of dask.distributed
     if client is not None and hasattr(client, "nthreads"):
@@ -155,13 +155,13 @@ def execute(
         Jobs in the order in which they start.
     workers : int
     is_mine : callable
-        Asked of each job right before it is sent; those that are not are passed over.
+        Called with each job just before it is submitted; if it returns false, the job is skipped.
 
     Raises
     ------
     ExecutorLostError
-        If the executor is broken or gone. What it had done by then has been yielded, and, as failed, the points at
-        which its lost worker may have been.
+        If the executor is broken or was shut down. Before that, the complete replies are yielded, and replies with an
+        error for the points that the lost worker may have been running.
     InputError
         If a worker cannot be used.
     """
@@ -169,7 +169,7 @@ def execute(
     try:
         while queue.submit():
             done, _ = wait(queue.running, return_when=FIRST_COMPLETED)
-            # In the order in which they were sent: a set has none.
+            # Keep the order of submission, which the set `done` does not have.
             for future in [future for future in queue.running if future in done]:
                 yield from queue.take(future)
         if queue.lost:
@@ -214,7 +214,7 @@ class _Queue:
     def take(self, future: Future[list[PointReply]]) -> Iterator[tuple[PointJob, PointReply]]:
         """Yield the replies of a finished task."""
         jobs = self.running[future]
-        # Workers take tasks in the order in which they were sent.
+        # Workers take tasks in the order of submission, so the first unfinished ones were running.
         first = [one for one in self.running if not one.done() or one.exception() is not None][: self.workers]
         del self.running[future]
         try:
@@ -222,7 +222,7 @@ class _Queue:
         except InputError:
             raise
         except BrokenExecutor as error:
-            # That it is broken may have been seen as a task was sent, before any has ended.
+            # `submit` may have detected the broken executor already.
             self.lost = self.lost or _error_text(error)
             if not self.named:
                 self.named = True
@@ -232,9 +232,9 @@ class _Queue:
                     yield job, PointReply(None, f"a worker process ended {where}: {self.lost}")
         except CancelledError as error:
             self.lost = self.lost or _error_text(error)
-        except Exception as error:  # Whatever an executor says of a worker that died.
+        except Exception as error:  # Executors raise different exceptions if a worker has died.
             if len(jobs) > 1:
-                # One of them is at fault; the others shall not fail with it.
+                # One of the jobs causes the failure. Run each of them in its own task, so that the others succeed.
                 self.waiting.extend([job] for job in jobs)
             else:
                 yield jobs[0], PointReply(None, f"its worker failed: {_error_text(error)}")

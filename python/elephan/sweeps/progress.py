@@ -19,15 +19,15 @@ class SweepProgress:
     Parameters
     ----------
     done, total : int
-        Points; those that were in the store and those that failed are done.
+        Numbers of points. Points that were in the store and points that failed count as done.
     reused, failed : int
-        Numbers of points that were reused and that failed, among those done.
+        Numbers of points, among those done, that were in the store and that failed.
     cost_done, cost_total : float [packets]
         Expected work of the points that were not in the store.
     seconds : float [s]
-        Since the first of these was begun.
+        Time since the first of these points was started.
     packets : int
-        Simulated since then.
+        Number of packets simulated in this time.
     """
 
     done: int
@@ -48,17 +48,17 @@ class SweepProgress:
 
 
 class ProgressCounter:
-    """Counter of the progress of sweeps, which it reports.
+    """Counts and reports the progress of sweeps.
 
     Parameters
     ----------
     report : callable or None
-        Takes a `SweepProgress`.
+        Function that takes a `SweepProgress`.
 
     Attributes
     ----------
     packets_of : dict of str to int
-        Simulated for each job, by its key.
+        Number of simulated packets of each job, by its key.
     """
 
     def __init__(self, jobs: Sequence[PointJob], report: Callable[[SweepProgress], None] | None) -> None:
@@ -83,7 +83,7 @@ class ProgressCounter:
         self._say()
 
     def done(self, job: PointJob, packed: PackedRun | None) -> None:
-        """Count a job that was run, or that failed."""
+        """Count a job that was run or has failed, and report the progress."""
         self._points += len(job.points)
         self._cost += job.cost
         if packed is None:

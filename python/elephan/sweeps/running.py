@@ -1,4 +1,4 @@
-"""Steps of a sweep: plan, look up points in the store, run the missing ones, keep them."""
+"""Steps of a sweep: plan the points, look them up in the store, run and store the missing ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MOST_SHARDS = 100_000
 """Maximum number of shards of a sweep."""
 
 LOOK_S = 0.2
-"""Interval between looks for points finished by other processes [s]."""
+"""Interval between checks for points that other processes have finished [s]."""
 
 
 def run_sweeps(
@@ -51,23 +51,24 @@ def run_sweeps(
 ) -> list[SweepResult]:
     """Run every point of several sweeps, longest first over all sweeps, so that no worker waits between them.
 
-    A point that several have runs once, and carries the labels of each.
+    A point that occurs in several sweeps is run once, and gets the labels of each of them.
 
     Parameters
     ----------
     every : iterable of tuple of Sweep and bool
-        Each with whether the series of its points are kept.
+        Each sweep, and whether the samples (series) of its points are stored.
     store, executor, workers, part, progress, force
-        As for `elephan.sweeps.sweep`, of all together; `part` is the shard.
+        As for `elephan.sweeps.sweep`, for all sweeps together; `part` is the shard.
 
     Returns
     -------
     list of SweepResult
-        In the given order; the time is the total, and a shared point's packets count in each sweep.
+        Results in the given order. Each has the total elapsed time, and the packets of its points, including shared
+        ones.
 
     Raises
     ------
-    InputError, LostError, KeyboardInterrupt
+    InputError, ExecutorLostError, KeyboardInterrupt
         As for `elephan.sweeps.sweep`; no sweep starts if any point is not a valid scenario.
     """
     begun = time.perf_counter()
@@ -83,10 +84,10 @@ def run_sweeps(
     with _opened(store, part) as kept:
         found, missing = _reuse(kept, jobs, tally)
         if part is not None:
-            more, missing = _reuse_whole(folder_of(store), missing, tally)
+            more, missing = _reuse_enclosing(folder_of(store), missing, tally)
             found |= more
         failures: dict[str, str] = {}
-        # The memory of other executors' machines is not known here.
+        # The memory of the machines of other executors is not known.
         if executor is None and not force:
             _check_memory(missing, workers or default_workers())
         _run(kept, missing, executor, workers, tally, failures, found)
@@ -102,8 +103,8 @@ def run_sweeps(
 
 
 def _check_memory(jobs: Sequence[PointJob], workers: int) -> None:
-    """Refuse points that need more memory than there is, with all workers running at once."""
-    # The longest come first; of very many the rest is taken to need no more.
+    """Refuse points that need more memory than is available if all workers run at the same time."""
+    # The longest jobs come first; if there are very many, the others are assumed to need no more memory.
     for job in jobs[:MOST_CHECKED]:
         check_memory(job.points[0].scenario, workers=1, series=job.settings.series, copies=min(workers, len(jobs)))
 
@@ -114,17 +115,17 @@ def parse_shard(text: str) -> tuple[int, int]:
     Parameters
     ----------
     text : str
-        ``i/n``, from 1.
+        ``i/n``, with i from 1 on.
 
     Returns
     -------
     tuple of int
-        Its number, and how many there are.
+        Number of the shard, and number of shards.
 
     Raises
     ------
     InputError
-        If it is none.
+        If the text does not have this form.
 
     Examples
     --------
@@ -146,7 +147,7 @@ def preview(
     ----------
     sweep : Sweep
     store : Store or path, optional
-        As for `sweep`; nothing is written.
+        As for `elephan.sweeps.sweep`; nothing is written.
     shard : tuple of int, optional
     series : bool
 
@@ -158,7 +159,7 @@ def preview(
     Raises
     ------
     InputError
-        If none of the points is a scenario, or the store cannot be read.
+        If none of the points is a valid scenario, or the store cannot be read.
     """
     jobs = jobs_of([(SweepSettings.of(sweep, series=series), sweep.points())])
     if shard is not None:
@@ -199,7 +200,10 @@ def _opened(store: Store | str | Path | None, part: tuple[int, int] | None) -> I
 def _reuse(
     store: Store, jobs: Sequence[PointJob], tally: ProgressCounter, *, label: bool = True
 ) -> tuple[dict[str, Path], list[PointJob]]:
-    """Return the folders of jobs that the store has, and the missing jobs; label the former, or require the labels."""
+    """Look up jobs in a store, and return the folders of those found, and the missing jobs.
+
+    With `label`, runs that are found get the labels of their points; otherwise they must have them already.
+    """
     reused: dict[str, Path] = {}
     missing = []
     for job in jobs:
@@ -214,10 +218,10 @@ def _reuse(
     return reused, missing
 
 
-def _reuse_whole(
+def _reuse_enclosing(
     folder: Path, jobs: Sequence[PointJob], tally: ProgressCounter
 ) -> tuple[dict[str, Path], list[PointJob]]:
-    """Look up a shard's missing points in the store around it, only reading it; they must have their labels there."""
+    """Look up a shard's missing points in the enclosing store, read-only; runs must have the labels of their points."""
     if not (folder / FILE).exists():
         return {}, list(jobs)
     with Store(folder, readonly=True) as store:
@@ -239,7 +243,7 @@ def _run(
     failures: dict[str, str],
     found: dict[str, Path],
 ) -> None:
-    """Run jobs and keep their results; adds to `found` those that another process has run meanwhile."""
+    """Run jobs and store their results; add to `found` those that another process has run meanwhile."""
     tally.begin()
     if not jobs:
         return
@@ -249,7 +253,7 @@ def _run(
     elsewhere: list[PointJob] = []
 
     def is_mine(job: PointJob) -> bool:
-        # It may have been claimed, run and given back since the store was asked.
+        # Look it up again: another process may have claimed, run and released it meanwhile.
         mine = claims.claim(job.key) and store.find(job.key, series=job.settings.series) is None
         if not mine:
             elsewhere.append(job)
@@ -282,7 +286,7 @@ def _of_others(
     tally: ProgressCounter,
     found: dict[str, Path],
 ) -> list[PointJob]:
-    """Wait for points that other processes run; return the jobs that are left once a process has released a claim."""
+    """Wait for points that other processes run; return the missing jobs as soon as one of their claims is released."""
     left = list(jobs)
     while left:
         more, left = _reuse(store, left, tally)

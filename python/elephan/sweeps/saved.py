@@ -31,7 +31,7 @@ class SavedPoint(PointResult):
     title : str
         Title of the sweep.
     saved : mapping
-        The point as the document of the sweep has it.
+        The point in the document of the sweep.
     """
 
     title: str
@@ -51,7 +51,7 @@ class SavedPoint(PointResult):
         Raises
         ------
         InputError
-            If the store is not where it was.
+            If the store is not at its former path.
         """
         if not self.folder.is_dir():
             raise InputError(

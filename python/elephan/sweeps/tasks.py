@@ -1,4 +1,4 @@
-"""Messages between a sweep and its workers: a task is a few points as plain text, its replies are results or errors."""
+"""Messages between a sweep and its workers: tasks have a few points as plain text; replies are results or errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Made = TypeVar("Made")
 
 
 class ScenarioPayload(NamedTuple):
-    """A scenario as plain text, which is cheap to send and needs no validation at the worker."""
+    """A scenario as plain text, which is cheap to send; the worker does not need to validate it again."""
 
     text: str
     canonical: str
@@ -52,7 +52,7 @@ class SweepSettings(NamedTuple):
     max_replications: int
     series: bool
     version: str = _native.version()
-    """Version of the caller's engine; another version would give other results."""
+    """Version of the caller's engine. Workers with another version are refused, as results could differ."""
 
     @classmethod
     def of(cls, sweep: Sweep, *, series: bool) -> SweepSettings:
@@ -61,11 +61,11 @@ class SweepSettings(NamedTuple):
 
 
 class PointBatch(NamedTuple):
-    """A few points."""
+    """A task for a worker: a few points of a sweep."""
 
     settings: SweepSettings
     points: list[ScenarioPayload | dict[str, Value]]
-    """Each point as a payload, or as its changes of the base."""
+    """Each point as a payload, or as its changes to the base scenario."""
 
 
 def task(settings: SweepSettings, points: Sequence[SweepPoint]) -> PointBatch:
@@ -77,7 +77,7 @@ class PointReply(NamedTuple):
     """Reply for one point."""
 
     packed: PackedRun | None
-    """Files of the result, encoded by the worker, so that the caller only writes them."""
+    """Files of the result. The worker encodes them, so that the caller only needs to write them."""
     error: str | None
 
 
@@ -92,7 +92,7 @@ def run_points(given: PointBatch) -> list[PointReply]:
     Raises
     ------
     InputError
-        If this is another version of elephan than the one that asks.
+        If the version of elephan differs from the caller's.
     """
     settings = given.settings
     if settings.version != _native.version():
@@ -111,12 +111,18 @@ def _scenario(base: Scenario, point: ScenarioPayload | dict[str, Value]) -> Scen
 
 
 def _together(settings: SweepSettings, scenarios: Sequence[Scenario]) -> dict[int, RunResult | InputError]:
-    """Run several points, taking the interpreter's lock once; results by scenario id."""
+    """Run several points in one call of the engine, which takes the interpreter's lock only once.
+
+    Returns
+    -------
+    dict
+        Results or errors by Python's `id` of the scenario; empty if the engine failed.
+    """
     try:
         found = run_several(scenarios, series=settings.series)
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException:  # A panic of the engine is no Exception. Whose it is shows when each runs by itself.
+    except BaseException:  # A panic of the engine is not an `Exception`. The points are then run one by one.
         return {}
     return {id(scenario): result for scenario, result in zip(scenarios, found, strict=True)}
 
@@ -153,5 +159,5 @@ def _tried(do: Callable[[], Made]) -> Made | PointReply:
         raise
     except InputError as error:
         return PointReply(None, str(error))
-    except BaseException as error:  # As above.
+    except BaseException as error:  # A panic of the engine is not an `Exception`.
         return PointReply(None, f"internal error: {type(error).__name__}: {error}; a defect of elephan")

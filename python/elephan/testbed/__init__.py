@@ -34,7 +34,7 @@ ATTEMPTS = 3
 """Maximum number of attempts at a replication until it is valid."""
 
 RECORDED = ("objections", "punctuality", "laws", "acks", "differences")
-"""Facts about the validity of a run, which its document has as lists."""
+"""Fields of `TestbedResult` about the validity of a run; they are lists in the document."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class TestbedResult(ResultTables):
     objections : tuple of str
         Reasons why a replication is invalid.
     punctuality : tuple of dict
-        For each replication: ``p50_us``, ``p99_us``, ``latest_s``, ``gap_s``, ``refused``, ``hurried``; ``limit_s`` and
-        the share of packets that were ``later``; the number of ``drops``, and of ``suspect`` drops after a pause;
-        ``attempts``.
+        For each replication the relay's record of its punctuality: ``p50_us``, ``p99_us``, ``latest_s``, ``gap_s``,
+        ``refused``, ``hurried``; ``limit_s`` and the share of packets that were ``later``; the number of ``drops``, and
+        of ``suspect`` drops after a pause; the number of ``attempts``.
     laws : tuple of dict
         For each replication, the counters of the sockets of each of elephan's laws, as in
         `elephan.kernel.KernelCounters`.
@@ -60,7 +60,7 @@ class TestbedResult(ResultTables):
         For each replication, the segments that senders ``sent``, each counted once, the ACKs that they ``received``,
         and how many of these the kernel ``merged`` with others before a law saw them.
     differences : tuple of str
-        Differences between the scenario and what Linux did.
+        Differences between the scenario and the behaviour of Linux.
     """
 
     result: RunResult | SavedRun
@@ -83,7 +83,7 @@ class TestbedResult(ResultTables):
 
     @property
     def parts(self) -> list[ResultPart]:
-        """The run."""
+        """The run as the only part of the result."""
         return self.result.parts
 
     def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
@@ -118,7 +118,7 @@ def read_testbed(folder: Path | str) -> TestbedResult:
     Raises
     ------
     InputError
-        If something in it cannot be read, or it is not the run of a testbed.
+        If a file cannot be read, or the run is not that of a testbed.
     """
     saved = SavedRun(Path(folder))
     with of_this_version(saved.folder / "run.json"):
@@ -142,7 +142,7 @@ def run(
     scenario : Scenario or path
         Scenario with one link and bulk transfers; see `plan`.
     replications, seed : int, optional
-        Instead of what the file says.
+        Replace the values of the file.
     progress : callable, optional
         Called with (replications done, total replications) after each.
     attempts : int
@@ -155,8 +155,8 @@ def run(
     Raises
     ------
     InputError
-        If a testbed does not support the scenario, or this machine does not support a testbed; the message says how to
-        fix it.
+        If a testbed does not support the scenario, or this machine does not support a testbed; the message states a
+        remedy.
     """
     read_one = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
     plans = [plan(read_one, replication) for replication in range(read_one.replications)]

@@ -1,7 +1,7 @@
-"""Differences between a scenario and what Linux does, which are not gaps between kernel and simulator.
+"""Settings of a scenario that Linux does not follow, so that results may differ without an error of the simulator.
 
 *Source*: tcp(7), ip-route(8) and the kernel's own page of ip-sysctl for the available settings; RFC 8985 and RFC 9937
-for Linux's recovery. Settings of the whole machine, such as parameters of a module, are not changed.
+for Linux's recovery. A testbed does not change settings of the whole machine, such as parameters of kernel modules.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any
 from elephan.scenario import EXAMPLE, Scenario
 
 RECOVERY = "rack"
-"""The simulator's recovery that is nearest to the kernel's."""
+"""The simulator's recovery that is most similar to the kernel's."""
 
 AS_LINUX: dict[str, tuple[dict[str, str], str]] = {
     "reno": ({}, "classic"),
     "cubic": ({"variant": "linux"}, "hystart-linux"),
     "bbr1": ({}, "classic"),
 }
-"""Laws that the simulator has in Linux's version: the parameters and the slow start of that version."""
+"""Laws that the simulator has in Linux's version, and the parameters and the slow start of this version."""
 
 INSTEAD = {"bbr3": ("bbr", "bbr1")}
-"""Laws of which Linux has another version: its name in Linux, and in the simulator."""
+"""Laws that Linux has in another version, and the names of this version in Linux and in the simulator."""
 
 ALWAYS = {
     "initial_ssthresh": None,
@@ -34,12 +34,12 @@ ALWAYS = {
 
 
 def differences(scenario: Scenario, ours: Collection[str]) -> tuple[str, ...]:
-    """List the differences between a scenario and what Linux does.
+    """List the differences between a scenario and the behaviour of Linux.
 
     Parameters
     ----------
     ours : collection of str
-        Laws whose kernel versions come with elephan.
+        Laws that elephan itself loads into the kernel.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""Two hosts on this machine: network namespaces, each held by a process, and the commands that run inside them.
+"""Two hosts on this machine: network namespaces, each held by a process, and commands that run inside them.
 
-The kernel kills every process started here when the thread that started it ends, even if that is killed; the
-namespaces, their devices and routes then disappear, too. Nothing is visible outside by a name.
+The kernel kills every process that is started here when the thread that started it ends, even if that thread is killed.
+The namespaces, their devices and routes then disappear, too. The namespaces have no names.
 
 *Source*: namespaces(7), prctl(2) ``PR_SET_PDEATHSIG``, nsenter(1), setpriv(1).
 """
@@ -21,7 +21,7 @@ from typing import IO
 from elephan.errors import InputError
 
 LISTENS = "0A"
-"""State of a listening socket in ``/proc/net/tcp``."""
+"""Code of the state LISTEN in ``/proc/net/tcp``."""
 
 GROUP_S = 0.2
 """Time for a signal to reach all processes of a group [s]."""
@@ -50,7 +50,7 @@ class NetworkHost:
         self._holder = _start([*_bound(), "unshare", "--net", "sleep", "infinity"])
         try:
             self._arrive(self._holder)
-        except BaseException:  # Ctrl-C too: who does not get in does not leave either.
+        except BaseException:  # Also Ctrl-C: Python does not call __exit__ if __enter__ fails.
             self.__exit__()
             raise
         return self
@@ -85,12 +85,12 @@ class NetworkHost:
         Returns
         -------
         str
-            Its output.
+            Output of the command.
 
         Raises
         ------
         InputError
-            If it fails, with its error output; also if it does not end.
+            If the command fails, with its error output, or if it does not end in time.
         """
         where = f"testbed: {self.name}: {' '.join(command)}"
         try:
@@ -104,9 +104,9 @@ class NetworkHost:
             )
         except subprocess.TimeoutExpired:
             raise InputError(f"{where}: has not ended after {PATIENCE_S:g} s") from None
-        if done.returncode == -signal.SIGINT:  # Ctrl-C reached it first.
+        if done.returncode == -signal.SIGINT:  # The command received Ctrl-C before this process.
             raise KeyboardInterrupt
-        if done.returncode == -signal.SIGTERM:  # So this; it is on its way here, too, if it was sent to the group.
+        if done.returncode == -signal.SIGTERM:  # If it was sent to the process group, wait until it arrives here.
             time.sleep(GROUP_S)
         if done.returncode:
             raise InputError(f"{where}: {(done.stderr or done.stdout).strip() or f'exit code {done.returncode}'}")
@@ -130,7 +130,7 @@ class NetworkHost:
         Returns
         -------
         dict of str to int
-            By the kernel's names, such as ``Tcp.OutSegs`` and ``TcpExt.TCPBacklogCoalesce``.
+            Counters by the kernel's names, such as ``Tcp.OutSegs`` and ``TcpExt.TCPBacklogCoalesce``.
         """
         assert self._holder is not None, "inside of the with block"
         found: dict[str, int] = {}
@@ -148,7 +148,7 @@ class NetworkHost:
         Parameters
         ----------
         stack : ExitStack
-            Stack that ends the command.
+            Stack whose end terminates the command.
         out : file
             File for its output.
         """
@@ -163,12 +163,12 @@ def lacking(programs: dict[str, str]) -> list[str]:
     Parameters
     ----------
     programs : dict of str to str
-        Package of each.
+        Names of programs and their packages.
 
     Returns
     -------
     list of str
-        Packages, each once.
+        The distinct packages.
     """
     return list(dict.fromkeys(package for program, package in programs.items() if shutil.which(program) is None))
 
@@ -179,7 +179,7 @@ def end(process: subprocess.Popen[bytes]) -> str:
     Returns
     -------
     str
-        Its error output.
+        Error output of the process.
     """
     if process.poll() is None:
         process.terminate()
@@ -197,13 +197,14 @@ def end(process: subprocess.Popen[bytes]) -> str:
 def _bound() -> list[str]:
     """Return the prefix of every command, which makes the command end with this process.
 
-    The kernel's guarantee begins with the request for it; if this process ended before, it is no longer the parent.
+    The kernel sends the signal only if the parent ends after setpriv has requested it. If this process has ended
+    earlier, the command has another parent, and the script does not run it.
     """
     return ["setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", SAME_PARENT, str(os.getpid())]
 
 
 def _elsewhere(namespace: Path, here: Path) -> bool:
-    """Whether a namespace exists and differs from this one."""
+    """Whether a namespace exists and differs from `here`."""
     try:
         return namespace.readlink() != here
     except OSError:

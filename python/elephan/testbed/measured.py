@@ -1,8 +1,8 @@
-"""A run on real stacks in the form of a simulated one, so that it gives the same documents, columns and pictures.
+"""Conversion of a run on real stacks to the outcome of a simulation, for the same documents, columns and figures.
 
 *Source*: the definitions of `elephan.metrics`. *Differs from a simulation*: windows and round-trip times are iperf3's,
-ten times a second, with the kernel's own smoothing; timeouts are not counted separately; loss events are clusters of
-drops.
+ten times per second, with the kernel's own smoothing; timeouts are not counted separately; a loss event ends a round
+trip after its first drop (in a simulation, after its last drop).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def outcome(
     reports : sequence of Iperf3Report
         Report of each flow.
     begun_s : sequence of float
-        Begin of each flow's transfer [s].
+        Start of each flow's transfer [s].
     """
     facts = plan.scenario.facts
     warmup_s, span_s = facts["warmup_s"], plan.duration_s - facts["warmup_s"]
@@ -90,9 +90,9 @@ def _grid(plan: TestbedPlan) -> Floats:
 
 
 def _sampled(grid: Floats, reports: Sequence[Iperf3Report], begun_s: Sequence[float], name: str) -> Floats:
-    """Sample a quantity of each flow at the grid's instants, shape (flows, samples); NaN before a flow begins.
+    """Sample a quantity of each flow at the grid's instants, shape (flows, samples); NaN before a flow starts.
 
-    Retransmissions are those since the start, as in samples of simulations: those of intervals that have ended.
+    Retransmissions are counted from the start, as in samples of simulations, over the intervals that have ended.
     """
     rows = []
     for one, at in zip(reports, begun_s, strict=True):
@@ -158,7 +158,7 @@ def _histogram(values: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def _clusters(plan: TestbedPlan, recorded: dict[str, Any]) -> tuple[int, int]:
-    """Count the link's loss events, at least a mean round-trip time apart, and those that hit all flows."""
+    """Return the number of the link's loss events, and the number of flows hit, summed over the events."""
     warmup_s, gap = plan.scenario.facts["warmup_s"], plan.scenario.links[0]["mean_rtt_s"]
     time_s, flow = recorded["drops"]["time_s"], recorded["drops"]["flow"]
     keep = (time_s >= warmup_s) & (time_s < plan.duration_s)
@@ -170,7 +170,7 @@ def _clusters(plan: TestbedPlan, recorded: dict[str, Any]) -> tuple[int, int]:
 
 
 def _events(time_s: Floats, gap: float) -> NDArray[np.int64]:
-    """Return the event number of each drop; an event begins at least a gap after the begin of the last one."""
+    """Return the number of the event of each drop; an event begins at least a gap after the start of the last one."""
     found, began, number = [], -np.inf, -1
     for at in time_s.tolist():
         if at >= began + gap:
@@ -180,7 +180,7 @@ def _events(time_s: Floats, gap: float) -> NDArray[np.int64]:
 
 
 def _loss_events(plan: TestbedPlan, recorded: dict[str, Any], warmup_s: float) -> NDArray[np.uint64]:
-    """Count the loss events of each flow; the drops within one window are one event."""
+    """Count the loss events of each flow; drops within a round-trip time (with the mean queue) are one event."""
     time_s, flow = recorded["drops"]["time_s"], recorded["drops"]["flow"]
     queue_s = recorded["link"]["waited_s"] / max(recorded["link"]["begun"], 1)
     found = []
@@ -197,7 +197,7 @@ def _goodput(report: Iperf3Report, begun_s: float, plan: TestbedPlan, warmup_s: 
 
 
 def _within(ends_s: Floats, amounts: Floats, since_s: float, until_s: float) -> float:
-    """Sum the amounts of intervals that end at `ends_s` over a span; intervals at its ends count in part."""
+    """Sum the amounts of intervals (which end at `ends_s`) over a span; intervals at its limits count partially."""
     if not ends_s.size:
         return 0.0
     begins = np.concatenate([[2 * ends_s[0] - ends_s[1] if ends_s.size > 1 else ends_s[0] - 0.1], ends_s[:-1]])

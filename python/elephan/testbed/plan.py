@@ -1,7 +1,7 @@
-"""The hosts, routes and senders that a scenario needs on a machine. Nothing is executed here; ``--dry-run`` prints it.
+"""Hosts, routes and senders that a scenario needs on a testbed. They are only planned here; ``--dry-run`` prints them.
 
-*Source*: ip-route(8) for the TCP attributes of a route; iperf3(1). The scenario's draws (round-trip times, starts) are
-those of the same replication of a simulation.
+*Source*: ip-route(8) for the TCP attributes of a route; iperf3(1). Random round-trip times and starts are those of the
+same replication of a simulation.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ CLIENT, SERVER = "192.0.2.1", "192.0.2.2"
 DEVICE = "bottleneck"
 FIRST_PORT = 5201
 LARGEST_BURST_B = 65_215
-"""Payload of the largest burst: the 64 KiB of a device without the room that Linux leaves for headers [bytes]."""
+"""Payload of the largest burst: a device's limit of 64 KiB minus the space that Linux reserves for headers [bytes]."""
 
 PACED_BPS = 1e11
-"""Rate above every law's rate: given to iperf3 as the maximum, it only turns the socket's pacing on [bit/s]."""
+"""Maximum pacing rate for iperf3, above the rate of every law: it only enables the socket's pacing [bit/s]."""
 
 QUEUE = 20_000
-"""Packets that a device may hold for the relay: enough that none is lost before it is read."""
+"""Number of packets that a device may hold for the relay; it is large enough that no packet is lost there."""
 
 MOST_FLOWS, LONGEST_S, FASTEST_BPS = 32, 600.0, 2e9
 """Maximum number of flows, duration [s] and rate [bit/s] of a scenario on a testbed."""
@@ -51,15 +51,15 @@ BPF_LAWS = {
     "scalable": "el_scalable",
     "htcp": "el_htcp",
 }
-"""Laws that come with elephan, by name, and their names in the kernel."""
+"""Laws that elephan has as BPF programs for the kernel, and their names in the kernel."""
 
 LOADED = (*BPF_LAWS, "bpf")
-"""Laws that a testbed loads into the kernel: these, and the user's own BPF objects."""
+"""Laws that a testbed loads into the kernel: `BPF_LAWS`, and the user's own BPF objects."""
 
 KERNEL_LAWS = {
     name: name for name in ("reno", "cubic", "bic", "westwood", "vegas", "yeah", "illinois", "hybla", "dctcp")
 } | {"bbr1": "bbr", "bbr3": "bbr"}
-"""Laws that the kernel itself may have, by name, and their names in the kernel."""
+"""Laws that the kernel itself may have, and their names in the kernel."""
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 BUFFER_B = 134_217_728
@@ -72,17 +72,17 @@ SETTINGS = {
     "net.ipv4.tcp_rmem": f"4096 131072 {BUFFER_B}",
     "net.ipv4.tcp_wmem": f"4096 65536 {BUFFER_B}",
     "net.ipv4.tcp_fin_timeout": "1",
-    # Sockets of a killed sender give up soon; until then their network namespace stays, although it has no process.
+    # Orphaned sockets of a killed sender keep their network namespace alive; they should give up soon.
     "net.ipv4.tcp_orphan_retries": "1",
 }
-"""sysctl settings of both hosts. The default law is set, since the machine's own may pace."""
+"""sysctl settings of both hosts. The default law is set to Reno, because the machine's default may use pacing."""
 
 REAL_TIME = ("chrt", "--rr", "5")
 """Prefix of senders and receivers: real-time priority above the rest of the machine and below the relay."""
 
 OWN_FILES = 'mount -t tmpfs none "${TMPDIR:=/tmp}" 2>/dev/null; export TMPDIR; exec "$@"'
 OWN_MOUNTS = ("unshare", "--mount", "sh", "-c", OWN_FILES, "sh")
-"""Prefix of iperf3 for its own mounts: a temporary file that iperf3 leaves if it is killed disappears with them."""
+"""Prefix that gives iperf3 its own mount for temporary files, so that a killed iperf3 does not leave any."""
 
 PROGRAMS = {
     "ip": "iproute2",
@@ -96,7 +96,7 @@ PROGRAMS = {
 """Programs that a testbed calls, and their Debian packages."""
 
 SLOW = {"links[0].rate": "10 kbit/s", "links[0].buffer": "2 packets", "links[0].queue": {"discipline": "drop-tail"}}
-"""Changes that make a simulation with the same draws short: hardly a packet passes."""
+"""Changes with which a simulation has the same random values but few packets, so that it is short."""
 
 Command = tuple[str, ...]
 
@@ -108,7 +108,7 @@ class SenderFlow:
     Parameters
     ----------
     group, index : int
-        As in a simulation.
+        Indices of the group, and of the flow in it, as in a simulation.
     law : str
         Name of the law in the kernel.
     start_s, rtt_s : float [s]
@@ -142,9 +142,9 @@ class TestbedPlan:
     back : str
         TCP attributes of the route to the client.
     segments : int
-        Segments that a sender may hand over at once.
+        Maximum number of segments in a packet that TCP passes to the device (gso_max_segs).
     paced : bool
-        Whether sockets pace, by TCP's own timer.
+        Whether sockets pace, with TCP's own timer.
     """
 
     scenario: Scenario
@@ -159,7 +159,7 @@ class TestbedPlan:
 
     @property
     def duration_s(self) -> float:
-        """Duration of the scenario, warm-up included [s]."""
+        """Duration of the scenario, including the warm-up [s]."""
         return float(self.scenario.facts["duration_s"])
 
     @property
@@ -177,21 +177,21 @@ class TestbedPlan:
 
     @property
     def limit_s(self) -> float:
-        """Accepted lateness of a packet [s]: a twentieth of a round trip or of a full buffer, but at least 0.5 ms.
+        """Accepted lateness of a packet [s]: 1/20 of the smallest RTT or of the buffer's drain time, at least 0.5 ms.
 
-        A pause of the relay empties or fills a buffer by as much as its duration.
+        A pause of the relay changes the contents of a buffer by the data of its duration.
         """
         return max(min(*(flow.rtt_s for flow in self.flows), self.drain_s) / 20, LEAST_LIMIT_S)
 
     @property
     def laws(self) -> list[dict[str, Any]]:
-        """Controls of the laws that the plan loads, each law once."""
+        """Controls of the distinct laws that the plan loads into the kernel."""
         controls = {group["control"]["law"]: group["control"] for group in self.scenario.resolved["flows"]}
         return [control for law, control in controls.items() if law in LOADED]
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """Differences between the scenario and what Linux does."""
+        """Differences between the scenario and the behaviour of Linux."""
         return differences(self.scenario, LOADED)
 
     def host(self, *, server: bool) -> list[Command]:
@@ -231,7 +231,7 @@ class TestbedPlan:
         return (*OWN_MOUNTS, *REAL_TIME, "iperf3", *where, *how, *paced, "--json")
 
     def lines(self) -> list[str]:
-        """Return all commands in their order, as typed in a shell, with elephan's own steps as comments."""
+        """Return all commands in order, as for a shell, with elephan's own steps as comments."""
         rate, queue = self.scenario.links[0]["rate_bps"], self.scenario.links[0]["discipline"]
         found = [f"# not as the scenario says: {difference}" for difference in self.differences]
         found += [f"# put {_called(control)} into the kernel until the end" for control in self.laws]
@@ -254,7 +254,7 @@ def plan(scenario: Scenario, replication: int = 0) -> TestbedPlan:
     Parameters
     ----------
     scenario : Scenario
-        Scenario of bulk transfers with one link that all data crosses, and none on the return path.
+        Scenario of bulk transfers with a single link, which all data crosses, and without links on the return path.
     replication : int
 
     Returns
@@ -264,7 +264,7 @@ def plan(scenario: Scenario, replication: int = 0) -> TestbedPlan:
     Raises
     ------
     InputError
-        If the scenario needs something that a testbed cannot do.
+        If the scenario needs something that a testbed does not support.
     """
     _check(scenario)
     drawn = simulate(scenario.replace(SLOW), replication).flows
@@ -284,7 +284,7 @@ def plan(scenario: Scenario, replication: int = 0) -> TestbedPlan:
 
 
 def _factors(tcp: dict[str, Any]) -> dict[str, str]:
-    """Return Linux's pacing ratios [%], if they are not the defaults."""
+    """Return the settings of Linux's pacing ratios [%], if the scenario states them."""
     pacing = tcp.get("pacing", "none")
     if not isinstance(pacing, dict):
         return {}
@@ -293,7 +293,7 @@ def _factors(tcp: dict[str, Any]) -> dict[str, str]:
 
 
 def _memory(tcp: dict[str, Any]) -> dict[str, str]:
-    """Return the settings of receive buffers, if the scenario uses those of Linux."""
+    """Return the settings of receive buffers, if the scenario's receive window grows as in Linux."""
     window = tcp["receive_window"]
     if not isinstance(window, dict):
         return {}
@@ -301,10 +301,10 @@ def _memory(tcp: dict[str, Any]) -> dict[str, str]:
 
 
 def _segments(tcp: dict[str, Any], payload_bytes: int) -> int:
-    """Return the number of segments that a sender may hand over at once."""
+    """Return the maximum number of segments in a packet that TCP passes to the device (gso_max_segs)."""
     burst = tcp.get("burst", "none")
     if burst == "none":
-        # Bursts of several segments would make round-trip times rise and fall within them.
+        # Without bursts in the scenario, each packet has a single segment, so that RTTs do not vary within a burst.
         return 1
     if burst == "linux":
         return max(LARGEST_BURST_B // payload_bytes, 1)
@@ -318,7 +318,10 @@ def _check(scenario: Scenario) -> None:
 
 
 def _conditions(scenario: Scenario) -> Iterator[tuple[bool, str, str]]:
-    """Yield for each condition: whether it is violated, where, and what would be right; in the order of dependence."""
+    """Yield for each condition whether it is violated, its place, and what would be right.
+
+    Later conditions may rely on earlier ones.
+    """
     facts, links, groups, resolved = scenario.facts, scenario.links, scenario.groups, scenario.resolved
     yield len(links) != 1 or links[0]["count"] != 1, "links", "there is one link; leave the others out"
     yield any(group["path"] != [0] for group in groups), "flows.path", "all flows cross the link; give its name"
@@ -331,7 +334,7 @@ def _conditions(scenario: Scenario) -> Iterator[tuple[bool, str, str]]:
     link = resolved["links"][0]
     yield link["loss"] is not None, "links[0].loss", "nothing is lost on purpose; leave loss out"
     yield scenario.links[0]["rate_changes"], "links[0].rate", "the link has one rate; give it a rate such as its mean"
-    # Only exponential jitter is drawn by the relay.
+    # The relay supports only exponential jitter.
     jitter = link.get("jitter_ps")
     jitters = isinstance(jitter, dict) and "exponential_ps" in jitter and isinstance(link["delay_ps"], int)
     varies = scenario.links[0]["delay_varies"] and not jitters

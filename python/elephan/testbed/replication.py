@@ -1,4 +1,7 @@
-"""One replication on real stacks: set up hosts and link, run senders and relay, and remove everything."""
+"""One replication on real stacks: set up hosts and link, run senders and the relay, and remove all of them.
+
+The relay is a thread that forwards packets between the TUN devices of the two hosts through the simulated link.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,13 @@ PRIORITY = 10
 """Real-time priority of the relay, above that of senders and receivers."""
 
 FAST_BPS, QUANTUM_S = 2e8, 1e-4
-"""Rate from which the relay wakes at fixed steps instead of for each packet [bit/s], and the length of a step [s]."""
+"""Rate above which the relay wakes at fixed steps instead of for each packet [bit/s], and the length of a step [s]."""
 
 SAMPLE_S = 1e-3
 """Time between samples of the backlog [s]."""
 
 GRACE_S = 5.0
-"""Time for senders to end by themselves [s]."""
+"""Time that senders and receivers get to end by themselves [s]."""
 
 LOOK_S = 0.05
 """Time between two checks of the senders [s]."""
@@ -46,7 +49,7 @@ def replicate(plan: TestbedPlan) -> tuple[ReplicationOutcome, dict[str, Any]]:
     Raises
     ------
     InputError
-        If this machine lacks something, or a sender or receiver failed, with its message.
+        If this machine lacks something, or if a sender or receiver failed (with its error message).
     """
     with ExitStack() as stack:
         held = {control["law"]: _native.HeldLaw(as_toml(control)) for control in plan.laws}
@@ -57,7 +60,7 @@ def replicate(plan: TestbedPlan) -> tuple[ReplicationOutcome, dict[str, Any]]:
         for host in (client, server):
             for command in plan.host(server=host is server):
                 host.do(command)
-        # Files without names disappear with the process.
+        # Temporary files without names disappear when the process ends.
         received: Files = {flow.port: stack.enter_context(tempfile.TemporaryFile()) for flow in plan.flows}
         sent: Files = {flow.port: stack.enter_context(tempfile.TemporaryFile()) for flow in plan.flows}
         receivers = _serve(plan, server, received, stack)
@@ -77,8 +80,8 @@ def replicate(plan: TestbedPlan) -> tuple[ReplicationOutcome, dict[str, Any]]:
 def strayed(laws: dict[str, dict[str, int]]) -> str:
     """Return an objection if the kernel did not call a law.
 
-    The kernel then uses an undefined value from the stack as the threshold, and a burst follows. Observed on a vendor's
-    kernel that does not run other users' BPF programs while process 1 is current, not even in interrupts.
+    The kernel then uses an undefined value from the stack as ssthresh, and a burst follows. This was observed on a
+    vendor's kernel that does not run BPF programs of its users while process 1 is current, not even in interrupts.
 
     Parameters
     ----------
@@ -100,17 +103,17 @@ def strayed(laws: dict[str, dict[str, int]]) -> str:
 
 
 class LinkRelay:
-    """The link between two hosts, served by a thread. Its devices are removed after the with block.
+    """The link between two hosts, and the thread that forwards packets. Its devices are removed after the with block.
 
     Parameters
     ----------
     client, server : NetworkHost
-        Each namespace gets a device.
+        The two hosts; each gets a TUN device in its namespace.
 
     Raises
     ------
     InputError
-        If the system refuses a device.
+        If the system refuses to create a device.
     """
 
     def __init__(self, plan: TestbedPlan, client: NetworkHost, server: NetworkHost) -> None:
@@ -134,13 +137,14 @@ class LinkRelay:
 
     def __exit__(self, *_: object) -> None:
         self._end()
-        # The devices disappear with the relay; a reference kept by a traceback would keep them and the namespaces.
+        # The devices disappear with this object. Delete the reference here, because a traceback that refers to the
+        # relay would keep devices and namespaces.
         self._bottleneck = None
 
     def start(self) -> None:
-        """Start to relay."""
+        """Start the thread."""
         thread = threading.Thread(target=self._run, name="relay")
-        # Set before the thread runs: Ctrl-C may come at any moment.
+        # Store the thread before it runs, because Ctrl-C may come at any moment.
         self._thread = thread
         thread.start()
 
@@ -171,7 +175,7 @@ class LinkRelay:
     def _run(self) -> None:
         plan, bottleneck = self._plan, self._bottleneck
         if bottleneck is None:
-            # Ctrl-C came during the start of this thread: everything is removed, and no other thread waits for it.
+            # Ctrl-C came while this thread was started; the devices are removed already.
             return
         fast = plan.scenario.links[0]["rate_bps"] > FAST_BPS
         try:
@@ -183,20 +187,20 @@ class LinkRelay:
                 wires_s=plan.wires_s,
                 first_port=plan.flows[0].port,
                 quantum_s=QUANTUM_S if fast else 0.0,
-                # Such rates keep the processors busy anyway; a thread that keeps them awake would take 50 ms of each
-                # second (fair server).
+                # At such rates the processors do not become idle anyway. A real-time thread that keeps them awake would
+                # be interrupted for 50 ms in each second (the kernel's fair server).
                 awake=not fast,
                 priority=PRIORITY,
                 limit_s=plan.limit_s,
                 shaken_s=max(flow.rtt_s for flow in plan.flows) + min(plan.drain_s, 1.0),
             )
-        except BaseException as error:  # Told in the thread that waits.
+        except BaseException as error:  # `stop` raises it in the thread that waits.
             self._error = error
             self.failed = True
 
 
 def _serve(plan: TestbedPlan, server: NetworkHost, files: Files, stack: ExitStack) -> list[subprocess.Popen[bytes]]:
-    """Start the receivers, and wait until they listen: an earlier sender would be refused."""
+    """Start the receivers, and wait until they listen, because connections would be refused before."""
     receivers = {flow.port: server.start(plan.serve(flow), stack, files[flow.port]) for flow in plan.flows}
     until = time.monotonic() + PATIENCE_S
     while missing := receivers.keys() - server.listening():
@@ -211,7 +215,7 @@ def _serve(plan: TestbedPlan, server: NetworkHost, files: Files, stack: ExitStac
 
 
 def _send(plan: TestbedPlan, client: NetworkHost, relay: LinkRelay, files: Files, stack: ExitStack) -> None:
-    """Start each sender at its time, and wait for all; stop early if time is over, or a sender or the relay fails."""
+    """Start each sender at its time, and wait for all, up to a time limit or the failure of a sender or the relay."""
     begun = time.monotonic()
     until = begun + plan.duration_s + 2 * GRACE_S
     later = sorted(plan.flows, key=lambda flow: flow.start_s, reverse=True)
@@ -230,7 +234,7 @@ def _send(plan: TestbedPlan, client: NetworkHost, relay: LinkRelay, files: Files
             due = begun + later[-1].start_s if later else until
             time.sleep(min(LOOK_S, max(0.0, due - time.monotonic())))
 
-    # The measurement is complete by now; senders print their reports when they are ended.
+    # The measurement is complete by now. Senders that still run print their reports when they are terminated.
     for process in running.values():
         end(process)
 
@@ -245,7 +249,7 @@ def _wait_for_receivers(receivers: list[subprocess.Popen[bytes]]) -> None:
 
 
 def _acks(counted: dict[str, int]) -> dict[str, int]:
-    """Return the senders' sent segments and received ACKs; Linux merges ACKs while it sends, so a law sees fewer."""
+    """Return the numbers of sent segments, received ACKs, and ACKs that Linux merged before a law processed them."""
     names = {"sent": "Tcp.OutSegs", "received": "Tcp.InSegs", "merged": "TcpExt.TCPBacklogCoalesce"}
     return {name: counted[theirs] for name, theirs in names.items()}
 

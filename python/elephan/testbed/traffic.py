@@ -1,6 +1,6 @@
 """iperf3's report of a flow: windows, round-trip times, bytes and retransmissions over time.
 
-*Source*: iperf3(1), ``--json``; the kernel's ``tcp_info`` behind it.
+*Source*: iperf3(1), ``--json``; its values come from the kernel's ``tcp_info``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from elephan.errors import InputError
 
 @dataclass(frozen=True)
 class Iperf3Report:
-    """One flow, an entry per interval; times count from the start of the flow.
+    """Report of one flow, with an entry per interval; times count from the start of the flow.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def read(sender: str, receiver: str, name: str) -> Iperf3Report:
     Raises
     ------
     InputError
-        If either end failed, with its message.
+        If either end failed; the message contains its error.
     """
     sent, came = (_document(text, f"{name}, {end}") for text, end in ((sender, "sender"), (receiver, "receiver")))
     streams = [interval["streams"][0] for interval in sent["intervals"]]

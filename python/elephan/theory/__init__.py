@@ -1,4 +1,4 @@
-"""Analytic models: predictions of theory before, and beside, a simulation. They never use its results."""
+"""Analytic models: predictions from theory, for comparison with simulations. They never use results of simulations."""
 
 from elephan.theory.fixed_points import FixedPoint, RedThresholds, droptail, red
 from elephan.theory.laws import aimd, highspeed, nr_hstcp, reno, response

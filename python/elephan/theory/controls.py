@@ -1,7 +1,7 @@
-"""A control as one word: the law's name, followed by each parameter that is not at its default.
+"""Names of controls as one text: the name of the law, followed by each parameter that differs from its default.
 
-Models use these names for laws in tables and on command lines; the names distinguish the settings of a law. Source: the
-catalogue, for names and defaults; the engine's own parser reports invalid parameters.
+Models use these names in tables and on command lines, to distinguish the settings of a law. Source: the catalogue, for
+names and defaults; the engine's own parser reports invalid parameters.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ TABULATED = "tabulated"
 """The law whose parameters are tables, which follow its name without parameter names."""
 
 OWN = "source"
-"""Key that marks a resolved control as the user's own law, which no model knows."""
+"""Key of a resolved control that marks the user's own law; models do not support such laws."""
 
 
 @cache
 def defaults(law: str) -> dict[str, Any]:
-    """Return the parameters of a law at their defaults.
+    """Return the parameters of a law with their defaults.
 
     Parameters
     ----------
     law : str
-        Its name in the catalogue.
+        Name of the law in the catalogue.
 
     Raises
     ------
     InputError
-        If there is no such law.
+        If the law does not exist.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def write(control: Mapping[str, Any]) -> str:
     Parameters
     ----------
     control : mapping
-        As in a resolved scenario: ``law`` and its parameters. The slow start is not a part of the name.
+        As in a resolved scenario: ``law`` and its parameters. The slow start is ignored.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def control(law: str) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If it is not of this form, or the law cannot use the parameters.
+        If the name does not have this form, or the law does not accept the parameters.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def control(law: str) -> dict[str, Any]:
 
 
 def settings(law: str) -> dict[str, Any]:
-    """Return every parameter of a law, those not in its name at their defaults.
+    """Return all parameters of a law; parameters that are not in the name have their defaults.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def settings(law: str) -> dict[str, Any]:
 
 
 def without(law: str) -> dict[str, str]:
-    """Return, for each parameter that is not at its default, the law with this parameter at its default.
+    """Return, for each parameter in the name of a law, the name with this parameter reset to its default.
 
     Examples
     --------

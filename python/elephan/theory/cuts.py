@@ -1,6 +1,6 @@
-"""Window reduction of a law on loss, for the rule for one flow, at the window of the rule's buffer.
+"""Window reduction b of a law on loss, for the buffer rule for one flow: b at the window that fills the rule's buffer.
 
-Source: Spang2021, (1 - b)(BDP + B) = BDP; b comes from the law that runs.
+Source: Spang2021, (1 - b)(BDP + B) = BDP; b is computed by the engine's law.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _ITERATIONS, _CONSTANT = 20, 1e-3
 
 @cache
 def least_cut(law: str, share: float, rtt_s: float) -> float:
-    """Return the smallest b for which the rule holds: b at the window BDP / (1 - b), behind that queue.
+    """Return the b that agrees with the rule: b at the window BDP / (1 - b), with the queue of this window.
 
     Parameters
     ----------
     law : str
-        As `controls.write` names it.
+        Name in the form of `controls.write`.
     share : float [segments]
-        Segments that fill the flow's share of the link.
+        BDP of the flow's share of the link.
     rtt_s : float [s]
         Round-trip time without a queue.
 
@@ -45,11 +45,14 @@ def least_cut(law: str, share: float, rtt_s: float) -> float:
 
 @cache
 def is_constant(law: str, share: float, rtt_s: float) -> bool:
-    """Whether a law reduces the window by the same share at half and at twice the window, with or without a queue.
+    """Whether b of a law is the same at half the window, at the window, at twice the window, and at twice the RTT.
 
     Parameters
     ----------
+    law : str
+        Name in the form of `controls.write`.
     share : float [segments]
+        The window.
     rtt_s : float [s]
 
     Examples

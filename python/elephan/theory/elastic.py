@@ -2,8 +2,8 @@
 
 Source: AugeRoberts2006 (processor sharing, loss rho^n, residual capacity); M/M/1/K Kleinrock1975; M/D/1/K Keilson1966;
 a closed population of users, Andrew2005.
-Differs from the source: it prints 71 % as the load that 20 packets carry at a loss of 0.01; rho^n gives 0.794
-there, and 0.708 at a loss of 0.001.
+Differs from the source: AugeRoberts2006 states a load of 71 % for a buffer of 20 packets and a loss of 0.01; rho^n
+gives 0.794 for this loss, and 0.708 for a loss of 0.001.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from elephan.theory.response import Response, bisect
 from elephan.units import count
 
 Arrivals = Literal["bound", "M/M/1/K", "M/D/1/K"]
-"""Computation of a small buffer's loss: rho^n, or exact for exponential or for equal packet sizes."""
+"""Formula for the loss of a small buffer: the bound rho^n, or exact for exponential or for equal packet sizes."""
 
 
 def _load(load: ArrayLike, below_one: bool = False) -> NDArray[np.float64]:
@@ -39,7 +39,7 @@ def in_progress(load: ArrayLike, flows: ArrayLike) -> NDArray[np.float64]:
     Parameters
     ----------
     load : array_like [1]
-        Offered load of the flows over the capacity they share, below 1.
+        Offered load of the flows over the capacity that they share, below 1.
     flows : array_like of int
         n, broadcast against `load`.
 
@@ -54,7 +54,7 @@ def in_progress(load: ArrayLike, flows: ArrayLike) -> NDArray[np.float64]:
 
     References
     ----------
-    AugeRoberts2006. It holds for any distribution of flow sizes if sessions start as a Poisson process.
+    AugeRoberts2006. The formula holds for any distribution of flow sizes if sessions start as a Poisson process.
 
     Examples
     --------
@@ -159,17 +159,17 @@ def mean_response(size_bytes: ArrayLike, rate_bps: ArrayLike, load: ArrayLike) -
 
 
 def loss(load: ArrayLike, packets: ArrayLike, arrivals: Arrivals = "bound") -> NDArray[np.float64]:
-    """Loss ratio of Poisson packets at a buffer, if the link limits no flow.
+    """Loss ratio of Poisson packets at a buffer, if the link does not limit any flow.
 
     Parameters
     ----------
     load : array_like [1]
         Packets that arrive per service time; below 1 for the bound.
     packets : array_like of int
-        Places, the one in service included; broadcast against `load`.
+        Capacity n, including the packet in service; broadcast against `load`.
     arrivals : {"bound", "M/M/1/K", "M/D/1/K"}
-        rho^n, which is the probability that an unlimited queue is that long and an upper bound of the loss; or the
-        exact loss with exponential packet sizes, or with equal ones.
+        rho^n, the probability that an unlimited queue has at least n packets, which is an upper bound of the loss; or
+        the exact loss with exponential packet sizes; or the exact loss with equal packet sizes.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def loss(load: ArrayLike, packets: ArrayLike, arrivals: Arrivals = "bound") -> N
     if arrivals == "bound":
         return np.asarray(rho**places)
     if arrivals == "M/M/1/K":
-        with np.errstate(divide="ignore"):  # the logarithm of no load
+        with np.errstate(divide="ignore"):  # the logarithm of a load of 0
             return blocking(rho, np.floor(places))
     return equal_packets(rho, np.floor(places)).loss
 
@@ -232,7 +232,7 @@ def load_for_loss(target: ArrayLike, packets: ArrayLike) -> NDArray[np.float64]:
 
 
 def buffer_for_loss(target: float, load: float, arrivals: Arrivals = "bound", limit: int = 4096) -> int:
-    """Smallest buffer whose loss in the transparent regime is at most a target.
+    """Smallest buffer with at most a given loss ratio in the transparent regime (the link does not limit any flow).
 
     Parameters
     ----------
@@ -295,17 +295,17 @@ class BottleneckedMix(NamedTuple):
     """A few bottlenecked flows on background traffic."""
 
     residual_bps: float
-    """Rate that the background leaves to other flows [bit/s]."""
+    """Residual rate: the rate that the background leaves to other flows [bit/s]."""
     load: float
-    """Offered load of the bottlenecked flows over the residual [1]; NaN if they are permanent."""
+    """Offered load of the bottlenecked flows over the residual rate [1]; NaN if they are permanent."""
     flows: int
-    """Number of bottlenecked flows that is exceeded with at most the given probability."""
+    """Number of bottlenecked flows in progress that is exceeded with at most the probability `chance`."""
     background_packets: int
     """Buffer for the target loss of the background alone."""
     bottlenecked_packets: float
-    """Residual rate x RTT: the buffer with which one Reno flow uses the whole residual."""
+    """Residual rate x RTT: the buffer with which one Reno flow uses the residual rate completely."""
     regime: Literal["transparent", "elastic", "overload"]
-    """Regime: the link limits no flow; it limits a few; the offered load exceeds its rate."""
+    """Transparent: the link does not limit any flow; elastic: it limits a few; overload: the load exceeds its rate."""
 
 
 def mixed(
@@ -329,7 +329,7 @@ def mixed(
     background : float [1]
         Load of flows that are limited elsewhere, over the link's rate; below 1.
     offered : float [1]
-        Load of finite flows that are limited only by the link, over its rate.
+        Load of finite flows that are limited only by the link, over the link's rate.
     loss_target : float [1]
         Accepted loss ratio of the background's packets.
     chance : float [1]
@@ -342,8 +342,8 @@ def mixed(
 
     References
     ----------
-    AugeRoberts2006. Both buffers are returned: the paper finds that the background's is too small for a bottlenecked
-    flow (its share of the residual is 40 % with 20 packets), and that the full product is more than needed.
+    AugeRoberts2006. Both buffers are returned, because the paper finds that the background's buffer is too small for a
+    bottlenecked flow (it uses 40 % of the residual rate with 20 packets), and that the product is more than needed.
 
     Examples
     --------
@@ -377,8 +377,8 @@ def utilization(
 ) -> float:
     """Utilization with permanent flows on Poisson background: the load at which flows and queue agree.
 
-    The flows send w(p) segments in each round-trip time, and p is the loss of a queue that all packets together load
-    as Poisson arrivals would. The source announces a formula and does not give it; this one is elephan's.
+    The flows send w(p) segments per round-trip time. The loss p is that of a queue at which all packets together arrive
+    as a Poisson process. The source announces a formula but does not give it; this formula is elephan's.
 
     Parameters
     ----------
@@ -392,9 +392,9 @@ def utilization(
     flows : float
         Number of permanent flows.
     buffer : float [packets]
-        Packets that wait, without the one in service.
+        Capacity for waiting packets, without the packet in service.
     arrivals : {"bound", "M/M/1/K", "M/D/1/K"}
-        As in `loss`. Bursts of windows vary more than equal packets of Poisson arrivals do.
+        As in `loss`. Windows arrive in bursts, which vary more than Poisson arrivals of equal packets.
 
     Returns
     -------
@@ -423,19 +423,19 @@ def utilization(
     places = buffer + 1
 
     def without_flows(load: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return a load minus what the flows send at it; it rises with the load."""
+        """Return the load minus the load that the flows offer at its loss and delay; the difference rises with load."""
         p = np.maximum(loss(load, places, arrivals), 1e-100)
         rtt = rtt_s + occupancy(load, places) / rate
         return load - flows * law.window(p, rtt) / (rate * rtt)
 
-    # rho^n is a bound only below full load.
+    # rho^n is a bound only for loads below 1.
     low, high = max(background, 1e-6), 1 - 1e-9 if arrivals == "bound" else 4.0
     load = bisect(without_flows, np.array(background), low, high)
     return float(load * (1 - loss(load, places, arrivals)))
 
 
 def drain_time(packets: ArrayLike, packet_bytes: ArrayLike, rate_bps: ArrayLike) -> NDArray[np.float64]:
-    """Time to send the content of a full buffer.
+    """Time to send the contents of a full buffer.
 
     Parameters
     ----------
@@ -464,10 +464,12 @@ def drain_time(packets: ArrayLike, packet_bytes: ArrayLike, rate_bps: ArrayLike)
 def active_by_balance(
     users: ArrayLike, think_s: ArrayLike, session_packets: ArrayLike, throughput: ArrayLike
 ) -> NDArray[np.float64]:
-    """Mean number of users in a session, from the balance of flow: N - Z X / S.
+    """Mean number of users in a session, from the balance of begun and completed sessions: N - Z X / S.
 
     Parameters
     ----------
+    users : array_like
+        Number of users, N.
     think_s : array_like [s]
         Mean time between a user's sessions, Z.
     session_packets : array_like [packets]
@@ -506,7 +508,7 @@ class Engset(NamedTuple):
 
 
 def engset(users: int, think_s: float, session_packets: float, rate: float) -> Engset:
-    """Model a closed population: each user thinks, transfers by processor sharing, and thinks again.
+    """Model a closed population: each user alternately pauses (thinks) and transfers data by processor sharing.
 
     Parameters
     ----------
@@ -521,12 +523,12 @@ def engset(users: int, think_s: float, session_packets: float, rate: float) -> E
     Raises
     ------
     InputError
-        If there is no user, or a quantity is not above 0.
+        If the number of users is below 1, or another quantity is not above 0.
 
     References
     ----------
-    Andrew2005 (the population), Kleinrock1975 (the finite-population queue). With processor sharing it holds for any
-    distributions of thinking and of sizes. TCP's own round trips are left out, so it is the limit of short RTTs.
+    Andrew2005 (the population), Kleinrock1975 (the finite-population queue). With processor sharing the model holds for
+    any distributions of thinking times and sizes. It ignores TCP's round trips, so it is the limit of short RTTs.
 
     Examples
     --------
@@ -542,5 +544,5 @@ def engset(users: int, think_s: float, session_packets: float, rate: float) -> E
     chances = weights / weights.sum()
     idle = float(chances[0])
     active = float(chances @ np.arange(users + 1.0))
-    # 1 - idle would lose all digits if users mostly think.
+    # 1 - idle would lose all digits if users think most of the time.
     return Engset(active, rate * float(chances[1:].sum()), idle, chances)

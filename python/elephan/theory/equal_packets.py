@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 
 BEYOND = 40
-"""Terms computed beyond K: their ratio is that of the tail to machine precision, as other poles are far away."""
+"""Number of terms computed beyond K. The ratio of the last two equals that of the tail to machine precision, because
+the other poles are far away."""
 MOST = 1e100
-"""Upper limit of an unnormalised term; beyond it the probability of an empty system is practically zero."""
+"""Upper limit of an unnormalised term. With larger terms the probability of an empty system is practically zero."""
 
 
 class EqualPackets(NamedTuple):
@@ -39,10 +40,10 @@ def equal_packets(load: ArrayLike, places: ArrayLike) -> EqualPackets:
     Parameters
     ----------
     load : array_like [1]
-        Packets that arrive per service time; 0 and more, also above 1.
+        Packets that arrive per service time; at least 0, and also above 1.
     places : array_like [packets]
-        K, the one in service included; at least 1. Broadcast against `load`. Between whole numbers, the logarithm of
-        the loss and the mean queue are interpolated linearly.
+        K, including the packet in service; at least 1. Broadcast against `load`. Between whole numbers, the logarithm
+        of the loss and the mean queue are interpolated linearly.
 
     Returns
     -------
@@ -55,10 +56,10 @@ def equal_packets(load: ArrayLike, places: ArrayLike) -> EqualPackets:
 
     Notes
     -----
-    The distribution of the queue at departures follows from level crossing, where every term is positive: with q_j
-    unnormalised from q_0 = 1 and G(m) the probability of more than m arrivals in a service, q_{j+1} P(0 arrivals) = q_0
-    G(j) + sum_{i=1..j} q_i G(j + 1 - i). The loss is 1 - 1/(pi_0 + rho); where that cancels, it is (1 - rho) T / (1 -
-    rho T) with T the tail of the unlimited queue, closed as a geometric series.
+    The distribution of the queue at departures follows from level crossing; all terms are positive. With unnormalised
+    q_j from q_0 = 1, and G(m) the probability of more than m arrivals in a service time, q_{j+1} P(0 arrivals) = q_0
+    G(j) + sum_{i=1..j} q_i G(j + 1 - i). The loss is 1 - 1/(pi_0 + rho). If this difference loses too many digits, the
+    loss is computed as (1 - rho) T / (1 - rho T). T is the tail of the unlimited queue; its end is a geometric series.
 
     Examples
     --------
@@ -78,10 +79,10 @@ def equal_packets(load: ArrayLike, places: ArrayLike) -> EqualPackets:
 
 
 def _of_whole(rho: Floats, room: NDArray[np.int64]) -> EqualPackets:
-    """Compute the same at whole numbers of places, for arrays of one shape."""
+    """Compute `equal_packets` for whole numbers of places; both arrays have the same shape."""
     from scipy.special import gammainc  # noqa: PLC0415 (slow to import)
 
-    # The chain is the same for all buffers.
+    # The unnormalised terms do not depend on the buffer, so they are computed once per load.
     loads, back = np.unique(rho, return_inverse=True)
     back, k = back.ravel(), room.ravel()
     longest = int(k.max(initial=1))
@@ -102,8 +103,8 @@ def _of_whole(rho: Floats, room: NDArray[np.int64]) -> EqualPackets:
     tail = np.clip((1 - one) * rest[back, k], 0.0, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         rare = (1 - one) * tail / (1 - one * tail)
-    # Down to a loss of a millionth, ten digits remain.
+    # At a loss of 1e-6 or more, the first formula keeps ten digits.
     loss = np.where((one < 1) & (loss < 1e-6), rare, loss)
-    # The system holds j < K packets for the share pi_j / (pi_0 + rho) of the time, and K for the share that is lost.
+    # The share of time with j < K packets in the system is pi_j / (pi_0 + rho); the share with K packets is the loss.
     waiting = waits[back, k - 1] / (1 + one * total) + loss * (k - 1)
     return EqualPackets(loss.reshape(rho.shape), waiting.reshape(rho.shape))

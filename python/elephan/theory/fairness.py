@@ -1,8 +1,8 @@
 """Fairness between round-trip times with synchronised losses: the time that a flow needs to recover from a loss.
 
 Source: PhillipsHu2006; its equations are named where they are used. Differs from the source: a and b of equations (1)
-to (3) are taken at any window above 0, without HSTCP's a = 1, b = 1/2 below 38 segments, when a normalised law asks for
-them. The paper does not state this, but its own limits follow only then.
+to (3) are used by the normalised law at any window above 0, without HSTCP's a = 1, b = 1/2 below 38 segments. The paper
+does not state this, but its own limits follow only with this assumption.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Law = Callable[[Array, Array, Array], tuple[Array, Array]]
 """Function of window [segments], RTT [s] and MSS [bytes] that returns a(w) [segments per RTT] and b(w) [1]."""
 
 Method = Literal["integral", "steps", "crude"]
-"""Method: as a fluid; a(w) added once in each round trip; or w b(w) / a(w) round trips."""
+"""Computation of a recovery time: an integral (fluid); a(w) added once per round trip; or w b(w) / a(w) round trips."""
 
 RTT0_S = 0.1
 LOW_WINDOW, HIGH_DECREASE = laws.LOW_WINDOW, laws.HIGH_DECREASE
@@ -120,7 +120,7 @@ READINGS: dict[str, Law] = {"highspeed": highspeed, "nr-hstcp": normalised, "ren
 """Laws in the paper's version, by name."""
 
 PAPERS = "phillips-hu"
-"""Name of the paper's HighSpeed in models: p(w) rounded to 0.078 / w^1.2, and b of at least a tenth."""
+"""Name of the paper's version of HighSpeed in models: p(w) = 0.078 / w^1.2 (rounded), and b of at least 0.1."""
 
 LAWS = ("highspeed", "nr-hstcp", "reno", "constant-rate", "hybla", "scalable", "tabulated")
 """Laws whose growth is a function of the window and of the round-trip time."""
@@ -132,8 +132,8 @@ def law(name: str) -> Law:
     Parameters
     ----------
     name : str
-        `PAPERS`, or a law as `controls.write` names it; the segments of ``nr-hstcp`` are those of the flow unless its
-        `mss` is given.
+        `PAPERS`, or a law in the form of `controls.write`. For ``nr-hstcp`` without `mss` in the name, the MSS is that
+        of the flow.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def law(name: str) -> Law:
     Raises
     ------
     InputError
-        If there is no such law, or its growth is not a function of the window.
+        If the law does not exist, or its growth is not a function of window and RTT.
 
     References
     ----------
@@ -238,7 +238,7 @@ def _recovery(law: Law, rate: Array, rtt: Array, mss: Array, method: Method, lim
 
 
 def _rounds(law: Law, window: Array, decrease: Array, rtt: Array, mss: Array, limit: float) -> Array:
-    """Count the round trips until the window has recovered: at least one, each adds a(w); infinite beyond the limit."""
+    """Count the round trips until the window has recovered, at least one; each adds a(w). Infinite beyond the limit."""
     w = np.array((1 - decrease) * window)
     rounds = np.zeros(w.shape)
     below = np.ones(w.shape, dtype=bool)
@@ -261,7 +261,7 @@ def share(
     method: Method = "integral",
     bounds_bps: tuple[float, float] = (1e4, 1e10),
 ) -> NDArray[np.float64]:
-    """Rate of a flow under periodic losses: the largest rate from which it recovers within the period.
+    """Rate of a flow under periodic losses: the largest rate to which it recovers within a period.
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ def share(
 
     low, high = (np.full(period.shape, np.log(bound)) for bound in bounds_bps)
     found = within(low) & ~within(high)
-    for _ in range(48):  # 14 e-folds, halved until 1e-13 is left
+    for _ in range(48):  # the range of 14 in ln(rate) is halved down to 1e-13
         middle = (low + high) / 2
         short = within(middle)
         low, high = np.where(short, middle, low), np.where(short, high, middle)
@@ -320,15 +320,15 @@ class Convergence(NamedTuple):
     """Violations of condition (4) among pairs of flows."""
 
     violations: float
-    """Share of pairs of flows with different rates that violate it [1]."""
+    """Share of pairs of flows with different rates that violate the condition [1]."""
     worst_ratio: float
-    """Largest ratio of rates for which the faster flow recovers first [1]; 1 if there is none."""
+    """Largest ratio of rates of a pair in which the faster flow recovers first [1]; 1 without such a pair."""
     worst: tuple[float, float, float, float] | None
     """The pair with this ratio: rate [bit/s] and RTT [s] of the faster flow, then of the slower."""
 
 
 def convergence(law: Law, rates_bps: ArrayLike, rtts_s: ArrayLike, mss_bytes: float = 1500.0) -> Convergence:
-    """Check for every pair of flows that the slower recovers first; otherwise synchronised losses do not equalize them.
+    """Check for every pair of flows that the slower one recovers first, so that synchronised losses equalize the rates.
 
     Parameters
     ----------

@@ -1,10 +1,11 @@
 """Loss-responsive flows and a queue of Poisson arrivals: the load at which both agree.
 
-*Source*: Barman2004, Sections III (drop-tail, M/M/1/K) and IV (RED, arrivals see time averages); the chain behind RED
-follows BonaldMayBolot2000. *Differs from the source*: a bracketed root, since plain substitution diverges for all but
-tiny buffers; details that the paper leaves open are named options. *Differs from* packets: Poisson arrivals have no
-bursts and no synchronised losses. With drop-tail, utilization is nearly full at any buffer (99.5 % at a tenth of the
-bandwidth-delay product) and shows no knee; simulations show one near there.
+*Source*: Barman2004, Sections III (drop-tail, M/M/1/K) and IV (RED, arrivals see time averages); the Markov chain of
+RED's queue follows BonaldMayBolot2000. *Differs from the source*: the root is found by bisection, because fixed-point
+iteration diverges except for tiny buffers; details that the paper leaves open are named options. *Differs from*
+packets: Poisson arrivals have no bursts and no synchronised losses. With drop-tail, the utilization of this model is
+nearly full with any buffer (99.5 % at a tenth of the bandwidth-delay product) and has no knee; simulations have one
+near a tenth of it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ Loss = Literal["blocking", "tail", "equal"]
 Chain = Literal["thinned", "unthinned"]
 
 Indices = NDArray[np.int64]
-# Function of cases (buffers) and logarithms of loads that returns loss, mean number that delays, and utilisation.
+# Function of cases (buffers) and logarithms of loads. Returns loss, mean number of segments that delay an arrival, and
+# utilisation.
 _Queue = Callable[[Indices, Floats], tuple[Floats, Floats, Floats]]
 
 # Number of loads in the search for roots, and the smallest loss rate for which a law is evaluated.
@@ -47,13 +49,13 @@ class FixedPoint:
     load : float [1]
         Offered load over the capacity of the link, rho.
     loss : float [1]
-        Share of arrivals lost, which the flows take for their loss events.
+        Share of arrivals that are lost, which the flows use as their rate of loss events.
     utilisation : float [1]
     queue : float [segments]
         Mean number of segments that delay an arrival, by the chosen definition of the delay.
     rates : ndarray [segments/s], shape (n,)
     residual : float [1]
-        Remaining error of the load; above 1e-6 it is the size of a jump of the law.
+        Remaining error of the load; a value above 1e-6 is the size of a jump of the response function.
 
     Examples
     --------
@@ -78,9 +80,9 @@ class RedThresholds:
     ----------
     min_th, max_th : float [segments]
     p_max : float [1]
-        Drop probability at max_th; beyond it everything is dropped.
+        Drop probability at max_th; above max_th all arrivals are dropped.
     gentle : bool
-        Whether the probability instead rises from max_th to one at twice max_th.
+        Whether the probability instead rises from p_max at max_th to 1 at twice max_th.
 
     Examples
     --------
@@ -121,9 +123,9 @@ def blocking(load: ArrayLike, buffer: ArrayLike) -> Floats:
     Parameters
     ----------
     load : array_like [1]
-        Above 0; 1 and more too.
+        Above 0, also above 1.
     buffer : array_like [segments]
-        K, the one in service included.
+        K, including the segment in service.
 
     Returns
     -------
@@ -172,8 +174,8 @@ def occupancy(load: ArrayLike, buffer: ArrayLike) -> Floats:
     places = k + 1
     flat = np.abs(log) * places < 1e-4
     safe = np.where(flat, 1.0, log)
-    # rho / (1 - rho) - N rho^N / (1 - rho^N), or a series where both terms are large; above full load by its empty
-    # places.
+    # rho / (1 - rho) - N rho^N / (1 - rho^N), or a series if both terms are large. For loads above 1, the number of
+    # empty places is computed by the same formula with 1/rho.
     down = -np.abs(safe)
     mean = 1 / np.expm1(-down) - places / np.expm1(np.minimum(-places * down, 700.0))
     mean = np.where(safe > 0, k - mean, mean)
@@ -189,7 +191,7 @@ def droptail(
     delay: Delay = "accepted",
     loss: Loss = "blocking",
 ) -> list[FixedPoint]:
-    """Loads at which flows through a drop-tail queue agree with M/M/1/K.
+    """Loads at which flows through a drop-tail queue, modelled as M/M/1/K, offer exactly this load.
 
     Parameters
     ----------
@@ -203,20 +205,22 @@ def droptail(
     rtts : array_like [s], shape (n,)
         RTTs without queueing.
     delay : {"accepted", "occupancy", "none"}
-        Delay of a segment: the mean number that accepted arrivals find, the mean number in the system, or none.
+        Number of segments that delay a segment: the mean number that accepted arrivals find, the mean number in the
+        system, or none.
     loss : {"blocking", "tail", "equal"}
-        Loss ratio: arrivals at a full system; rho^K, the share of time for which an unlimited queue is at K or above;
-        or arrivals at a full system with packets of one size, M/D/1/K.
+        Loss ratio: share of arrivals at a full system; rho^K, the share of time for which an unlimited queue has K or
+        more; or share of arrivals at a full system with packets of one size, M/D/1/K.
 
     Returns
     -------
     list of FixedPoint
-        Fixed points by load; exactly one if throughput falls with loss and delay, as it does for every published law.
+        Fixed points by load; exactly one if throughput falls with loss and delay, which every published law fulfils.
 
     Raises
     ------
     InputError
-        If an argument is out of range, no load agrees, or ``loss`` is ``"equal"`` with another delay than ``"none"``.
+        If an argument is out of range, if there is no fixed point, or if ``loss`` is ``"equal"`` and ``delay`` is not
+        ``"none"``.
 
     References
     ----------
@@ -242,7 +246,7 @@ def droptail_each(
     delay: Delay = "accepted",
     loss: Loss = "blocking",
 ) -> list[list[FixedPoint]]:
-    """`droptail` for many buffers, all at once.
+    """`droptail` for many buffers at once.
 
     Parameters
     ----------
@@ -299,7 +303,7 @@ def red(
     delay: Delay = "accepted",
     chain: Chain = "thinned",
 ) -> list[FixedPoint]:
-    """Loads at which flows through a RED queue agree with the drop probability that Poisson arrivals find.
+    """Loads at which flows through a RED queue, modelled with Poisson arrivals, offer exactly this load.
 
     Parameters
     ----------
@@ -307,7 +311,7 @@ def red(
         As for `droptail`.
     rate : float [segments/s]
     buffer : int [segments]
-        K, above which everything is dropped.
+        K; arrivals at a queue of K are dropped.
     rtts : array_like [s], shape (n,)
         RTTs without queueing.
     thresholds : RedThresholds
@@ -315,7 +319,7 @@ def red(
     delay : {"accepted", "occupancy", "none"}
         As for `droptail`.
     chain : {"thinned", "unthinned"}
-        Whether RED's drops thin the queue that it observes, or the distribution of this queue is M/M/1/K.
+        Distribution of the queue that RED observes: that of arrivals thinned by RED's own drops, or that of M/M/1/K.
 
     Returns
     -------
@@ -325,7 +329,7 @@ def red(
     Raises
     ------
     InputError
-        If an argument is out of range, or no load agrees.
+        If an argument is out of range, or there is no fixed point.
 
     References
     ----------
@@ -352,7 +356,7 @@ def red_each(
     delay: Delay = "accepted",
     chain: Chain = "thinned",
 ) -> list[list[FixedPoint]]:
-    """`red` for many buffers, all at once.
+    """`red` for many buffers at once.
 
     Parameters
     ----------
@@ -362,7 +366,7 @@ def red_each(
     buffers : array_like of int [segments], shape (buffers,)
     rtts : array_like [s], shape (n,)
     thresholds : sequence of RedThresholds
-        One for each buffer.
+        One value for each buffer.
     delay : {"accepted", "occupancy", "none"}
     chain : {"thinned", "unthinned"}
 
@@ -398,7 +402,7 @@ def red_each(
 
 
 class _States:
-    """The chain behind RED with one buffer: states, drop probabilities, and the weights independent of the load."""
+    """Markov chain of RED's queue with one buffer: states, drop probabilities, and weights independent of the load."""
 
     def __init__(self, buffer: int, thresholds: RedThresholds, chain: Chain) -> None:
         self.n = np.arange(buffer + 1, dtype=float)
@@ -412,19 +416,19 @@ class _States:
         self.means = np.column_stack((self.drop, keep, keep * self.n, self.n))
 
     def at(self, log: float) -> tuple[float, float, float, float]:
-        """Return loss, mean number found by accepted arrivals, mean number, utilisation at a logarithm of the load."""
+        """Return loss, mean number that accepted arrivals find, mean number and utilisation at the log of a load."""
         weight = self.n * log
         weight += self.kept
         weight -= weight.max()
         law = np.exp(weight, out=weight)
-        # Computed from accepted arrivals, which avoids cancellation where 1 - p is small.
+        # The values are computed from accepted arrivals, which avoids cancellation if 1 - p is small.
         p, passed, found, mean = (law @ self.means).tolist()
         total = float(law.sum())
         return p / total, found / passed, mean / total, 1 - float(law[0]) / total
 
 
 def _solve(throughput: Throughput, rate: float, rtts: ArrayLike, queue: _Queue, cases: int) -> list[list[FixedPoint]]:
-    """Find all loads that flows offer when they observe the queue caused by this load."""
+    """Find all loads that the flows offer if the queue is the one that this load causes."""
     tau = np.asarray(rtts, dtype=float)
     if tau.ndim != 1 or not tau.size or not (tau > 0).all():
         raise InputError("fixed point: rtts must be a list of times above 0, one for each flow")
@@ -439,7 +443,7 @@ def _solve(throughput: Throughput, rate: float, rtts: ArrayLike, queue: _Queue, 
         total = [offered(p[i : i + lot], mean[i : i + lot]).sum(-1) for i in range(0, p.size, lot)]
         return np.concatenate(total) / rate - np.exp(logs)
 
-    # Dense near full load, where the loss rate changes by orders of magnitude.
+    # The grid is dense near a load of 1, where the loss rate changes by orders of magnitude.
     spread = np.geomspace(1e-6, 20.0, _GRID // 2)
     grid = np.concatenate((-spread[::-1], [0.0], spread))
     every = np.repeat(np.arange(cases), grid.size)
@@ -461,7 +465,7 @@ def _solve(throughput: Throughput, rate: float, rtts: ArrayLike, queue: _Queue, 
 
 
 def _bisected(left: Callable[[Floats], NDArray[np.bool_]], low: Floats, high: Floats) -> Floats:
-    """Bisect all brackets to rounding error; `left` tells whether the root is above."""
+    """Bisect all brackets to rounding error; `left` returns whether the root is above its argument."""
     while True:
         middle = (low + high) / 2
         if ((high - low) <= 1e-15 + 2e-16 * np.abs(middle)).all():

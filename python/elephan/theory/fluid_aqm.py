@@ -1,8 +1,8 @@
 """TCP and active queue management as a fluid: differential equations for windows and queue, delayed by the RTT.
 
 Source: Misra2000; the linear form Hollot2001 and Hollot2002, with drop-tail RainaWischik2005. Differs from the source:
-any window law a(w), b(w) in place of 1 and a half; a drop does not shorten the queue, like a mark, except if the buffer
-overflows; optionally a window with several losses is cut once. The disciplines are in `fluid_queues`.
+any window law a(w), b(w) in place of a = 1, b = 1/2; drops do not shorten the queue (as if packets were marked) unless
+the buffer overflows; optionally, a window with several losses is cut only once. The disciplines are in `fluid_queues`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Equilibrium(NamedTuple):
 
 
 def equilibrium(law: Law, path: FluidPath, discipline: Discipline) -> Equilibrium:
-    """Compute window, queue, RTT and loss at equilibrium, stable or not.
+    """Compute window, queue, RTT and loss at equilibrium, whether or not it is stable.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def trajectory(
     queue : array_like [packets]
         Initial queue, in the same form.
     once : bool
-        Whether a window with losses is cut once, as TCP does: 1 - exp(-W p) cuts a round trip in place of W p.
+        Whether a window with several losses is cut only once, as in TCP: 1 - exp(-W p) cuts per RTT instead of W p.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def trajectory(
         raise InputError(message)
     steps, cases = round(duration_s / step_s) + 1, np.arange(rate.size)
     windows, queues, losses, loads = (np.zeros((steps, rate.size)) for _ in range(4))
-    # The rate of cuts of a flow, which takes effect an RTT later.
+    # Rate of cuts of a flow; the cuts take effect an RTT later.
     blows = np.zeros((steps + 1, rate.size))
     w, q = (np.array(np.broadcast_to(np.asarray(v, dtype=float), rate.shape)) for v in (window, queue))
     marker = discipline.marker(rate)
@@ -143,7 +143,7 @@ def trajectory(
         rtt = base + q / rate
         load = flows * w / rtt / rate
         p = marker.step(q, load, k * step_s, step_s)
-        # Arrivals beyond a full buffer are lost, whatever the discipline.
+        # If the buffer is full, excess arrivals are lost with every discipline.
         p = np.where(q >= discipline.limit, np.maximum(p, 1 - 1 / np.maximum(load, 1e-9)), p)
         windows[k], queues[k], losses[k], loads[k] = w, q, p, load
         blows[k] = (-np.expm1(-w * p) if once else w * p) / rtt
@@ -161,7 +161,7 @@ def trajectory(
 def unstable_roots(
     law: Law, path: FluidPath, discipline: Discipline
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """Count the growing modes of the linearised equations; none if the equilibrium is locally stable.
+    """Count the growing modes of the linearised equations; there are none if the equilibrium is locally stable.
 
     Parameters
     ----------
@@ -181,8 +181,8 @@ def unstable_roots(
 
     References
     ----------
-    The linear form of Hollot2001 for any law, all delays kept; of RainaWischik2005 for drop-tail. The roots are counted
-    by the turns of the characteristic function around 0 along the imaginary axis (the argument principle).
+    The linear form of Hollot2001 for any law, with all delays; of RainaWischik2005 for drop-tail. The number of roots
+    follows from the turns of the characteristic function around 0 along the imaginary axis (the argument principle).
 
     Examples
     --------
@@ -205,7 +205,8 @@ def _growing(
     h = 1e-5 * w
     above, below = law(np.array(w + h)), law(np.array(w - h))
     da, db = (float(up - down) / (2 * h) for up, down in zip(above, below, strict=True))
-    now = (da - a * db / b - a / w) / rtt  # response of dW/dt to W, to W an RTT ago, and to the loss an RTT ago
+    # Derivatives of dW/dt: by W, by W an RTT ago, and by the loss an RTT ago.
+    now = (da - a * db / b - a / w) / rtt
     then = -a / (w * rtt)
     to_loss = b * w * w / rtt
 
@@ -222,12 +223,13 @@ def _growing(
         own = (s - now - then * late) * (s + 1 / rtt) + flows / rtt * by_queue
         return np.asarray(own * bottom + flows / rtt * to_loss * top * late)
 
-    return _turns(function, 3, rtt)  # window, queue, and what the discipline remembers
+    return _turns(function, 3, rtt)  # state: window, queue, and the state of the discipline
 
 
 def _turns(function: Callable[[Complex], Complex], degree: int, rtt: float) -> int:
-    """Count the roots to the right of the imaginary axis of a quasi-polynomial whose highest power has no delay."""
-    # Far out the highest power dominates: where the function is within a tenth of it, the rest turns by less than that.
+    """Count the roots with a positive real part of a quasi-polynomial whose highest power has no delay."""
+    # At high frequencies the highest power dominates. Find a frequency above which the rest contributes little, so that
+    # the function turns little beyond it.
     far = 10 / rtt
     while far < 1e9 / rtt:
         ends = np.array([far, 2 * far, 4 * far])
@@ -235,19 +237,19 @@ def _turns(function: Callable[[Complex], Complex], degree: int, rtt: float) -> i
         if np.all(np.abs(scaled / scaled[-1] - 1) < 0.05):
             break
         far *= 2
-    dense = np.arange(0.0, min(far, 2e4 / rtt), 0.1 / rtt)  # 63 points in each turn of the delay
+    dense = np.arange(0.0, min(far, 2e4 / rtt), 0.1 / rtt)  # 63 points per turn of exp(-s rtt)
     omega = np.union1d(dense, np.geomspace(1e-7 / rtt, far, 4000))
     turned = np.unwrap(np.angle(function(1j * omega)))
     return round(degree / 2 - float(turned[-1] - turned[0]) / math.pi)
 
 
 class HollotCondition(NamedTuple):
-    """Both sides of the condition; RED is stable where the left is at most the right."""
+    """Both sides of the condition; RED is stable if the left side is at most the right side."""
 
     left: float
     right: float
     crossover: float
-    """Frequency at which the loop's gain has fallen below 1 [rad/s]."""
+    """Upper bound of the crossover frequency, at which the loop's gain is 1 [rad/s]."""
 
 
 def hollot_condition(rate: float, rtt_s: float, flows: float, slope: float, pole: float) -> HollotCondition:
@@ -261,7 +263,7 @@ def hollot_condition(rate: float, rtt_s: float, flows: float, slope: float, pole
     flows : float
         The smallest number of flows.
     slope : float [1/packets]
-        max_p over the distance of the thresholds.
+        max_p / (max_th - min_th).
     pole : float [rad/s]
         -ln(1 - weight) x rate.
 

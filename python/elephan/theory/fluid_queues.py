@@ -1,8 +1,8 @@
-"""Queue disciplines of the fluid: loss probability of each as a function of the queue or the load.
+"""Queue disciplines of the fluid model: loss probability of each as a function of the queue or the load.
 
 Source: RED FloydJacobson1993; Adaptive RED Floyd2001; gARED Zhang2005; PIE RFC8033; a small drop-tail buffer whose loss
-is load^B, RainaWischik2005. Differs from the source: PIE without its burst allowance and its safeguards, except the
-decay on an idle link.
+is load^B, RainaWischik2005. Differs from the source: PIE without its burst allowance and its safeguards, except for the
+decay of the drop probability on an idle link.
 """
 
 from __future__ import annotations
@@ -50,10 +50,11 @@ def reno(window: Array) -> tuple[Array, Array]:
 
 
 def fluid_law(law: Response, rtt_s: float, top: float = 1e6) -> Law:
-    """Tabulate a(w) and b(w) of any window law for the fluid.
+    """Tabulate a(w) and b(w) of any window law for the fluid model.
 
     Parameters
     ----------
+    law : Response
     rtt_s : float [s]
         RTT without queueing, for laws that depend on it.
     top : float [segments]
@@ -62,7 +63,7 @@ def fluid_law(law: Response, rtt_s: float, top: float = 1e6) -> Law:
     Returns
     -------
     callable
-        Function within 1e-4 of the law, except in a cell (2e-3 of the window) around a jump.
+        Function with an error below 1e-4, except within a cell of the table (0.2 % of the window) around a jump.
 
     Raises
     ------
@@ -103,6 +104,8 @@ class FluidPath:
     rate : array_like [packets/s]
     rtt_s : array_like [s]
         RTT without queueing.
+    flows : array_like
+        Number of flows.
     """
 
     rate: ArrayLike
@@ -119,10 +122,10 @@ class FluidPath:
 
 
 class QueueMarker(Protocol):
-    """State of a discipline over time."""
+    """State of a discipline during an integration."""
 
     def step(self, queue: Array, load: Array, time_s: float, dt: float) -> Array:
-        """Return the current loss probability, from the queue [packets] and arrivals over rate."""
+        """Return the current loss probability, from the queue [packets] and the load (arrival rate over link rate)."""
 
 
 def loss_at_rest(law: Law, window: Array) -> Array:
@@ -151,7 +154,7 @@ def loss_at_rest(law: Law, window: Array) -> Array:
 
 
 def _root(rising: Callable[[Array], Array], low: Array, high: Array) -> Array:
-    """Find the root of a rising function by bisection; return an end of the bracket if there is none within."""
+    """Find the root of a rising function by bisection; return an end of the bracket if it does not contain a root."""
     for _ in range(100):
         middle = (low + high) / 2
         below = rising(middle) < 0
@@ -161,7 +164,7 @@ def _root(rising: Callable[[Array], Array], low: Array, high: Array) -> Array:
 
 @dataclass(frozen=True)
 class DropTail:
-    """A buffer that loses the excess: 1 - 1/load while it is full. Methods as in `Red`.
+    """Drop-tail buffer: while it is full, excess arrivals are lost, a share of 1 - 1/load. Methods as in `Red`.
 
     Parameters
     ----------
@@ -197,7 +200,7 @@ class DropTail:
 
 @dataclass(frozen=True)
 class SmallBuffer:
-    """A buffer so small that it fills and drains within an RTT: loss is load^B, and no queueing delay.
+    """Buffer so small that it fills and drains within an RTT: the loss is load^B, without queueing delay.
 
     Methods as in `Red`.
 
@@ -210,7 +213,7 @@ class SmallBuffer:
 
     @property
     def limit(self) -> Each:
-        """See `Red`: the fluid sees no queue."""
+        """See `Red`; the fluid model has no queue here."""
         return 0.0
 
     def marker(self, rate: Array) -> QueueMarker:  # noqa: ARG002  # the same for every rate
@@ -245,8 +248,8 @@ class Red:
     weight : float or ndarray, shape (cases,) [1]
         Weight of a packet in the average.
     adapt : {"", "ared", "gared"}
-        Every half second, Adaptive RED increases max_p above its band and decreases it below; gARED only while the
-        average moves away from the band, and without a lower limit.
+        At each interval, Adaptive RED increases max_p if the average queue is above the band, and decreases it if the
+        average is below. gARED does so only while the average moves away from the band, and without a lower limit.
     limit : float or ndarray, shape (cases,) [packets]
     interval_s : float [s]
     top, bottom : float [1]
@@ -270,18 +273,18 @@ class Red:
         return self.min_th + 0.4 * span, self.min_th + 0.6 * span
 
     def curve(self, average: Array, max_p: ArrayLike) -> Array:
-        """Loss probability at an average queue; gentle: from max_p to 1 between the upper threshold and its double."""
+        """Loss probability at an average queue; gentle: it rises from max_p at the upper threshold to 1 at twice it."""
         x, top = np.asarray(average, dtype=float), np.asarray(max_p, dtype=float)
         rising = top * (x - self.min_th) / (self.max_th - self.min_th)
         gentle = top + (1 - top) * (x - self.max_th) / self.max_th
         return np.asarray(np.clip(np.where(x < self.max_th, rising, gentle), 0, 1))
 
     def marker(self, rate: Array) -> QueueMarker:
-        """Create the state for links of these rates [packets/s], shape (cases,)."""
+        """Create the state of an integration, for links with these rates [packets/s], shape (cases,)."""
         return _RedMarker(self, rate)
 
     def settled(self, law: Law, path: FluidPath) -> Array:
-        """Return the adapted max_p: the value that puts the queue into the middle of the band, within its limits."""
+        """Return the adapted max_p: the value within its limits for which the queue is in the middle of the band."""
         rate, rtt, flows = path.arrays()
         if not self.adapt:
             return np.full_like(rate, self.max_p)
@@ -302,9 +305,9 @@ class Red:
         return (rate * rtt + queue) / flows, queue
 
     def gain(self, s: Complex, rate: float, queue: float, loss: float) -> tuple[Complex, Complex]:
-        """Response of the loss to the queue at s, as numerator and denominator: a slope and a low pass.
+        """Transfer function from the queue to the loss at s, as numerator and denominator: a slope and a low pass.
 
-        Adaptation is slow, and neglected. For a single case.
+        The slow adaptation of max_p is neglected. This method handles a single case.
         """
         low, high = float(self.min_th), float(self.max_th)
         pole = -math.log1p(-float(self.weight)) * rate
@@ -315,7 +318,7 @@ class Red:
 
 
 class _RedMarker:
-    """Average queue, and the current slope."""
+    """State of RED: the average queue, and the current max_p."""
 
     def __init__(self, red: Red, rate: Array) -> None:
         self.red = red
@@ -375,11 +378,11 @@ class Pie:
         return _PieMarker(self, rate)
 
     def scale(self, loss: Array) -> Array:
-        """Return the factor by which small probabilities slow down the controller."""
+        """Return the factor of the controller's gains, which is smaller for small drop probabilities."""
         return _PIE_FACTORS[np.searchsorted(_PIE_BOUNDS, loss, side="right")]
 
     def at_rest(self, law: Law, path: FluidPath) -> tuple[Array, Array]:
-        """See `Red`: the target, or a full buffer if the target is beyond it."""
+        """See `Red`: the queue is at the target delay, or the buffer is full if it is smaller than this queue."""
         rate, rtt, flows = path.arrays()
         queue = rate * self.target_s
         limit = np.broadcast_to(np.asarray(self.limit, dtype=float), rate.shape)
@@ -388,13 +391,13 @@ class Pie:
         return np.where(beyond, window, (rate * rtt + queue) / flows), np.where(beyond, full, queue)
 
     def gain(self, s: Complex, rate: float, queue: float, loss: float) -> tuple[Complex, Complex]:  # noqa: ARG002  # the queue does not matter
-        """See `Red`: proportional to the delay's change in an interval, and to its integral."""
+        """See `Red`: a proportional and an integral term of the queueing delay."""
         scale = float(self.scale(np.array(loss))) / rate
         return scale * (self.beta * s + self.alpha / self.interval_s), s
 
 
 class _PieMarker:
-    """Probability and delay at the last update."""
+    """State of PIE: drop probability and queueing delay at the last update."""
 
     def __init__(self, pie: Pie, rate: Array) -> None:
         self.pie = pie
@@ -417,14 +420,15 @@ class _PieMarker:
 
 
 Discipline = DropTail | SmallBuffer | Red | Pie
-"""All disciplines of the fluid."""
+"""All disciplines of the fluid model."""
 
 
 def with_pole(red: Red, pole: float, rate: float) -> Red:
-    """Return RED with the weight whose averaging has a given pole.
+    """Return RED with the weight for which the average has a given pole.
 
     Parameters
     ----------
+    red : Red
     pole : float [rad/s]
     rate : float [packets/s]
 

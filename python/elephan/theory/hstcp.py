@@ -2,8 +2,9 @@
 
 *Source*: Barman2004, Section II, where p determines the window before the loss (not the mean window). *Differs from the
 source*: lines that are missing in print were derived again; above p = 1e-3, which the paper does not cover, the law is
-Reno with the same peak at 1e-3. The closed form holds b at its least value while the window grows: throughput within
-0.6 % of the exact equation, period and packets up to seven times too large. Use its throughput only.
+Reno with the same peak at 1e-3. The closed form fixes b at 0.1, its smallest value, while the window grows. Its
+throughput is within 0.6 % of the exact equation, but its periods and packets are up to seven times too large. Use only
+its throughput.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from elephan.errors import InputError
 from elephan.theory.laws import HIGH_DECREASE, HIGH_P, HIGH_WINDOW, LOW_P, LOW_WINDOW, given_up
 from elephan.theory.response import Floats
 
-# A and c of the paper: spans of ln w and of ln p.
+# A and c of the paper: differences of ln w and of ln p.
 SPAN = float(np.log(HIGH_WINDOW / LOW_WINDOW))
 SLOPE = float(np.log(HIGH_P / LOW_P))
 # -(1 + c/A), the power of the window that grows linearly in time in the closed form.
@@ -33,7 +34,7 @@ class LossPeriod:
     peak : ndarray [segments]
         Window before the loss.
     decrease : ndarray [1]
-        Share by which the loss reduces it.
+        Share by which the loss reduces the window.
     duration : ndarray [s]
     packets : ndarray [segments]
 
@@ -65,7 +66,7 @@ def peak(p: ArrayLike) -> tuple[Floats, Floats]:
     Returns
     -------
     ndarray [segments], ndarray [1]
-        Reno's above p = 1e-3; the share is at least 0.01.
+        Above p = 1e-3 the window is Reno's. The share is at least 0.01.
 
     Raises
     ------
@@ -96,7 +97,7 @@ def closed_form(p: ArrayLike, rtt: ArrayLike) -> LossPeriod:
     Returns
     -------
     LossPeriod
-        At p > 1e-3 Reno's: half the peak round trips at three quarters of the peak.
+        At p > 1e-3 the period of Reno: its number of round trips is half the peak, at a mean of 3/4 of the peak.
 
     Raises
     ------
@@ -134,7 +135,7 @@ def throughput(p: ArrayLike, rtt: ArrayLike) -> Floats:
     Returns
     -------
     ndarray [segments/s]
-        About peak (1 - b/2) / rtt.
+        Approximately peak (1 - b/2) / rtt.
 
     Raises
     ------
@@ -250,7 +251,7 @@ def exact(p: float, rtt: float, *, least: bool = False, samples: int = 101) -> P
     top, b = (float(x) for x in peak(p))
 
     def slope(_: float, state: Floats) -> tuple[float, float]:
-        # State: the logarithm of the window over its lower end, in units of the span, and the packets sent so far.
+        # State: ln(w / 38) / SPAN, and the packets sent so far.
         y = state[0]
         share = HIGH_DECREASE if least else float(given_up(y))
         rate = 2 * LOW_WINDOW * LOW_P / (SPAN * rtt) * np.exp((SPAN + SLOPE) * y) * share / (2 - share)
@@ -263,7 +264,7 @@ def exact(p: float, rtt: float, *, least: bool = False, samples: int = 101) -> P
 
     arrived.terminal = True  # type: ignore[attr-defined]
     begin = np.log(top * (1 - b) / LOW_WINDOW) / SPAN
-    # Where b has fallen to 0.01, the exact equation takes 10.5 times as long as with 0.1.
+    # At b = 0.01, its lower limit, the exact equation takes 10.5 times as long as with b = 0.1.
     limit = 20 * float(closed_form(p, rtt).duration)
     found = solve_ivp(
         slope, (0.0, limit), (begin, 0.0), method="DOP853", rtol=1e-11, atol=1e-10, events=arrived, dense_output=True

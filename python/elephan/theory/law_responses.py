@@ -1,10 +1,10 @@
-"""Responses of the law that runs: its increase and decrease, its response function, and its sawtooth on a link.
+"""Responses of the engine's laws: increase and decrease, response function, and sawtooth on a link.
 
-Nothing is computed from a formula here: the engine's own law is evaluated, with every parameter of the scenario's
-control. *Source*: that of the law; mean window and loss rate are those of the period whose only loss ends it, as in
-Mathis1997. *Differs from* a sender: a fluid without packets, timeouts or slow start (``crates/law/src/evaluator.rs``);
-the kernel's integers are replaced by real numbers; a law that remembers its last loss is evaluated at a constant
-round-trip time.
+These values do not come from published formulas: the engine's own law is evaluated, with all parameters of the
+scenario's control. *Source*: that of the law; mean window and loss rate are those of a period with a single loss at its
+end, as in Mathis1997. *Differs from* a sender: a fluid without packets, timeouts or slow start
+(``crates/law/src/evaluator.rs``); the kernel's integers are replaced by real numbers; a law that remembers its last
+loss is evaluated at a constant round-trip time.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ SOURCES: dict[str, str] = {
     for card in sorted(json.loads(_native.catalog("laws")), key=lambda card: str(card["name"]))
     if card["response"]
 }
-"""Laws that respond to loss alone, and so have a response function, with a key of `citations`."""
+"""Laws that respond only to loss, and therefore have a response function; the values are keys of `citations`."""
 
-# Range of windows for which a period is evaluated [segments], and their number per octave; between them the logarithms
-# are interpolated linearly. For a law that remembers its last loss, each takes a millisecond.
+# Range of windows for which a period is evaluated [segments], and their number per octave (fewer for laws that remember
+# their last loss, where each takes a millisecond). Between these windows the logarithms are interpolated linearly.
 _LEAST, _MOST, _OCTAVE, _OCTAVE_REMEMBERING = 0.5, 4e6, 16, 3
 # Ratio between the round-trip times at which a law is evaluated.
 _RTT_STEP = 1.25
-# Cuts of a lone sawtooth before and during the measurement; an even number, for laws that aim low in turns.
+# Cuts of a single flow before and during the measurement. Even numbers are needed for laws with fast convergence, where
+# every second cut can lower the target.
 _BEFORE, _MEASURED = 6, 4
 
 
@@ -57,11 +58,11 @@ class LawResponses(Response):
 
     @property
     def remembers(self) -> bool:
-        """Whether its growth depends on more than the current window and round-trip times."""
+        """Whether the growth of the law depends on more than the current window and round-trip times."""
         return self.law.remembers
 
     def increase(self, window: ArrayLike, rtt: ArrayLike | None = None, base: ArrayLike | None = None) -> Floats:
-        """Increase a(w) of the law that runs.
+        """Increase a(w) of the engine's law.
 
         Parameters
         ----------
@@ -90,7 +91,7 @@ class LawResponses(Response):
         return self._each(self.law.growth, window, rtt, base)
 
     def decrease(self, window: ArrayLike, rtt: ArrayLike | None = None, base: ArrayLike | None = None) -> Floats:
-        """Decrease b(w), the share of the window cut on loss; for a law that remembers, in a repeated sawtooth there.
+        """Decrease b(w): the share of the window cut on loss; for a law that remembers, in a periodic sawtooth.
 
         Parameters
         ----------
@@ -112,7 +113,7 @@ class LawResponses(Response):
         return self._each(self.law.cut, window, rtt, base)
 
     def periods(self, window: ArrayLike, rtt: ArrayLike) -> tuple[Floats, Floats]:
-        """Compute the period from one loss to the next, each at a window, with a constant round-trip time.
+        """Compute the period between two losses, both at the same window, with a constant round-trip time.
 
         Parameters
         ----------
@@ -153,8 +154,8 @@ class LawResponses(Response):
         Returns
         -------
         ndarray, shape (buffers, 7 + flows)
-            Utilisation, period [s], queue [segments], cuts per segment, share of segments lost, window before a cut and
-            after [segments], rates of the flows [segments/s].
+            Utilisation, period [s], queue [segments], cuts per segment, share of segments lost, windows before and
+            after a cut [segments], rates of the flows [segments/s].
 
         Examples
         --------
@@ -210,7 +211,7 @@ class _Periods:
             rtt = np.full_like(self.windows, _RTT_STEP**step)
             packets, rounds = self.law.period(self.windows, rtt, rtt).T
             rising = (np.maximum.accumulate(np.log(x)) for x in (packets, packets / rounds))
-            # Constant values are made to rise slightly, as both columns are inverted.
+            # Both columns are inverted, so constant values must be made to rise slightly.
             ramp = 1e-9 * np.arange(self.windows.size)
             x, y = (column + ramp for column in rising)
             self.lines[step] = (x, y)
@@ -257,7 +258,7 @@ def law_responses(text: str) -> LawResponses:
     Raises
     ------
     InputError
-        If there is no such law, it cannot use its parameters, or it has no response to loss alone.
+        If the law does not exist, if it does not accept the parameters, or if it does not respond only to loss.
 
     Examples
     --------
@@ -281,7 +282,7 @@ def _moves(law: _native.LawEvaluator) -> bool:
     windows = np.geomspace(1.0, 1e4 if law.remembers else 1e6, 13)
     short, long = np.full_like(windows, 1e-2), np.full_like(windows, 1.0)
     if law.remembers:
-        # Tolerance that separates the integration errors of both.
+        # The tolerance is larger than the integration errors.
         return not np.allclose(law.period(windows, short, short), law.period(windows, long, long), rtol=1e-6)
     return not all(
         np.array_equal(ask(windows, short, short), ask(windows, long, long)) for ask in (law.growth, law.cut)

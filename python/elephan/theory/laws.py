@@ -1,10 +1,10 @@
-"""Textbook curves: response functions that are published, or follow from published equations.
+"""Response functions that are published, or that follow from published equations.
 
-The models do not use these but the law that runs (`law_responses`). These are documented by `elephan model response`,
-used in the papers' own formulas, and compared with the laws that run. *Source*: named with each law; the parameters
-default to those of the catalogue. *Differs from* the engine: BIC without rounding its rounds and with a fixed target;
-BIC and CUBIC without fast convergence; H-TCP without RTT scaling; Compound on a path without a queue. The mean over one
-period is derived here for laws published without it.
+The models do not use these functions but the engine's laws (`law_responses`). `elephan model response` shows these
+functions; they are used in the papers' own formulas, and compared with the engine's laws. *Source*: named with each
+law; the parameters default to those of the catalogue. *Differs from* the engine: BIC without rounding the number of
+rounds and with a fixed target; BIC and CUBIC without fast convergence; H-TCP without RTT scaling; Compound on a path
+without a queue. If a publication does not give the mean over one period, it is derived here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from elephan.units import seconds
 
 Variant = Literal["log", "rfc", "ns2"]
 
-# RFC3649, Section 5; the floor of b keeps it above zero beyond 4.6e5 segments, which the RFC does not cover.
+# RFC3649, Section 5. MIN_DECREASE keeps b above zero beyond 4.6e5 segments, which the RFC does not cover.
 LOW_WINDOW, HIGH_WINDOW = 38.0, 83_000.0
 LOW_P, HIGH_P = 1e-3, 1e-7
 HIGH_DECREASE, MIN_DECREASE = 0.1, 0.01
@@ -67,7 +67,7 @@ def reno(segments_per_ack: float = 1.0) -> Response:
     Parameters
     ----------
     segments_per_ack : float
-        2 with delayed ACKs and a sender that counts ACKs; 1 if it counts segments.
+        2 with delayed ACKs and a sender that counts ACKs; 1 if the sender counts segments.
 
     Returns
     -------
@@ -86,15 +86,15 @@ def reno(segments_per_ack: float = 1.0) -> Response:
 
 
 def highspeed(variant: Variant = "log") -> Response:
-    """HighSpeed TCP, with the three roundings of p(w) in use; Reno up to 38 segments.
+    """HighSpeed TCP, with the three versions of p(w) in use; Reno up to 38 segments.
 
-    Between the loss rates that both sides of 38 segments name, the window is 38: p(w) has a step there, of 4 %.
+    At 38 segments p(w) has a step of 4 %. For loss rates within this step the window is 38.
 
     Parameters
     ----------
     variant : {"log", "rfc", "ns2"}
-        ``log``: the line through (38, 1e-3) and (83000, 1e-7) in logarithms, as elephan's law; ``rfc``: 0.078 / w^1.2,
-        as in the tables of the RFC; ``ns2``: the line from 1.5 / 38^2, without the step.
+        ``log``: the line through (38, 1e-3) and (83000, 1e-7) in logarithms, as in elephan's law; ``rfc``: 0.078 /
+        w^1.2, as in the tables of the RFC; ``ns2``: the line that begins at p = 1.5 / 38^2, without the step.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def highspeed(variant: Variant = "log") -> Response:
     Raises
     ------
     InputError
-        If there is no such variant.
+        If the variant does not exist.
 
     References
     ----------
@@ -190,7 +190,7 @@ def _balanced(factor: float, power: float) -> tuple[Curve, Curve]:
 
 
 def scalable(increase: float = 0.01, decrease: float = 0.125, legacy_window: float = 16.0) -> Response:
-    """Scalable TCP: w = a / (b p), which is 0.08 / p (0.01 per ACK, reduced by an eighth); Reno up to 16 segments.
+    """Scalable TCP: w = a / (b p), by default 0.08 / p (a = 0.01 per ACK, b = 1/8); Reno up to 16 segments.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def scalable(increase: float = 0.01, decrease: float = 0.125, legacy_window: flo
 
     References
     ----------
-    Kelly2003. The mean over the period, 0.01 / (p ln(8/7)), lies 6 % below.
+    Kelly2003. The mean over the period, 0.01 / (p ln(8/7)), is 6 % smaller.
 
     Examples
     --------
@@ -230,8 +230,8 @@ def bic(max_increment: float = 32.0, min_increment: float = 0.01, decrease: floa
 
     References
     ----------
-    Xu2004, Section IV; without its rounding of the number of rounds. The search of elephan's law is slower by a half,
-    because its target moves with every ACK.
+    Xu2004, Section IV; without its rounding of the number of rounds. The search of elephan's law takes 1.5 times as
+    long, because its target moves with every ACK.
 
     Examples
     --------
@@ -265,12 +265,13 @@ def htcp(beta: float = 0.5) -> Response:
     Parameters
     ----------
     beta : float [1]
-        Share kept on loss: 0.5 to 0.8, the ratio of the smallest to the largest RTT with adaptive backoff.
+        Share of the window kept on loss. With adaptive backoff it is the ratio of the smallest to the largest RTT,
+        limited to 0.5 to 0.8.
 
     References
     ----------
-    ShortenLeith2004: alpha = 2 (1 - beta)(1 + 10 (t - 1) + ((t - 1) / 2)^2) from t = 1 s on; the response function is
-    the mean over one period of it.
+    ShortenLeith2004: alpha = 2 (1 - beta)(1 + 10 (t - 1) + ((t - 1) / 2)^2) from t = 1 s on. The response function is
+    the mean of the window over one period.
 
     Examples
     --------
@@ -285,7 +286,7 @@ def htcp(beta: float = 0.5) -> Response:
     def packets(t: Floats, rtt: Floats) -> Floats:
         late = np.maximum(t - 1, 0)
         area = t**2 / 2 + 5 * late**3 / 3 + late**4 / 48
-        # From beta W, W = 2 grown / rtt, to W.
+        # The window grows from beta W to W = 2 grown / rtt.
         return (2 * beta * t * grown(t) + 2 * (1 - beta) * area) / rtt**2
 
     window, loss = parametric(packets, lambda t, rtt: packets(t, rtt) * rtt / t, 1e-9, 1e6)
@@ -300,7 +301,7 @@ def cubic(c: float = 0.4, beta: float = 0.7) -> Response:
     ----------
     c : float [segments/s^3]
     beta : float [1]
-        Share kept on loss.
+        Share of the window kept on loss.
 
     References
     ----------
@@ -335,7 +336,7 @@ def compound(alpha: float = 0.125, beta: float = 0.5, k: float = 0.75) -> Respon
 
     References
     ----------
-    Tan2006: its law of the growth, averaged over one period.
+    Tan2006: the window over one period of its growth function, averaged.
 
     Examples
     --------
@@ -358,7 +359,7 @@ def compound(alpha: float = 0.125, beta: float = 0.5, k: float = 0.75) -> Respon
 
 
 def nr_hstcp(mss: float | Floats = 1500.0) -> Response:
-    """NR-HSTCP: HSTCP's a and b at the rate in units of 1500 bytes per 100 ms, not clamped below 38.
+    """NR-HSTCP: HSTCP's a and b at the rate in units of 1500 bytes per 100 ms, without HSTCP's limit at 38.
 
     Parameters
     ----------
@@ -370,7 +371,7 @@ def nr_hstcp(mss: float | Floats = 1500.0) -> Response:
 
     References
     ----------
-    PhillipsHu2006, equations 1 to 9; w(p) from p = a (2 - b) / (2 b w^2), the balance behind HSTCP's own.
+    PhillipsHu2006, equations 1 to 9; w(p) from p = a (2 - b) / (2 b w^2), the balance from which HSTCP's a(w) follows.
 
     Examples
     --------
@@ -456,12 +457,12 @@ def _by_the_clock(name: str, source: str, increase: Callable[[Floats], Floats], 
 
 
 def response(law: str) -> Response:
-    """Return the response function, growth and cut of the law that runs.
+    """Return the response function, increase and decrease of the engine's law.
 
     Parameters
     ----------
     law : str
-        Its name in the catalogue, followed by the parameters that are not at their defaults: ``cubic(beta=0.3)``.
+        Name in the catalogue, followed by the parameters that differ from their defaults: ``cubic(beta=0.3)``.
 
     Returns
     -------
@@ -470,7 +471,7 @@ def response(law: str) -> Response:
     Raises
     ------
     InputError
-        If it does not respond to loss alone.
+        If the law does not respond only to loss.
 
     Examples
     --------

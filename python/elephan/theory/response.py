@@ -1,10 +1,11 @@
 """Response functions: the mean window of a law at a loss rate, the loss rate for a window, a(w) and b(w).
 
-Windows in segments, p in loss events per segment, RTT in seconds. One loss event a period, a smooth window between
-two of them, no timeouts: a few per cent off at p = 0.01, useless above 0.1.
-*Source*: of each published curve in `laws`, of the laws that run in `asked`; the period whose only loss ends it,
-Mathis1997.
-*Differs from* a simulation: laws that follow delay (Vegas, FAST, Illinois, YeAH, Westwood) have no w(p) and no entry.
+Units: windows in segments, p in loss events per segment, RTT in seconds. The model assumes one loss event per period, a
+smooth window between two of them, and no timeouts. The error is a few per cent at p = 0.01; above 0.1 the model is
+useless.
+*Source*: see `laws` for each published response, `law_responses` for the engine's laws; Mathis1997 for periods with a
+single loss at the end.
+*Differs from* a simulation: laws that respond to delay (Vegas, FAST, Illinois, YeAH, Westwood) have no w(p).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Floats = NDArray[np.float64]
 # Function of window or loss rate, and of RTT, both of one shape.
 Curve = Callable[[Floats, Floats], Floats]
 
-# AIMD (1, 1/2), with an ACK for every segment: w^2 p. The RFCs round its root to 1.2.
+# w^2 p of AIMD with a = 1 and b = 1/2, and an ACK for every segment. The RFCs round its square root to 1.2.
 RENO = 1.5
 
 
@@ -34,7 +35,7 @@ class Response:
     name : str
         Name of the law in the catalogue.
     source : str
-        Key of the citation, and the derivation.
+        Key of the citation.
     uses_rtt : bool
         Whether the functions depend on RTT, which must then be given.
     window_curve, loss_curve : callable
@@ -73,7 +74,7 @@ class Response:
         Raises
         ------
         InputError
-            If p is not positive, or the law needs an RTT and there is none.
+            If p is not positive, or the law needs an RTT and none is given.
 
         Examples
         --------
@@ -98,7 +99,7 @@ class Response:
         Raises
         ------
         InputError
-            If the window is not positive, or the law needs an RTT and there is none.
+            If the window is not positive, or the law needs an RTT and none is given.
 
         Examples
         --------
@@ -211,7 +212,7 @@ class Response:
 
 
 def reno_below(low: float, window: Curve, loss: Curve) -> tuple[Curve, Curve]:
-    """Join a law's curves to Reno's at a window, which is constant between both loss rates for it."""
+    """Use Reno's curves up to a window and the law's above it; between the two loss rates there, it is constant."""
     step = RENO / low**2
 
     def joined_window(p: Floats, rtt: Floats) -> Floats:
@@ -224,7 +225,7 @@ def reno_below(low: float, window: Curve, loss: Curve) -> tuple[Curve, Curve]:
 
 
 def parametric(packets: Curve, mean: Curve, low: float, high: float) -> tuple[Curve, Curve]:
-    """Return w(p) and p(w) of a period whose packets and mean window grow with one parameter between two bounds."""
+    """Return w(p) and p(w) of a period whose packets and mean window grow with one parameter, within two bounds."""
 
     def window(p: Floats, rtt: Floats) -> Floats:
         return mean(bisect(lambda x: packets(x, rtt), 1 / p, low, high), rtt)

@@ -1,10 +1,11 @@
-"""Buffer rules with their assumptions, and the models behind three of them.
+"""Buffer rules with their assumptions, and the models from which three of them follow.
 
-Source: bandwidth-delay product, Villamizar1994; its largest and its lower bound of the queue, Andrew2005; over the root
-of the number of flows, and the Gaussian window, Appenzeller2004; for any decrease, Spang2021; twice the link's own
-delay, Barman2004; very small buffers, Enachescu2006 and RainaWischik2005; a hundred packets, AugeRoberts2006. Differs
-from the source: only the rule of Spang2021 for one flow (or synchronized flows) is here. The paper shows that the root
-of n fails for unfair flows; the effective number of flows, which represents unequal shares here, is ours.
+Source: bandwidth-delay product (BDP), Villamizar1994; BDP of the largest RTT, and the lower bound of the queue,
+Andrew2005; BDP over the square root of the number of flows n, and the Gaussian window, Appenzeller2004; BDP for any
+decrease, Spang2021; BDP of twice the link's own delay, Barman2004; very small buffers, Enachescu2006 and
+RainaWischik2005; a hundred packets, AugeRoberts2006. Differs from the source: of Spang2021 only the rule for one flow
+(or synchronized flows) is here. That paper shows that the rule with the square root of n fails for unfair flows. Here
+unequal shares are represented by an effective number of flows, which is ours.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class LinkFacts(NamedTuple):
     """Facts of a link and its flows that the rules use."""
 
     packets_per_s: float
+    """Rate in packets of the mean size [1/s]."""
     bdp_packets: float
     """Rate x mean base RTT [packets]."""
     min_rtt_s: float
@@ -40,11 +42,11 @@ class LinkFacts(NamedTuple):
     laws: tuple[str, ...]
     """Laws of bulk flows in the form of `controls.write`; empty if unknown."""
     other_traffic: bool
-    """Whether other traffic than bulk flows crosses the link."""
+    """Whether traffic other than bulk flows crosses the link."""
     access_ratio: float
     """Largest access rate of a bulk flow over the link's rate; infinite without a limit [1]."""
     comes_one_by_one: bool = False
-    """Whether all bulk flows pace, without bursts after a pause, which QUIC allows."""
+    """Whether all bulk flows are paced without bursts (QUIC's pacing permits bursts after a pause)."""
 
 
 def facts(link: NetworkLink, groups: Sequence[FlowGroup] = ()) -> LinkFacts:
@@ -102,7 +104,10 @@ def of_link(network: Network, link: int) -> LinkFacts:
 
 
 Assumption = Callable[[LinkFacts], str]
-"""Function that describes a violated assumption in one line; empty if it holds, or the facts do not decide it."""
+"""Function that describes a violated assumption in one line.
+
+The text is empty if the assumption holds, or if the facts do not suffice to check it.
+"""
 
 
 def _reno(f: LinkFacts) -> str:
@@ -128,7 +133,7 @@ def _long_lived(f: LinkFacts) -> str:
 
 
 def _equal_rtts(f: LinkFacts) -> str:
-    # A tenth: less than the queueing delay added by a buffer of any of these rules.
+    # Differences up to 10 % are less than the queueing delay that the buffer of any of these rules adds.
     if f.max_rtt_s <= 1.1 * f.min_rtt_s:
         return ""
     return f"assumes one RTT for all; here {1e3 * f.min_rtt_s:.4g} to {1e3 * f.max_rtt_s:.4g} ms"
@@ -139,7 +144,7 @@ def _many(f: LinkFacts) -> str:
     return f"assumes hundreds of unsynchronized flows; here {f.flows}" if f.flows < 100 else ""
 
 
-def _out_of_step(f: LinkFacts) -> str:
+def _unsynchronized(f: LinkFacts) -> str:
     if f.flows < 2 or f.max_rtt_s > 1.1 * f.min_rtt_s:
         return ""
     return "assumes unsynchronized flows; with equal RTTs flows may synchronize"
@@ -153,7 +158,7 @@ def _no_timeouts(f: LinkFacts) -> str:
 
 
 def _slow_access(f: LinkFacts) -> str:
-    # A tenth of the link, roughly the spacing at which Enachescu2006 finds pacing unnecessary.
+    # Enachescu2006 finds pacing unnecessary if access links have about a tenth of the link's rate or less.
     if f.access_ratio <= 0.1 or f.comes_one_by_one:
         return ""
     return "assumes paced senders or access links far slower than the link; here a flow can send bursts at its rate"
@@ -164,37 +169,37 @@ class BufferRule(NamedTuple):
 
     title: str
     source: str
-    """A key of `citations`."""
+    """Key of `citations`."""
     packets: Callable[[LinkFacts], float]
     assumptions: tuple[Assumption, ...]
 
 
 def _decrease(f: LinkFacts) -> float:
-    """Return the largest decrease of the laws; a half if one does not respond to loss alone, or none is known."""
+    """Return the largest decrease of the laws; 0.5 for a law that does not respond only to loss, or without laws."""
     known = (least_cut(law, *_share(f)) if controls.kind(law) in SOURCES else 0.5 for law in f.laws)
     return max(known, default=0.5)
 
 
 def _share(f: LinkFacts) -> tuple[float, float]:
-    """Return the segments that fill a flow's share of the link, and its RTT [s]."""
+    """Return the BDP of a flow's share of the link [segments], and the mean base RTT [s]."""
     return f.bdp_packets / max(f.flows, 1), f.bdp_packets / f.packets_per_s
 
 
-_IN_STEP = (_reno, _drop_tail, _long_lived)
+_COMMON = (_reno, _drop_tail, _long_lived)
 
 RULES: dict[str, BufferRule] = {
-    "bdp": BufferRule("rate x mean base RTT", "Villamizar1994", lambda f: f.bdp_packets, (*_IN_STEP, _equal_rtts)),
+    "bdp": BufferRule("rate x mean base RTT", "Villamizar1994", lambda f: f.bdp_packets, (*_COMMON, _equal_rtts)),
     "bdp_over_sqrt_n": BufferRule(
         "rate x mean base RTT / sqrt(number of flows)",
         "Appenzeller2004",
         lambda f: f.bdp_packets / math.sqrt(f.flows),
-        (*_IN_STEP, _many, _out_of_step, _no_timeouts),
+        (*_COMMON, _many, _unsynchronized, _no_timeouts),
     ),
     "max_bdp": BufferRule(
-        "rate x largest base RTT", "Andrew2005", lambda f: f.packets_per_s * f.max_rtt_s, (*_IN_STEP, _no_timeouts)
+        "rate x largest base RTT", "Andrew2005", lambda f: f.packets_per_s * f.max_rtt_s, (*_COMMON, _no_timeouts)
     ),
     "min_bdp": BufferRule(
-        "rate x smallest base RTT", "Villamizar1994", lambda f: f.packets_per_s * f.min_rtt_s, (*_IN_STEP, _equal_rtts)
+        "rate x smallest base RTT", "Villamizar1994", lambda f: f.packets_per_s * f.min_rtt_s, (*_COMMON, _equal_rtts)
     ),
     "link_bdp": BufferRule(
         "rate x twice the link's own delay", "Barman2004", lambda f: f.packets_per_s * 2 * f.delay_s, (_drop_tail,)
@@ -223,7 +228,7 @@ def buffers(known: LinkFacts) -> dict[str, float]:
     Returns
     -------
     dict of str to float [packets]
-        Buffers with the keys of `RULES`; a rule that gives less than a packet is omitted.
+        Buffers with the keys of `RULES`; a rule whose buffer is not above 0 is omitted.
 
     References
     ----------
@@ -251,12 +256,12 @@ def broken(name: str, known: LinkFacts) -> list[str]:
     Returns
     -------
     list of str
-        One line each; empty if all hold, as far as the facts decide it.
+        One line for each; empty if none is known to be violated.
 
     Raises
     ------
     InputError
-        If there is no such rule.
+        If the rule does not exist.
 
     References
     ----------
@@ -274,7 +279,7 @@ def broken(name: str, known: LinkFacts) -> list[str]:
 
 
 def smallest_queue(rate: float, rtts_s: ArrayLike, buffer: ArrayLike) -> NDArray[np.float64]:
-    """Lower bound of the queue after the first overflow: (B - mu max tau)^+ / 2, whatever the number of flows.
+    """Lower bound of the queue after the first overflow: (B - mu max tau)^+ / 2, for any number of flows.
 
     Parameters
     ----------
@@ -291,12 +296,12 @@ def smallest_queue(rate: float, rtts_s: ArrayLike, buffer: ArrayLike) -> NDArray
     Raises
     ------
     InputError
-        If there is no RTT.
+        If `rtts_s` is empty.
 
     References
     ----------
-    Andrew2005, equations (1) and (2): Reno, drop-tail, at most one loss per flow and overflow, no timeouts. It is
-    reached if all traffic is that of the flow with the longest RTT.
+    Andrew2005, equations (1) and (2): Reno, drop-tail, at most one loss per flow and overflow, no timeouts. The queue
+    reaches this bound if all traffic belongs to the flow with the longest RTT.
 
     Examples
     --------
@@ -310,7 +315,7 @@ def smallest_queue(rate: float, rtts_s: ArrayLike, buffer: ArrayLike) -> NDArray
 
 
 def one_flow_buffer(bdp: ArrayLike, decrease: ArrayLike) -> NDArray[np.float64]:
-    """Smallest buffer that one flow, or synchronized flows, never empty: BDP b / (1 - b).
+    """Smallest buffer that does not run empty with one flow, or with synchronized flows: BDP b / (1 - b).
 
     Parameters
     ----------
@@ -350,9 +355,9 @@ def small_buffer(window: ArrayLike, load: ArrayLike = 0.8, effective: ArrayLike 
     window : array_like [segments]
         Largest window of a flow, at least 1.
     load : array_like [1]
-        Load rho: the link's rate over the flows' demand is 1/rho.
+        Load rho: the flows' demand over the link's rate.
     effective : array_like [1]
-        Theta: throughput over that without loss; all three are broadcast.
+        Theta: throughput over the throughput without loss; all three are broadcast.
 
     Returns
     -------
@@ -379,7 +384,7 @@ def small_buffer(window: ArrayLike, load: ArrayLike = 0.8, effective: ArrayLike 
 
 
 def window_deviation(bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrease: float = 0.5) -> NDArray[np.float64]:
-    """Standard deviation of the sum of n independent windows, each uniform between its ends.
+    """Standard deviation of the sum of n independent windows, each uniform between its minimum and maximum.
 
     Parameters
     ----------
@@ -401,7 +406,7 @@ def window_deviation(bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrea
 
     References
     ----------
-    Appenzeller2004, Section 3; the general decrease is ours.
+    Appenzeller2004, Section 3, for b = 1/2; the formula for other decreases is ours.
 
     Examples
     --------
@@ -417,8 +422,8 @@ def window_deviation(bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrea
 def effective_flows(shares: ArrayLike) -> NDArray[np.float64]:
     """Number of equal flows whose sum has the same relative deviation as flows with unequal shares: 1 / sum(share^2).
 
-    The windows of independent flows have the same relative deviation. The queue follows the sum of the flows' excess,
-    in proportion to their rates, so variances add with the squares of the shares.
+    The windows of all flows have the same relative deviation and are independent. Each flow changes the queue in
+    proportion to its rate, so the variances add with the squares of the shares.
 
     Parameters
     ----------
@@ -428,7 +433,7 @@ def effective_flows(shares: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of float, shape (...)
-        From 1, if one flow has the whole rate, to n.
+        Between 1 (one flow has the whole rate) and n (all shares are equal).
 
     Raises
     ------
@@ -450,7 +455,7 @@ def effective_flows(shares: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(rates.sum(-1) ** 2 / (rates**2).sum(-1))
 
 
-# As in scipy.special, whose import takes half a second, too long for an immediate answer.
+# These replace scipy.special.erf and erfc: its import takes half a second, too long for short commands.
 _erf, _erfc = (np.vectorize(function, otypes=[float]) for function in (math.erf, math.erfc))
 
 
@@ -491,7 +496,7 @@ def utilization_bound(
 
 
 def utilization(bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrease: float = 0.5) -> NDArray[np.float64]:
-    """Utilization with many independent flows: the mean of the Gaussian sum of windows, limited to the product.
+    """Utilization with many independent flows: mean of the Gaussian sum of windows, limited to the BDP, over the BDP.
 
     Parameters
     ----------
@@ -504,7 +509,7 @@ def utilization(bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrease: f
     Returns
     -------
     ndarray of float [1], broadcast shape
-        1 - E(BDP - W)^+ / BDP, with W around BDP + B / 2: closer than `utilization_bound`, but not a bound.
+        1 - E(BDP - W)^+ / BDP, where W has the mean BDP + B / 2: more accurate than `utilization_bound`, but no bound.
 
     Raises
     ------
@@ -513,7 +518,7 @@ def utilization(bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrease: f
 
     References
     ----------
-    The model of Appenzeller2004; it assumes that the mean is in the middle of the buffer.
+    The model of Appenzeller2004; it assumes that on average the buffer is half full.
 
     Examples
     --------

@@ -1,11 +1,12 @@
 """Windows as a fluid on a drop-tail link: they grow by a(w) per round trip; when the buffer is full, some are cut.
 
-Utilisation, period, loss and mean queue for any a(w) and b(w): `synchronised` flows of one RTT in one integral,
-`partial` cuts of any number of flows with their own RTTs by integrating the windows until they repeat. Laws that
-remember their last loss are integrated by the engine (`LawResponses.drop_tail_sawtooth`). *Source*: LakshmanMadhow1997
-for one Reno flow; Andrew2005, whose fluid reference this is; PhillipsHu2006 for the recovery time. *Differs from*
-packets: no bursts, no timeouts, no slow start, immediate cuts (for a law that remembers, a round trip later, and growth
-another round trip later); real flows are neither all cut together nor in turns.
+The models give utilisation, period, loss and mean queue for any a(w) and b(w). `synchronised` evaluates an integral for
+flows of one RTT that are all cut at each overflow. `partial` integrates the windows of flows with their own RTTs, some
+of which are cut at each overflow, until the windows repeat. The engine integrates laws that remember their last loss
+(`LawResponses.drop_tail_sawtooth`). *Source*: LakshmanMadhow1997 for one Reno flow; Andrew2005 for the fluid model;
+PhillipsHu2006 for the recovery time. *Differs from* packets: no bursts, no timeouts, no slow start; cuts are immediate
+(for a law that remembers, cuts follow a round trip later, and growth another round trip later); real flows are neither
+all cut together nor in turns.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from elephan.errors import InputError
 from elephan.theory.law_responses import LawResponses
 from elephan.theory.response import Floats, Response
 
-# Midpoints of an integral over the window: error 1e-5 if a(w) jumps by a tenth, 1e-7 if it is smooth.
+# Number of midpoints of an integral over the window: the error is 1e-5 if a(w) jumps by a tenth, 1e-7 if it is smooth.
 _CELLS = 4000
-# Steps of the midpoint rule in which the fastest flow recovers from a cut.
+# Number of steps of the midpoint rule in which the fastest flow recovers from a cut.
 _STEPS = 40
 # Growth that counts as zero [segments/s].
 _RESTING = 1e-9
@@ -43,8 +44,8 @@ class Sawtooth:
     events : ndarray [1]
         Cuts per segment.
     dropped : ndarray [1]
-        Lost segments per segment sent, if a flow that is cut loses its growth of one round trip, at least one segment;
-        1 if windows are too small for a sawtooth.
+        Lost segments per segment sent. A flow that is cut is assumed to lose the segments by which its window grows in
+        a round trip, at least one. 1 if windows are too small for a sawtooth.
 
     Examples
     --------
@@ -62,7 +63,7 @@ class Sawtooth:
 
 
 def recovery_time(law: Response, window: ArrayLike, rtt: ArrayLike) -> Floats:
-    """Time from a cut to the recovery of the former window, without a queue: RTT times the integral of dw / a(w).
+    """Time from a cut until the window is as large as before, without a queue: RTT times the integral of dw / a(w).
 
     Parameters
     ----------
@@ -96,7 +97,7 @@ def recovery_time(law: Response, window: ArrayLike, rtt: ArrayLike) -> Floats:
 
 
 def synchronised(law: Response, rate: ArrayLike, buffer: ArrayLike, rtt: ArrayLike, flows: ArrayLike = 1) -> Sawtooth:
-    """Compute the sawtooth of equal flows that are all cut at every overflow, or of one flow.
+    """Compute the sawtooth of one flow, or of equal flows that are all cut at every overflow.
 
     Parameters
     ----------
@@ -108,6 +109,7 @@ def synchronised(law: Response, rate: ArrayLike, buffer: ArrayLike, rtt: ArrayLi
     rtt : array_like [s]
         RTT without queueing.
     flows : array_like
+        Number of flows.
 
     Returns
     -------
@@ -138,7 +140,7 @@ def synchronised(law: Response, rate: ArrayLike, buffer: ArrayLike, rtt: ArrayLi
     full = tau + room / c
     w, cell = _climb(law, top, full, tau)
     total = w * n[..., None]
-    # Rounds per cell; time and segments follow from them.
+    # Number of round trips per cell; times and segments follow from it.
     over = np.maximum(tau[..., None], total / c[..., None])
     rounds = cell / law.increase(w, over, tau[..., None])
     period = (over * rounds).sum(-1)
@@ -151,26 +153,26 @@ def synchronised(law: Response, rate: ArrayLike, buffer: ArrayLike, rtt: ArrayLi
 
 
 def partial(law: Response, rate: float, buffer: ArrayLike, rtts: ArrayLike, cut: int, turns: int = 8) -> Sawtooth:
-    """Compute the sawtooth of flows of which the largest few are cut at every overflow: one (staggered) to all.
+    """Compute the sawtooth of flows if those with the largest windows are cut at every overflow: one or more, or all.
 
     Parameters
     ----------
     law : Response
     rate : float [segments/s]
     buffer : array_like [segments]
-        Buffers; all of them are integrated at once.
+        Buffers; all cases are integrated at once.
     rtts : array_like [s], shape (n,)
         RTTs without queueing.
     cut : int
-        Flows cut at an overflow, 1 to n: those with the largest windows.
+        Number of flows that are cut at an overflow, 1 (staggered) to n.
     turns : int
-        Measured cuts per flow; twice as many come before the measurement.
+        Cuts per flow in the measurement; twice as many precede it.
 
     Returns
     -------
     Sawtooth
-        Rates of shape (..., n), all other fields of the buffer's shape. Relative error 1e-3, if the windows repeat by
-        then; windows of flows with different RTTs may drift for hundreds of turns.
+        Rates have the shape (..., n), all other fields the shape of `buffer`. The relative error is 1e-3 if the windows
+        are periodic when the measurement begins; with different RTTs they may drift for hundreds of turns.
 
     Raises
     ------
@@ -206,7 +208,7 @@ def partial(law: Response, rate: float, buffer: ArrayLike, rtts: ArrayLike, cut:
 
 
 def _repeating(law: LawResponses, rate: Floats, buffer: Floats, rtt: Floats, flows: Floats) -> Sawtooth:
-    """Integrate one of the equal flows."""
+    """Integrate one of several equal flows, and scale the result to all."""
     cases = [x.ravel().tolist() for x in (rate / flows, buffer / flows, rtt)]
     rows = np.concatenate([law.alone(own, [room], tau) for own, room, tau in zip(*cases, strict=True)])
     one = _remembering(rows, rate)
@@ -214,13 +216,13 @@ def _repeating(law: LawResponses, rate: Floats, buffer: Floats, rtt: Floats, flo
 
 
 def _remembering(rows: Floats, shape: Floats) -> Sawtooth:
-    """Arrange the columns of `LawResponses.drop_tail_sawtooth`."""
+    """Convert the columns of `LawResponses.drop_tail_sawtooth` to a `Sawtooth`."""
     used, period, queue, events, dropped = (rows[:, i].reshape(shape.shape) for i in range(5))
     return Sawtooth(used, period, queue, rows[:, 7:].reshape(*shape.shape, -1), events, dropped)
 
 
 def _measured(fluid: _Fluid, before: int, overflows: int) -> Sawtooth:
-    """Average over some overflows, after some others; one row per link."""
+    """Average over some overflows, after others that are not measured; one row per link."""
     for _ in range(before):
         fluid.overflow()
     fluid.forget()
@@ -247,7 +249,8 @@ class _Fluid:
     def __init__(self, law: Response, rate: Floats, buffer: Floats, rtts: Floats, cut: int) -> None:
         self.law, self.rate, self.buffer, self.rtts, self.cut = law, rate, buffer, rtts, cut
         flows = rtts.shape[-1]
-        # Initially equal rates at overflow, with the flows' turns evenly spread, unless all are cut together.
+        # Initially, flows have equal rates at an overflow. Unless all are cut together, their phases within the period
+        # are evenly spread.
         self.full = rtts + buffer / rate
         self.window = rate / flows * self.full
         if cut < flows:
@@ -271,7 +274,7 @@ class _Fluid:
         self.window = np.where(hit, self.window * (1 - self._share(self.window, self.full)), self.window)
 
     def _left(self) -> Floats:
-        """Return the rate that the windows lack for an overflow; 0 at an overflow."""
+        """Return the rate that is missing for an overflow; 0 at an overflow."""
         left = self.rate - (self.window / self.full).sum(-1, keepdims=True)
         return np.where(left > 1e-7 * self.rate, left, 0.0)
 
@@ -300,7 +303,7 @@ class _Fluid:
         return np.asarray(left / (np.maximum(slope, _RESTING) / self.full).sum(-1, keepdims=True))
 
     def _longest(self, over: Floats, slope: Floats) -> Floats:
-        """Return the step within which no flow's growth changes much."""
+        """Return a step within which no flow's growth changes much."""
         return np.asarray((self._share(self.window, over) * self.window / slope / _STEPS).min(-1, keepdims=True))
 
     def _growth(self, window: Floats, over: Floats) -> Floats:
@@ -313,10 +316,10 @@ class _Fluid:
 
 
 def _queueing(window: Floats, rtts: Floats, rate: Floats, delay: Floats) -> Floats:
-    """Find each link's delay at which the windows just fill it, 0 if they do not; from an initial guess.
+    """Find the queueing delay of each link at which the windows just use its rate; 0 if they do not.
 
-    Newton's method: the windows' excess rate is convex in the delay, so that it converges from below after the first
-    step.
+    Newton's method starts from the given delay. The windows' excess rate is convex in the delay, so the method
+    converges from below after the first step.
     """
     if window.shape[-1] == 1:
         return np.maximum(window / rate - rtts, 0)
@@ -331,7 +334,7 @@ def _queueing(window: Floats, rtts: Floats, rate: Floats, delay: Floats) -> Floa
 
 
 def _climb(law: Response, top: Floats, over: Floats, base: Floats) -> tuple[Floats, Floats]:
-    """Return the midpoints between a cut and the top, on a new last axis, and the length of a cell."""
+    """Return the midpoints of windows between a cut and the top, on a new last axis, and the length of a cell."""
     b = law.decrease(top, over, base)[..., None]
     ticks = (np.arange(_CELLS) + 0.5) / _CELLS
     return top[..., None] * (1 - b + b * ticks), top[..., None] * b / _CELLS

@@ -1,6 +1,6 @@
-"""Textbook curves by the name of their law, with the parameters of the publications.
+"""Published response functions by the name of their law, with the parameters of the publications.
 
-Source: for each curve, see `laws`; for tables, RFC3649, Section 5.
+Source: for each law, see `laws`; for tables, RFC3649, Section 5.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ def tabulated(increase: Table = ((1.0, 1.0),), decrease: Table = ((1.0, 0.5),)) 
     Parameters
     ----------
     increase : sequence of pairs
-        Windows [segments] and growth [segments per RTT]; between two, a power of the window.
+        Windows [segments] and growth [segments per RTT]; between two pairs, the growth is a power of the window.
     decrease : sequence of pairs
-        Windows [segments] and the reduction on loss [1]; between two, linear in the logarithm of the window.
+        Windows [segments] and the reduction on loss [1]; between two pairs, it is linear in the log of the window.
 
     Returns
     -------
     Response
-        If p(w) rises somewhere, several windows have one loss rate; this finds one of them.
+        If p(w) rises somewhere, several windows have the same loss rate; ``window`` returns one of them.
 
     References
     ----------
-    RFC3649, Section 5: p = a (2 - b) / (2 b w^2), the balance behind HighSpeed's own a(w).
+    RFC3649, Section 5: p = a (2 - b) / (2 b w^2), the balance from which HighSpeed's a(w) follows.
 
     Examples
     --------
@@ -93,11 +93,11 @@ RESPONSES: dict[str, Callable[..., Response]] = {
     "scalable": scalable,
     "tabulated": tabulated,
 }
-"""Published curves by law; their arguments are parameters of the law."""
+"""Functions that return the published response of a law; their arguments are parameters of the law."""
 
 
 def published(law: str) -> Response:
-    """Textbook curve of a law with its parameters, as far as the publication has them.
+    """Published response of a law with the given parameters.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def published(law: str) -> Response:
     Raises
     ------
     InputError
-        If no curve is published for the law, or not with this parameter.
+        If no response is published for the law, or if the published one does not have one of the parameters.
 
     Examples
     --------

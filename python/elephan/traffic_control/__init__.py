@@ -1,4 +1,4 @@
-"""Queues of Linux as a scenario: lines of ``tc qdisc show``, ``tc class show`` and ``tc … add``."""
+"""Conversion of Linux's queueing disciplines (``tc qdisc show``, ``tc class show``, ``tc … add``) to a scenario."""
 
 from elephan.traffic_control.emulated import EmulatedPath, read
 from elephan.traffic_control.lines import is_tc

@@ -1,8 +1,8 @@
-"""Distributions of netem's jitter, as delays that are equally likely.
+"""Distributions of netem's jitter, as lists of delays with equal probability.
 
-*Source*: tc-netem(8) for the names; the tables that iproute2 installs are those of these quantile functions, to a
-percent of the jitter up to the 99 % quantile (facts, not text). All are of mean 0 and in units of the jitter, and end
-at four of it.
+*Source*: tc-netem(8) for the names. The tables that iproute2 installs agree with these quantile functions within 1 % of
+the jitter up to the 99 % quantile (the tables themselves are not copied). All distributions have mean 0, are in units
+of the jitter, and end at 4 of these units.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 DELAYS = 200
-"""Equally likely delays for a distribution: its function is met to half of their share, 0.25 %."""
+"""Number of delays with equal probability that represent a distribution; the distribution function then has an error
+of at most half of the probability of one delay, 0.25 %."""
 
 FINE = 20
-"""Quantiles of each of them, whose mean it is."""
+"""Number of quantiles that are averaged for each delay."""
 
 
 def _normal(share: float) -> float:
@@ -25,7 +26,7 @@ def _normal(share: float) -> float:
 
 
 def _pareto(share: float) -> float:
-    # Of shape 3, less its mean of 3/2.
+    # Pareto distribution of shape 3, minus its mean of 3/2.
     return float(min(4 / 3 * ((1 - share) ** (-1 / 3) - 1.5), 4.0))
 
 
@@ -41,7 +42,7 @@ QUANTILES: dict[str, Callable[[float], float]] = {
 
 
 def delays(name: str, delay_s: float, jitter_s: float) -> list[float]:
-    """Return the equally likely delays [s] of a distribution, none below zero.
+    """Return the delays with equal probability of a distribution [s], limited to 0 or more.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Queues of Linux as a scenario: ``tc qdisc show``, ``tc class show`` and the lines of ``tc … add``.
+"""Reading of ``tc qdisc show``, ``tc class show`` and of ``tc … add``: the effect of a device's queues on a flow.
 
 *Source*: tc(8), tc-netem(8), tc-tbf(8), tc-htb(8), tc-fq_codel(8), tc-codel(8), tc-pie(8), tc-red(8), tc-sfq(8),
 tc-fq(8); `tc_util.c` of iproute2 for units: rates in powers of 1000 (`kbps` is bytes), sizes in powers of 1024.
@@ -20,12 +20,12 @@ PACKET_B = 1514
 """Size of a full packet as queues of an Ethernet device count it [bytes]."""
 
 QUEUES = ("pfifo", "bfifo", "pfifo_fast", "fq", "fq_codel", "codel", "pie", "red", "sfq")
-"""Kinds that queue, and that a scenario can have."""
+"""Kinds that queue packets, and have a counterpart in scenarios."""
 
 SHAPERS = ("netem", "tbf", "htb")
 
 PASSIVE = ("noqueue", "mq", "mqprio", "clsact", "ingress", "noop")
-"""Kinds that hold no packets of their own."""
+"""Kinds that do not hold packets themselves."""
 
 UNKNOWN = {
     "cake": "set up tbf with fq_codel instead, which is near it without isolation of hosts",
@@ -39,10 +39,10 @@ UNKNOWN = {
     "etf": "tbf is read",
     "taprio": "tbf is read",
 }
-"""Kinds that are not read, and what is near."""
+"""Kinds that are not supported, and alternatives for the message."""
 
 UNIFORM = "jitter is uniform here"
-"""Note where a distribution is left out."""
+"""Note for a distribution that is ignored."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,15 @@ class Discipline:
     Parameters
     ----------
     kind : str
-        As tc names it; "htb class" for a class.
+        Name in tc; "htb class" for a class.
     device, handle, parent : str
-        Empty if the line has none; the parent of the root is "root".
+        Empty if the line does not contain them; the parent of a root qdisc is "root".
     words : tuple of str
-        The options, as they stand.
+        The options, unchanged.
     line : int
-        Line of the text.
+        Number of the line in the text.
     typed : bool
-        Whether it is a command, whose words tc checks; not what tc shows.
+        Whether the line is a command (whose words are checked as by tc), and not output of tc.
     """
 
     kind: str
@@ -72,7 +72,7 @@ class Discipline:
     typed: bool = False
 
     def value(self, *names: str) -> str | None:
-        """Return the word after the first of some names; None if none is there."""
+        """Return the word after the first of the given names that occurs; None if none occurs."""
         for name in names:
             if name in self.words[:-1]:
                 return self.words[self.words.index(name) + 1]
@@ -86,13 +86,13 @@ class EmulatedPath:
     Parameters
     ----------
     rate_bps : float [bit/s], optional
-        None if no line limits it.
+        Rate of the device; None if no line limits it.
     burst_b : float [bytes]
-        Bucket of a tbf or htb; 0 for a link without one.
+        Bucket of a tbf or htb; 0 without one.
     delay_s, jitter_s : float [s]
-        One way; the jitter is the half width.
+        One-way delay, and the half-width of its distribution (netem's jitter).
     loss : str
-        TOML of random losses; empty for none.
+        TOML of random losses; empty without losses.
     queue : str
         TOML of the discipline.
     buffer : str
@@ -100,17 +100,17 @@ class EmulatedPath:
     paces : bool
         Whether fq paces the sockets of its host.
     notes : list of str
-        What a scenario does otherwise, a sentence each.
+        Sentences about differences between the scenario and the device.
     delay_limit : int
-        Packets that netem holds, those in its delay included; 0 without netem.
+        Maximum number of packets that netem holds, including those that it delays; 0 without netem.
     policer : tuple of (float, float), optional
         Rate [bit/s] and burst [bytes].
     overtakes : bool
         Whether jitter reorders packets.
     distribution : str
-        Of the jitter, by tc's name; empty for a uniform one.
+        Distribution of the jitter, by tc's name; empty for a uniform one.
     early : tuple of (float, int, float), optional
-        Of netem's reorder: probability, gap [packets], and the delay [s] that the others have.
+        netem's reorder: probability and gap [packets] of early packets, and the delay of the other packets [s].
     """
 
     rate_bps: float | None = None
@@ -130,12 +130,12 @@ class EmulatedPath:
 
 
 def disciplines(text: str) -> list[Discipline]:
-    """Return the disciplines and classes of a text; other lines are passed over.
+    """Return the disciplines and classes of a text; other lines are ignored.
 
     Raises
     ------
     ValueError
-        With the line.
+        If a line is invalid; the message names the line.
     """
     lines = [(line, command(line.text)) for line in lines_of(text)]
     several = len({typed.host for _, typed in lines if typed is not None}) > 1
@@ -145,7 +145,7 @@ def disciplines(text: str) -> list[Discipline]:
         if typed is not None:
             if len(typed.words) > 2 and typed.words[1] in ("add", "replace", "change"):
                 one = _added(typed.words, at)
-                # Each host has an eth0.
+                # Devices of different hosts have equal names, such as eth0.
                 named = several and bool(typed.host and one.device)
                 found.append(replace(one, device=f"{typed.host}:{one.device}") if named else one)
         elif len(words) > 2 and SHOWN.match(line):
@@ -156,7 +156,7 @@ def disciplines(text: str) -> list[Discipline]:
 
 
 def _shown(words: list[str], at: int) -> Discipline:
-    """Return a line of ``tc qdisc show`` or ``tc class show``."""
+    """Parse a line of ``tc qdisc show`` or ``tc class show``."""
     kind = words[1] if words[0] == "qdisc" else f"{words[1]} class"
     rest = words[3:]
     device = _after(rest, "dev") or ""
@@ -167,7 +167,7 @@ def _shown(words: list[str], at: int) -> Discipline:
 
 
 def _added(words: list[str], at: int) -> Discipline:
-    """Return a line of ``tc qdisc add``, ``tc class add`` or ``tc filter add … police``."""
+    """Parse a line of ``tc qdisc add``, ``tc class add`` or ``tc filter add … police``."""
     device = _after(words, "dev") or ""
     parent = "root" if "root" in words else (_after(words, "parent") or "")
     if words[0] == "filter":
@@ -191,20 +191,20 @@ def _after(words: Sequence[str], name: str) -> str | None:
 
 
 def path(found: Sequence[Discipline], device: str | None = None, *, rate_known: bool = False) -> EmulatedPath:
-    """Return what the disciplines of a device do to a flow.
+    """Return the effect of a device's disciplines on a flow.
 
     Parameters
     ----------
     found : sequence of Discipline
     device : str, optional
-        Needed if several devices have queues that limit or delay.
+        Needed if several devices have queues that limit or delay packets.
     rate_known : bool, default=False
-        Whether the rate of the link is known otherwise, so that an htb may lack its classes.
+        Whether the rate of the link is given by an option, so that the classes of an htb may be missing.
 
     Raises
     ------
     ValueError
-        If a kind cannot be simulated, a value is none, the device is not clear, or an htb has no class.
+        If a kind cannot be simulated, a value is invalid, several devices are possible, or an htb has no class.
     """
     devices = list(dict.fromkeys(one.device for one in found if one.device))
     active = [
@@ -233,7 +233,7 @@ def path(found: Sequence[Discipline], device: str | None = None, *, rate_known: 
         if one.kind in UNKNOWN:
             raise ValueError(f"line {one.line}: {one.kind} cannot be simulated; {UNKNOWN[one.kind]}")
         if reader is None:
-            # tc shows classes of queues, too, such as the flows of fq_codel; only those of htb limit.
+            # tc also shows classes of other queues, such as the flows of fq_codel; only classes of htb limit the rate.
             if one.kind.split()[0] in (*PASSIVE, "filter") or one.kind.removesuffix(" class") in _READERS:
                 continue
             known = ", ".join((*SHAPERS, *QUEUES))
@@ -251,12 +251,12 @@ def path(found: Sequence[Discipline], device: str | None = None, *, rate_known: 
 
 
 def _check_classes(found: Sequence[Discipline]) -> None:
-    """Refuse an htb without a class, which has the rates: ``tc qdisc show`` prints none."""
+    """Refuse an htb without a class: classes have the rates, and ``tc qdisc show`` does not print them."""
     classes = [one for one in found if one.kind == "htb class"]
     majors = {name.partition(":")[0] for one in classes for name in (one.handle, one.parent)}
     for one in found:
         major = one.handle.partition(":")[0]
-        # Without a handle, the classes of a script name it by the one that the kernel chooses.
+        # If the htb has no handle, the kernel chooses one, and the classes refer to that; any class then suffices.
         if one.kind == "htb" and major not in majors and (major or not classes):
             name = f"htb {major}:" if major else "htb"
             show = f"tc class {'add' if one.typed else 'show'} dev {one.device or 'DEV'}"
@@ -267,7 +267,7 @@ def _check_classes(found: Sequence[Discipline]) -> None:
 
 
 def _order(found: Sequence[Discipline]) -> list[Discipline]:
-    """Return what a packet passes, the root first: of the classes of htb the default one, or the first leaf."""
+    """Return the disciplines that a packet passes, the root first; of htb's classes the default or the first leaf."""
     classes = [one for one in found if one.kind == "htb class"]
     root = next((one for one in found if one.kind == "htb"), None)
     wanted = root.value("default") if root is not None else None
@@ -291,7 +291,7 @@ def _order(found: Sequence[Discipline]) -> list[Discipline]:
 
 
 def _limit_rate(made: EmulatedPath, bps: float) -> bool:
-    """Take a rate if it is the lowest so far."""
+    """Set the rate of the path if it is the lowest so far; return whether it is."""
     if made.rate_bps is not None and made.rate_bps <= bps:
         return False
     made.rate_bps = bps
@@ -317,7 +317,11 @@ def _netem(one: Discipline, made: EmulatedPath) -> None:
 
 
 def _jitter(words: Sequence[str], made: EmulatedPath, *, in_order: bool) -> None:
-    """Take the jitter after a delay: `tfifo_enqueue` sorts by times to send, which rise only with a rate."""
+    """Read the jitter after a delay.
+
+    `tfifo_enqueue` of netem sorts packets by their times to send. Only if netem also has a rate, these times increase
+    from packet to packet; otherwise jitter reorders packets.
+    """
     if not words or not TIME.fullmatch(words[0]):
         return
     made.jitter_s = time(words[0])
@@ -401,7 +405,7 @@ def _tbf(one: Discipline, made: EmulatedPath) -> None:
 
 
 def _replaced(one: Discipline, below: Sequence[Discipline]) -> list[str]:
-    """Say so if a qdisc below a tbf replaces the queue that the limit or latency of the tbf belongs to."""
+    """Return a note if a qdisc below a tbf replaces its queue, so that the tbf's limit or latency has no effect."""
     child = next((each for each in below if each.kind in ("netem", *QUEUES)), None)
     if one.kind != "tbf" or child is None:
         return []
@@ -411,7 +415,7 @@ def _replaced(one: Discipline, below: Sequence[Discipline]) -> list[str]:
 
 
 def _htb_class(one: Discipline, made: EmulatedPath) -> None:
-    # A class may borrow up to its ceiling, and nobody else sends.
+    # A class may borrow up to its ceiling; no other class is assumed to send.
     text = one.value("ceil") or one.value("rate")
     if text is None:
         raise ValueError("has no rate")
@@ -421,8 +425,8 @@ def _htb_class(one: Discipline, made: EmulatedPath) -> None:
     made.buffer = '"1000 packets"'
 
 
-def _passes(_: Discipline, __: EmulatedPath) -> None:
-    """Take the root of htb, which has nothing but classes."""
+def _ignored(_: Discipline, __: EmulatedPath) -> None:
+    """Ignore the root of htb, which has only classes."""
 
 
 def _fifo(one: Discipline, made: EmulatedPath) -> None:
@@ -501,7 +505,7 @@ def _police(one: Discipline, made: EmulatedPath) -> None:
 _READERS: dict[str, Callable[[Discipline, EmulatedPath], None]] = {
     "netem": _netem,
     "tbf": _tbf,
-    "htb": _passes,
+    "htb": _ignored,
     "htb class": _htb_class,
     "pfifo": _fifo,
     "bfifo": _fifo,
@@ -522,7 +526,7 @@ def read(text: str, origin: str, device: str | None = None, *, rate_known: bool 
     Raises
     ------
     InputError
-        With the line, and what would be right.
+        If a line is invalid; the message names the line and states what would be right.
     """
     try:
         found = disciplines(text)

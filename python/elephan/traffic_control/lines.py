@@ -1,4 +1,4 @@
-"""Lines of tc in shell scripts, transcripts and labs: prompts, continuations, hosts, and what tc itself prints.
+"""Recognition of lines of tc in scripts, transcripts of shells, files of network labs, and output of tc.
 
 *Source*: tc(8); ip-netns(8); the manual of Kathara for ``NAME.startup`` and for ``NAME[exec]`` in ``lab.conf``.
 """
@@ -15,26 +15,26 @@ _BEFORE = (
     r"\s*(?:\S*[$#>]\s+)?(?:(?P<lab>[\w.-]+)\[exec\]=)?[\"']?(?:sudo\s+(?:-\S+\s+)*)?"
     rf"(?:ip\s+netns\s+exec\s+(?P<netns>\S+)\s+|{_EXEC}|mnexec\s+(?:-\S+\s+|\d+\s+)*)?[\"']?"
 )
-"""Prompt, and the programs that start another."""
+"""Pattern of text before a command: a prompt, and programs that start another program."""
 
 SHOWN = re.compile(r"\s*(?:qdisc|class) [a-z_]+ [\da-f]*:[\da-f]* (?:offloaded )?(?:dev|root|parent) ")
-"""Beginning of a line of ``tc qdisc show`` or ``tc class show``."""
+"""Pattern of the beginning of a line of ``tc qdisc show`` or ``tc class show``."""
 
 LAB = re.compile(r"^[\w.-]+\[(?:\d+|exec)\]=", re.MULTILINE)
-"""A line of Kathara's ``lab.conf``: the network of an interface."""
+"""Pattern of the beginning of a line of Kathara's ``lab.conf``: the network of an interface, or a command."""
 
 _TYPED = re.compile(rf"{_BEFORE}(?:\S*/)?tc\s+(?P<tc>(?:-\S+\s+)*(?:qdisc|class|filter)\s.*)")
 
 
 class Line(NamedTuple):
-    """A line that tc would get."""
+    """A command line of the shell, or a line of output, and its number in the text."""
 
     number: int
     text: str
 
 
 class Command(NamedTuple):
-    """Words after tc, and the host on which it runs; empty for the script's own."""
+    """Words after tc, and the host on which tc runs; the host is empty if the line does not name one."""
 
     words: list[str]
     host: str
@@ -52,7 +52,7 @@ def is_tc(text: str) -> bool:
 
 
 def lines_of(text: str) -> list[Line]:
-    """Return the lines that tc would get, and their numbers: ``&&`` and ``;`` end one, a backslash continues it."""
+    """Split a text into lines as a shell does: ``&&`` and ``;`` end a command, a backslash continues it."""
     found: list[Line] = []
     begun: Line | None = None
     for at, line in enumerate(text.splitlines()[:MOST_LINES], 1):
@@ -64,7 +64,7 @@ def lines_of(text: str) -> list[Line]:
 
 
 def command(line: str) -> Command | None:
-    """Return the command of a line that is one of tc, which prose about one is not; comments are cut.
+    """Return the tc command in a line, without comments; None for other lines, such as prose about tc.
 
     Examples
     --------

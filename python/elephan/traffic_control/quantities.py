@@ -1,4 +1,4 @@
-"""Rates, sizes, times, counts and shares as tc writes them.
+"""Rates, sizes, times, counts and percentages in tc's notation.
 
 *Source*: `tc_util.c` of iproute2: rates are in powers of 1000 (`kbps` is bytes), sizes in powers of 1024.
 """
@@ -13,7 +13,7 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)(kbit|mbit|gbit|kb|mb|gb|k|m|g|b)?(?:/.*)?",
 _COUNT, _SHARE = re.compile(r"(\d{1,12})p?"), re.compile(r"(\d+(?:\.\d+)?)%?")
 TIME = re.compile(r"(\d+(?:\.\d+)?)(s|secs?|ms|msecs?|us|usecs?|ns|nsecs?)?", re.IGNORECASE)
 LEAST_BPS = 1000.0
-"""Least rate of a link [bit/s]."""
+"""Smallest rate of a link [bit/s]."""
 
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _SIZES = {"": 1, "b": 1, "k": 2**10, "kb": 2**10, "m": 2**20, "mb": 2**20, "g": 2**30, "gb": 2**30} | {
@@ -81,7 +81,7 @@ def time(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """Return a number of packets, which tc may end with a "p".
+    """Return a number of packets; tc may write a "p" after it.
 
     Raises
     ------
@@ -108,5 +108,5 @@ def _matched(pattern: re.Pattern[str], text: str, what: str) -> re.Match[str]:
 
 
 def short(text: str) -> str:
-    """Return the beginning of a text, printable."""
+    """Return the beginning of a text with unprintable characters escaped, for a message."""
     return text[:30].encode("unicode_escape").decode()

@@ -1,4 +1,4 @@
-"""Words of tc that each kind of queue or class knows, and how many values follow them.
+"""Option words that tc accepts for each kind of queue or class, and how many values follow them.
 
 *Source*: the usage texts and ``*_parse_opt`` of iproute2 6.1 (`q_netem.c`, `q_tbf.c`, `q_htb.c`, …).
 """
@@ -44,7 +44,7 @@ WORDS: dict[str, dict[str, int]] = {
     | {"pass": 0, "ok": 0, "pipe": 0, "continue": 0, "reclassify": 0, "police": 0}
     | _RATE_TABLE,
 }
-"""Most values after each word; the first of them must be there."""
+"""Maximum number of values after each word; the first value is required."""
 
 _SHOWN = {"refcnt", "root", "dev", "parent", "leaf", "offloaded", "direct_packets_stat", "bands", "priomap", "ewma"} | {
     "Scell_log",
@@ -60,10 +60,10 @@ _SHOWN = {"refcnt", "root", "dev", "parent", "leaf", "offloaded", "direct_packet
     "pareto",
     "cburst",
 }
-"""Words that ``tc … show`` prints besides."""
+"""Further words that ``tc … show`` prints."""
 
 _WITHOUT_NUMBERS = {"loss": {"random", "state", "gemodel"}, "drop": {"random", "state", "gemodel"}}
-"""Words that may stand in place of the first value."""
+"""Words that may replace the first value."""
 
 _NAMES = {"slot": ("distribution",)}
 
@@ -71,12 +71,12 @@ _NUMBER = re.compile(r"[.\d]\S*")
 
 
 def check(kind: str, words: Sequence[str]) -> None:
-    """Refuse words of a line of ``tc … add`` that its kind does not know, as tc does.
+    """Refuse words of a line of ``tc … add`` that tc does not accept for its kind.
 
     Raises
     ------
     ValueError
-        With the word, and the nearest one that is known.
+        If a word is unknown or its value is missing; for an unknown word the message suggests the nearest one.
     """
     if (known := WORDS.get(kind)) is None:
         return
@@ -102,7 +102,7 @@ def check(kind: str, words: Sequence[str]) -> None:
 
 
 def not_known(kind: str, words: Sequence[str]) -> list[str]:
-    """Return a note if a line of ``tc … show`` has words that are left out unread: other versions of tc print more."""
+    """Return a note about unknown words in a line of ``tc … show``, which are ignored; versions of tc differ."""
     if (known := WORDS.get(kind)) is None:
         return []
     names = [word for word in words if re.fullmatch(r"[A-Za-z][\w-]*", word)]
@@ -121,11 +121,11 @@ TIMES = {
     "fq_codel": ("target", "interval"),
     "pie": ("target", "tupdate"),
 }
-"""Words that a time follows, and that a scenario takes."""
+"""Words followed by a time that is used in the scenario."""
 
 
 def without_unit(kind: str, words: Sequence[str]) -> list[str]:
-    """Return a note for each time that has no unit, which tc takes in microseconds.
+    """Return a note for each time without a unit, which tc interprets as microseconds.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def without_unit(kind: str, words: Sequence[str]) -> list[str]:
         if name not in words[:-1]:
             continue
         at = words.index(name) + 1
-        # A jitter follows the delay.
+        # For netem, the jitter follows the delay.
         found += [
             f'"{text}" after "{name}" has no unit, so it is {text} us, as in tc; write {text}ms for milliseconds'
             for text in words[at : at + (2 if kind == "netem" else 1)]

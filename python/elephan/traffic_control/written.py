@@ -1,4 +1,4 @@
-"""Scenario of a path that lines of tc describe."""
+"""Writes the scenario of a path that lines of tc describe."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Around:
     link_bps : float [bit/s]
         Rate of the device.
     rtt_s : float [s]
-        Base round-trip time without what netem adds.
+        Base round-trip time without the delay of netem.
     law : str
     flows : int
     duration_s : float [s]
@@ -49,7 +49,8 @@ def scenario(made: EmulatedPath, around: Around, title: str) -> str:
     fixed, width, mean = _delays(made)
     delay = f'delay  = "{(around.rtt_s / 2 + fixed) * 1e6:.0f} us"'
     jitter = [f'jitter = {{ uniform = ["0 us", "{width * 1e6:.0f} us"] }}'] if width else []
-    # With a rate netem sends each packet at its own time or after the one before it, whichever is later, at that rate.
+    # If netem has a rate, each packet is sent at its own time or after the packet before it, whichever is later. This
+    # is a link with jitter before the link with the rate.
     before = bool(width) and not made.overtakes and made.early is None
     lines = ['name   = "emulated"', *([] if before else [delay])]
     if made.burst_b > 2 * PACKET_B and made.rate_bps is not None and around.link_bps > made.rate_bps:
@@ -92,7 +93,7 @@ def scenario(made: EmulatedPath, around: Around, title: str) -> str:
 
 
 def _delays(made: EmulatedPath) -> tuple[float, float, float]:
-    """Return what each packet is delayed by at least, the width of the jitter, and the mean of the delays [s]."""
+    """Return the minimum delay of a packet, the width of the jitter, and the mean delay [s]."""
     if made.distribution:
         drawn = _drawn(made)
         return min(drawn), 0.0, fmean(drawn)
@@ -102,18 +103,18 @@ def _delays(made: EmulatedPath) -> tuple[float, float, float]:
         return low, width, low + width / 2
     share, gap, delay_s = made.early
     by = delay_s - min(made.jitter_s, delay_s)
-    # At least gap - 1 packets are late before each early one, and then 1/share are tried.
+    # Before each early packet, gap - 1 packets are late; then each further packet is early with probability `share`.
     late = 1 - 1 / (gap - 1 + 1 / share)
     return low - by, width, low - by + late * by + width / 2
 
 
 def _drawn(made: EmulatedPath) -> list[float]:
-    """Return the equally likely delays of a jitter that is not uniform [s]."""
+    """Return the delays with equal probability for a jitter that is not uniform [s]."""
     return delays(made.distribution, made.delay_s, made.jitter_s)
 
 
 def _held(made: EmulatedPath, bps: float) -> tuple[str, tuple[float, float] | None]:
-    """Return buffer and policer: netem's limit counts the packets in its delay, too."""
+    """Return buffer and policer of the scenario; netem's limit includes the packets that it delays."""
     limit, own = made.delay_limit, made.buffer == f'"{made.delay_limit} packets"'
     within = made.delay_s * bps / 8 / PACKET_B
     left = limit - within
@@ -122,16 +123,16 @@ def _held(made: EmulatedPath, bps: float) -> tuple[str, tuple[float, float] | No
     if left >= limit / 2:
         return f'"{left:.0f} packets"', made.policer
     if left >= 0:
-        # Slow start sends W packets at twice the rate: in netem W of them are held, in a queue without delay W/2.
+        # Slow start sends W packets at twice the rate. netem then holds W of them, but a queue before the delay W/2.
         made.notes.append(
             f"netem's limit of {limit:,} packets leaves {left:,.0f} besides the {within:,.0f} in its delay of "
             f"{format_time(made.delay_s)} at {format_rate(bps)}; the queue is modelled as half of the limit, since "
             "the delay takes bursts, too"
         )
         return f'"{max(limit // 2, 1)} packets"', made.policer
-    # `tfifo_enqueue` drops what arrives while `limit` packets wait, and has no rate. A bucket of `limit` packets that
-    # fills in `delay` loses the same of steady arrivals and of bursts at once; of a burst that lasts as long as a part
-    # of the delay it passes more, at most twice the limit.
+    # `tfifo_enqueue` drops packets that arrive while it holds `limit` packets; it has no rate. A token bucket of
+    # `limit` packets that fills in `delay` drops the same share of steady arrivals, and of bursts at one instant. Of a
+    # longer burst, within the delay, it passes more: at most twice the limit.
     policed = limit * PACKET_B * 8 / made.delay_s
     if made.policer is not None and made.policer[0] <= policed:
         return made.buffer, made.policer

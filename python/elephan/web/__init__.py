@@ -1,6 +1,6 @@
-"""`elephan web`: a page on this machine that answers questions about TCP and buffers with simulations.
+"""`elephan web`: a web page, served on this machine, that answers questions about TCP and buffers with simulations.
 
-The server is Starlette on uvicorn; pictures are drawn by the page's own script. Nothing is loaded from another host.
+The server is Starlette on uvicorn; the page's own script draws figures. The page does not load files from other hosts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def listen(host: str, port: int | None) -> socket.socket:
     Parameters
     ----------
     port : int or None
-        None for `PORT`, or any free one.
+        None for `PORT`, or any free port if `PORT` is in use.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def listen(host: str, port: int | None) -> socket.socket:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             made.bind((host, number))
-            # From now on connections wait for the server, so that a browser may be opened before it runs.
+            # The kernel queues connections from now on, so a browser may be opened before the server runs.
             made.listen()
         except OSError as error:
             made.close()
@@ -57,7 +57,7 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 
 def hosts_of(host: str, port: int) -> list[str]:
-    """Return the values of the header Host that mean this server.
+    """Return the values of the header Host that are valid for this server.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def hosts_of(host: str, port: int) -> list[str]:
 
 
 def serve(*, host: str, port: int | None, store: Path | None, browser: bool, say: Callable[[str], None]) -> None:
-    """Serve the page until a signal ends it; `say` is called with the address.
+    """Serve the page until a signal ends the server; `say` is called with the address.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def serve(*, host: str, port: int | None, store: Path | None, browser: bool, say
 
 
 class _EndingServer(uvicorn.Server):
-    """Server that cancels all jobs at the first signal, so that their streams end and it need not wait for them."""
+    """Server that cancels all jobs at the first signal, so that it does not need to wait for their event streams."""
 
     def __init__(self, config: uvicorn.Config, page: Server) -> None:
         super().__init__(config)

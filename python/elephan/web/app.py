@@ -42,20 +42,20 @@ STATIC = {
     "style.css": "text/css; charset=utf-8",
     **dict.fromkeys(("draw.js", "view.js", "form.js", "panel.js", "app.js"), "text/javascript; charset=utf-8"),
 }
-"""Files of the page, and their media types. `colours.css` is made of the report's themes."""
+"""Files of the page, and their media types. `colours.css` is generated from the report's themes."""
 
 TERMS = b"<!-- terms of the catalogue -->"
 
 TAB = re.compile(r"[A-Za-z0-9_-]{8,40}")
 MOST_OPTIONS = 26
-"""Maximum number of runs in one table, which have a letter each."""
+"""Maximum number of runs in one table; each has a letter."""
 
 SLOTS = ("run", "curve", "hero")
 
 PLACE = re.compile(
     r"^(?:[^:\s]*\.toml|scenario): |^[^:]{1,60}: (?=(?:links|flows|pools|record|duration|warmup|seed|title)\b)"
 )
-"""Origin in front of a message of the parser."""
+"""Pattern of the origin at the beginning of a message of the parser, which the page does not show."""
 
 
 def static_files() -> dict[str, bytes]:
@@ -73,7 +73,7 @@ def static_files() -> dict[str, bytes]:
 
 
 def terms() -> str:
-    """Return the terms for what the controls offer, as HTML: titles and sources of the catalogue, and of the rules."""
+    """Return explanations of the choices of controls, and of buffer rules, as HTML; they come from the catalogue."""
     found = [(rule_name(name), f"Rule of thumb for a buffer: {RULES[name].title}") for name in DRAWN_RULES[:1]]
     for control, kind, words in (("queue", "queues", "Queue"), ("law", "laws", "Congestion control")):
         known = {each["name"]: each for each in catalog(kind)}
@@ -83,7 +83,7 @@ def terms() -> str:
 
 
 def page_data() -> dict[str, Any]:
-    """Return what the page knows when it opens: questions with a filled scenario, experiments, presets."""
+    """Return the initial data of the page: version, presets, questions and guided experiments."""
     return {
         "version": _native.version(),
         "presets": presets(),
@@ -93,7 +93,7 @@ def page_data() -> dict[str, Any]:
 
 
 def wrong(error: InputError) -> dict[str, Any]:
-    """Return an error as the form shows it: the place of the file or the control, and the message."""
+    """Return an error for the form: the place in the file or the name of the control, and the message."""
     text = PLACE.sub("", str(error))
     place, colon, rest = text.partition(": ")
     if colon and re.fullmatch(r"[\w.\[\]-]+", place):
@@ -102,7 +102,7 @@ def wrong(error: InputError) -> dict[str, Any]:
 
 
 def sent(ask: Ask) -> dict[str, Any]:
-    """Return what a page shows of a request before it is answered."""
+    """Return the parts of a request that the page shows before the result."""
     return {
         "kind": ask.kind,
         "title": ask.scenario.title,
@@ -112,17 +112,17 @@ def sent(ask: Ask) -> dict[str, Any]:
 
 
 class Server:
-    """The endpoints, with the queue and the results that they use."""
+    """The endpoints of the server, with their queue of jobs and their results."""
 
     def __init__(self, results: Results, workers: int) -> None:
         self.results, self.workers = results, workers
-        # Made before the first visit, which waits for it: the cards and the experiments are read from their files.
+        # Read cards and experiments from their files now, so that the first visit does not wait for them.
         self._static, self._data = static_files(), page_data()
         self._queue: JobQueue | None = None
 
     @property
     def queue(self) -> JobQueue:
-        """The queue of jobs, made when the first is started."""
+        """The queue of jobs; it is created when the first job is started."""
         if self._queue is None:
             self._queue = JobQueue(self.workers)
         return self._queue
@@ -164,7 +164,7 @@ class Server:
         ]
         handlers: dict[Any, Any] = dict.fromkeys((InputError, TooLargeError, ClientDisconnect, Exception), _on_error)
         made = Starlette(routes=routes, lifespan=self.lifespan, exception_handlers=handlers)
-        # A redirect would name an address without the token, which the application does not know.
+        # A redirect would lack the token of the address, which the application does not know.
         made.router.redirect_slashes = False
         return made
 
@@ -175,17 +175,17 @@ class Server:
         return _missing() if content is None else Response(content, media_type=STATIC.get(name, STATIC["style.css"]))
 
     async def fill(self, request: Request) -> Response:
-        """Return the scenario, the commands and the Python lines of a request that is not run."""
+        """Return the scenario, the commands and the Python lines of a request, without running it."""
         body = await _body(request)
         return JSONResponse(await asyncio.to_thread(lambda: sent(read_ask(body))))
 
     async def check(self, request: Request) -> Response:
-        """Check a scenario, given as text or as the form's mapping; the answer has the message or what lint says."""
+        """Check a scenario, given as text or as the form's mapping; return an error, or the warnings of lint."""
         body = await _body(request)
         return JSONResponse(await asyncio.to_thread(_checked, body))
 
     async def start(self, request: Request) -> Response:
-        """Start a job; its events are read at its own address."""
+        """Start a job; its events are available at an address of its own."""
         body = await _body(request)
         tab, slot = body.get("tab"), body.get("slot", "run")
         if not isinstance(tab, str) or not TAB.fullmatch(tab) or slot not in SLOTS:
@@ -196,7 +196,7 @@ class Server:
         return JSONResponse(sent(ask) | {"job": job.id, "cost_s": float(f"{cost_s:.2g}")})
 
     async def events(self, request: Request) -> Response:
-        """Stream the events of a job; when the connection ends, the job does."""
+        """Stream the events of a job; when the connection ends, the job is cancelled."""
         job = self.queue.get(request.path_params["job"])
         if job is None or job.is_read:
             return _missing()
@@ -213,20 +213,20 @@ class Server:
         return StreamingResponse(stream(), media_type="text/event-stream")
 
     async def cancel(self, request: Request) -> Response:
-        """Cancel a job; one that is over or unknown is left alone."""
+        """Cancel a job; unknown and finished jobs are ignored."""
         job = self.queue.get(request.path_params["job"])
         if job is not None:
             job.cancel()
         return JSONResponse({"cancelled": job is not None})
 
     async def result(self, request: Request) -> Response:
-        """Return a finished result, or several beside each other, by hash."""
+        """Return a finished result, or a comparison of several, by hash."""
         ids = request.path_params["ids"].split("/")
         found = await asyncio.to_thread(self._result, ids)
         return _missing() if found is None else JSONResponse(found)
 
     def _several(self, ids: list[str]) -> dict[str, StoredRun]:
-        """Return several runs by name; empty if one is missing, or two are alike."""
+        """Return several runs by name; empty if a run is missing, or two are equal."""
         runs = [run for each in ids[:MOST_OPTIONS] if (run := self.results.run(each)) is not None]
         named = dict(zip(names_of(runs), runs, strict=False))
         return named if len(named) == len(ids) == len(set(ids)) else {}
@@ -292,12 +292,12 @@ async def _body(request: Request) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If there is none.
+        If the body is not a JSON object.
     """
     raw = await request.body()
     try:
         body = json.loads(raw)
-        # Lone surrogates are no text, and nothing behind this could write them.
+        # Refuse lone surrogates here: they cannot be encoded later.
         json.dumps(body, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         body = None
@@ -309,12 +309,12 @@ async def _body(request: Request) -> dict[str, Any]:
 async def _on_error(_: Request, error: Exception) -> Response:
     """Answer a request that failed."""
     if isinstance(error, InputError):
-        # Wrong input is a part of the dialogue: browsers report every other status as an error of the page.
+        # Invalid input is normal in this dialogue. Browsers would report another status as an error of the page.
         return JSONResponse({"error": wrong(error)}, 503 if isinstance(error, BusyError) else 200)
     if isinstance(error, TooLargeError):
         return PlainTextResponse(f"the request has more than {MOST_BYTES} bytes\n", 413)
     if isinstance(error, ClientDisconnect):
-        # The connection is closed, so this answer is not read; without it the log would name a defect.
+        # The connection is closed, so nobody reads this answer. Without it, the error would be logged as a defect.
         return PlainTextResponse("the request ended early\n", 400)
     LOG.error("a defect of elephan", exc_info=error)
     return PlainTextResponse("a defect of elephan; the terminal has its place\n", 500)

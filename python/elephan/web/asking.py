@@ -1,4 +1,4 @@
-"""Contents of a request: the scenarios of a card, a lesson or a text, and lines that ask the same without a page."""
+"""Contents of a request: the scenarios of a card, a lesson or a text, and equivalent commands and Python lines."""
 
 from __future__ import annotations
 
@@ -30,11 +30,13 @@ class Ask:
     kind : str
         One of `VIEWS`, or ``"options"`` for a comparison of more than two.
     variants : dict of str to Scenario
-        Two of a comparison by name, all options, or one.
+        Scenarios by name: two for a comparison, several for options, otherwise one.
+    text : str
+        Text of the base scenario.
     sets : tuple of Variant
-        Keys by which the variants differ from the first text; empty if each has a text of its own.
+        Keys in which the variants differ from `text`; empty if each variant has its own text.
     target : str
-        Of a sizing.
+        Target of a sizing.
     """
 
     kind: str
@@ -45,7 +47,7 @@ class Ask:
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario, or the first of two."""
+        """The first (or only) scenario."""
         return next(iter(self.variants.values()))
 
     @property
@@ -115,7 +117,7 @@ def read_text(text: object, origin: str = FILE) -> Scenario:
     Raises
     ------
     InputError
-        If it is not a text, too long, or not a scenario.
+        If it is not a text, is too long, or is not a valid scenario.
     """
     if not isinstance(text, str):
         raise InputError(f"{origin}: must be the text of a scenario")
@@ -126,7 +128,7 @@ def read_text(text: object, origin: str = FILE) -> Scenario:
 
 
 def read_mapping(mapping: object, origin: str = FILE) -> Scenario:
-    """Read a scenario of the form, a mapping with the keys of the file; raises as `read_text`."""
+    """Read a scenario of the form: a mapping with the keys of the file. Raises the errors of `read_text`."""
     if not isinstance(mapping, dict):
         raise InputError(f"{origin}: must be a table with the keys of a scenario")
     with no_files():
@@ -139,13 +141,13 @@ def read_ask(body: Mapping[str, Any]) -> Ask:
     Parameters
     ----------
     body : mapping
-        ``kind``, and ``card`` with ``values`` and ``slider``, or ``lesson``, or ``text`` (with ``target`` of a sizing),
-        or ``texts``, two by name.
+        ``kind``, and one of: ``card`` with ``values`` and ``slider``; ``lesson``; ``text`` (with ``target`` for a
+        sizing); ``texts``, two texts by name.
 
     Raises
     ------
     InputError
-        If something is wrong with it.
+        If the request is invalid.
 
     Examples
     --------
@@ -168,7 +170,7 @@ def read_ask(body: Mapping[str, Any]) -> Ask:
         if not isinstance(texts, dict) or len(texts) != 2:
             raise InputError("texts: give two scenarios by name")
         read = {name[:60]: read_text(text, name[:60] or "scenario") for name, text in texts.items()}
-        return Ask("compare", _alike(read), next(iter(read.values())).text)
+        return Ask("compare", _checked_pair(read), next(iter(read.values())).text)
     scenario = read_text(body.get("text"))
     return Ask(str(kind), {scenario.title: scenario}, scenario.text, (), _target(str(kind), body.get("target", "")))
 
@@ -196,8 +198,8 @@ def _changed(text: str, variants: tuple[Variant, ...]) -> Ask:
     return Ask(kind, {each.name: base.replace(dict(each.set)) for each in variants}, text, variants)
 
 
-def _alike(read: Mapping[str, Scenario]) -> dict[str, Scenario]:
-    """Return two scenarios by name, if their replications can be paired and they differ."""
+def _checked_pair(read: Mapping[str, Scenario]) -> dict[str, Scenario]:
+    """Check that two scenarios differ, and that their replications can be paired; return them."""
     one, other = read.values()
     if one.id == other.id:
         raise InputError("texts: both scenarios are the same; change something in B")

@@ -1,6 +1,6 @@
 """Questions and guided experiments as data: controls with ranges, presets, and the scenario that they fill.
 
-Source: ``cards.toml`` and ``lessons.toml`` beside this file, and the templates of `elephan.templates`.
+Source: ``cards.toml`` and ``lessons.toml`` in this folder, and the templates of `elephan.templates`.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ from elephan.templates import template
 VIEWS = ("curve", "limit", "run", "compare")
 
 ROUNDS, SHORTEST_S, LONGEST_S, MOST_PACKETS = 1000.0, 40.0, 120.0, 1.2e6
-"""Length of a run: round trips wanted, bounds on the time [s], and packets of 1,500 B that it may carry at most."""
+"""Length of a run: desired number of round trips, limits of the time [s], and maximum number of packets of 1,500 B."""
 
 ALL = "all"
-"""Choice of the second variant that compares all of its choices."""
+"""Value of the control of the second variant that compares all choices of this control."""
 
 FEWEST_ROUNDS = 150.0
-"""Round trips that a run has in any case, however many packets they are: a window must have time to grow."""
+"""Minimum number of round trips of a run, which takes precedence over the maximum of packets: windows need time to
+grow."""
 
 SAMPLES = 600
-"""Samples over a run: as many as a picture can show."""
+"""Number of samples in a run; a figure cannot show more."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,11 @@ class Control:
     Parameters
     ----------
     unit, shown : str
-        As scenario files write it, and beside the control if that differs.
+        Unit in scenario files, and on the page if that differs.
     plain : bool
-        The scenario has the number without its unit.
+        Whether the scenario file has the number without a unit.
     scale : str
-        ``"log"`` or ``"linear"``.
+        Scale of the slider: ``"log"`` or ``"linear"``.
     """
 
     name: str
@@ -62,7 +63,7 @@ class Control:
     choices: Mapping[str, str] | None = None
 
     def check(self, value: Any) -> Any:
-        """Return a value of the control, as a number of the right type or one of its choices.
+        """Check a value of the control; return it as a number of the right type, or as one of the choices.
 
         Raises
         ------
@@ -79,21 +80,21 @@ class Control:
             if not isinstance(value, str) or value not in self.choices:
                 raise InputError(f"{self.name}: use one of {', '.join(self.choices)}")
             return value
-        # Not a number compares as false; a whole number may be too long for a float.
+        # The comparison is false for NaN, and also works for integers that are too large for a float.
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not self.low <= value <= self.high:
             raise InputError(f"{self.name}: must be {self.low:g} to {self.high:g} {self.shown or self.unit}".rstrip())
         return round(value) if self.whole else float(f"{value:.6g}")
 
     def text(self, value: Any) -> str:
-        """Return a checked value as the scenario writes it."""
+        """Return a checked value in the notation of scenario files."""
         if self.choices is not None:
             return str(value)
         return f"{value:g}" if self.plain or not self.unit else f"{value:.10g} {self.unit}"
 
 
 class Variant(NamedTuple):
-    """One of two variants of a scenario: its name, and the keys that it sets."""
+    """A variant of a scenario: its name, and the keys that it sets."""
 
     name: str
     set: Mapping[str, Any]
@@ -101,18 +102,18 @@ class Variant(NamedTuple):
 
 @dataclass(frozen=True)
 class Card:
-    """A question.
+    """A question of the page, with its controls and the template of its scenario.
 
     Parameters
     ----------
     view : str
         One of `VIEWS`.
     target, scenario : str
-        Target of a sizing, and TOML, both with ``$names``.
+        Templates with ``$names``: the target of a sizing, and the scenario (TOML).
     variants : tuple of Variant
-        Two for a comparison, with ``$names``; `fill` makes one of each choice if the second is `ALL`.
+        Two variants for a comparison, with ``$names``; `fill` makes a variant of each choice if control b is `ALL`.
     vary : tuple of str and list
-        The control that moves in a static edition, and its values.
+        The control that varies in the static edition, and its values.
     """
 
     id: str
@@ -132,7 +133,7 @@ class Card:
     rate: str = "rate"
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the page needs of the card."""
+        """Return the data of the card that the page needs."""
         keys = ("id", "group", "question", "short", "see", "view", "presets")
         about = {key: getattr(self, key) for key in keys}
         controls = [{k: v for k, v in vars(each).items() if v not in ("", None, False)} for each in self.controls]
@@ -155,7 +156,7 @@ def run_length(
     shortest: float = SHORTEST_S,
     packets: float = MOST_PACKETS,
 ) -> float:
-    """Return how long a card's run is [s]: many round trips, but no more packets than a page waits for; see `ROUNDS`.
+    """Return the length of a card's run [s], see `ROUNDS`: many round trips, but a limited number of packets.
 
     Examples
     --------
@@ -169,17 +170,17 @@ def run_length(
 
 
 def fill(card: Card, values: Mapping[str, Any], slider: object = None) -> Filled:
-    """Fill a card with values by control, defaults for the rest.
+    """Fill a card with values by the names of controls; other controls have their defaults.
 
     Parameters
     ----------
     slider : int, optional [packets]
-        The buffer of a card whose view is a curve; a bandwidth-delay product by default.
+        Buffer for a card whose view is a curve; by default one bandwidth-delay product.
 
     Raises
     ------
     InputError
-        If a value is out of range or there is no such control.
+        If a value is out of range, or a control does not exist.
 
     Examples
     --------
@@ -209,7 +210,7 @@ def _substituted(value: Any, words: Mapping[str, str]) -> Any:
 
 
 def _derived(card: Card, values: Mapping[str, Any]) -> dict[str, str]:
-    """Return the names that are computed from the controls."""
+    """Return the values of the ``$names`` that are computed from the controls."""
     rtt_ms = float(card.rtt_ms if card.rtt_ms is not None else values.get("rtt", 50.0))
     rate = float(values.get(card.rate, values.get("contract", 100.0))) * (1000 if card.rate == "gbit" else 1)
     length = run_length(rate * 1e6, rtt_ms * 1e-3, **card.length)
@@ -234,7 +235,7 @@ def _derived(card: Card, values: Mapping[str, Any]) -> dict[str, str]:
 
 @cache
 def cards() -> dict[str, Card]:
-    """Return the questions by id, in their order."""
+    """Return the questions by id, in the order of the page."""
     read = _read("cards.toml")
     presets = read["presets"]
     return {card.id: card for card in (_card(each, read["controls"], presets) for each in read["cards"])}
@@ -253,7 +254,7 @@ def presets() -> dict[str, str]:
 
 
 def card(name: object) -> Card:
-    """Return a card by its id; raises `InputError` if there is none."""
+    """Return a card by its id; raise an `InputError` if it does not exist."""
     if not isinstance(name, str) or name not in cards():
         raise InputError(f"card: there is no such question; use one of {', '.join(cards())}")
     return cards()[name]
@@ -293,7 +294,7 @@ def _control(name: str, given: Mapping[str, Any]) -> Control:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A guided experiment: a question with choices, two variants to run, and an explanation with its checks."""
+    """A guided experiment: a question with choices, two variants to run, an explanation, and checks of the results."""
 
     id: str
     title: str
@@ -307,7 +308,7 @@ class Lesson:
     checks: tuple[tuple[str, str, str, float], ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the page needs of the lesson."""
+        """Return the data of the experiment that the page needs."""
         keys = ("id", "title", "question", "choices", "right", "do", "explains", "text")
         found = {key: getattr(self, key) for key in keys}
         return found | {"variants": [variant._asdict() for variant in self.variants], "checks": list(self.checks)}
@@ -315,7 +316,7 @@ class Lesson:
 
 @cache
 def lessons() -> dict[str, Lesson]:
-    """Return the guided experiments by id, in their order."""
+    """Return the guided experiments by id, in the order of the page."""
     return {each["id"]: _lesson(each) for each in _read("lessons.toml")["lessons"]}
 
 

@@ -1,4 +1,4 @@
-"""Comparisons of variants by the same random numbers: two with their paired differences, or all in one table."""
+"""Comparisons of variants with the same random numbers: two with paired differences, or several in one table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from elephan.results import Quantity
 
 PAGES = "pages.parquet"
-"""File of a run whose groups read pages."""
+"""File with the page times of a run; only runs with pages have it."""
 
 SAID = {
     "utilization": ("utilization", "uses {1} of the link"),
@@ -34,14 +34,14 @@ SAID = {
     "goodput of one flow of": ("goodput of{0}", "a flow of{0} gets {1}"),
     "time of a page, 95 %": ("page times", "95 % of the pages take at most {1}"),
 }
-"""Quantities that the headline of a comparison names, by the start of their rows: their words, and those of a value."""
+"""Quantities in the headline of a comparison, by the beginning of their labels: name, and template of a sentence."""
 
 MORE = ("utilization", "goodput")
-"""Quantities of which more is better, by the start of their rows."""
+"""Quantities for which a larger value is better, by the beginning of their labels."""
 
 
 def quantities(run: StoredRun | RunResult) -> dict[str, list[float]]:
-    """Return what variants are compared by, a number for each replication: of the link, of pages, then of flows."""
+    """Return the compared quantities, each with a value per replication: of the link, of pages, then of flows."""
     scenario, outcomes = run.scenario, run.outcomes
     link = scenario.link_index(None)
     found = {
@@ -69,11 +69,11 @@ def quantities(run: StoredRun | RunResult) -> dict[str, list[float]]:
 
 
 def verdict(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, str]:
-    """Return the headline of a comparison, what is decided first, and a sentence with the values of both variants."""
+    """Return the headline of a comparison, which begins with clear differences, and a sentence with both values."""
     better: dict[str, list[str]] = {name: [] for name in names}
     alike: list[str] = []
     values: tuple[list[str], list[str]] = ([], [])
-    # Where there are pages, their times matter, and not the goodput of those who read them.
+    # For groups that read pages, the page times matter and not the goodput.
     has_pages = any(label.startswith("time of a page") for label, *_ in rows)
     shown = [start for start in SAID if not (has_pages and start.startswith("goodput"))]
     for label, *means, _, differs in rows:
@@ -116,11 +116,11 @@ def paired_table(runs: Sequence[StoredRun]) -> dict[str, Any]:
 
 
 def page_of_variants(runs: Mapping[str, StoredRun]) -> ReportPage:
-    """Return the page of two variants or more, by name; the report lays no more than two over each other."""
+    """Return the page of two or more variants, by name; only two are drawn in the same figures."""
     if len(runs) == 2:
         page, rows = page_of_several(dict(runs)), paired_table(list(runs.values()))["rows"]
         headline, sentence = verdict(list(runs), rows)
-        # Runs with different numbers of replications have no pairs.
+        # Runs with different numbers of replications cannot be paired.
         return replace(page, headline=headline, sentence=sentence) if rows else page
     table, best = options_table(runs)
     won: dict[str, list[str]] = {}
@@ -138,7 +138,7 @@ def page_of_variants(runs: Mapping[str, StoredRun]) -> ReportPage:
 
 
 def names_of(runs: Sequence[StoredRun]) -> list[str]:
-    """Return the names of stored variants: two are A and B, more have the choice in which they differ."""
+    """Return the names of stored variants: A and B for two; for more, the values in which they differ."""
     if len(runs) == 2:
         return ["A", "B"]
     labels = labels_of("queue") | labels_of("law")
@@ -147,7 +147,7 @@ def names_of(runs: Sequence[StoredRun]) -> list[str]:
 
 
 def options_table(runs: Mapping[str, StoredRun | RunResult]) -> tuple[Table, dict[str, str]]:
-    """Return the table of options, and the best one by quantity; empty where the intervals do not decide it."""
+    """Return the table of options, and the best one for each quantity (empty if the intervals do not decide)."""
     found = {name: quantities(run) for name, run in runs.items()}
     labels = list(dict.fromkeys(label for each in found.values() for label in each))
     best = {label: best_of({name: each.get(label, []) for name, each in found.items()}, label) for label in labels}
@@ -166,7 +166,7 @@ def _mean(values: Sequence[float]) -> Quantity:
 
 
 def best_of(values: Mapping[str, Sequence[float]], label: str) -> str:
-    """Return the name whose values are better than all others by their paired differences; empty if there is none."""
+    """Return the name whose values are better than all others by paired differences; empty if none is."""
     if len(values) < 2 or any(len(each) < 2 or not np.isfinite(each).all() for each in values.values()):
         return ""
     means = {name: float(np.mean(each)) for name, each in values.items()}
@@ -180,7 +180,7 @@ def best_of(values: Mapping[str, Sequence[float]], label: str) -> str:
 
 
 def options_pictures(runs: Mapping[str, StoredRun | RunResult]) -> list[Figure]:
-    """Return the picture of utilization against delay, a point for each option."""
+    """Return the figure of utilization against delay, with a point for each option."""
     lines, said = [], []
     for i, (name, run) in enumerate(runs.items()):
         busy, delay = map(_mean, list(quantities(run).values())[:2])

@@ -1,6 +1,7 @@
-"""The static edition: the page with measured points as plain files, which any server, or none, can publish.
+"""The static edition: the page and precomputed results as plain files, for any web server or for use from a folder.
 
-A point is the last event of a job; it is a script that hands the event over, so that the page works from a folder, too.
+A result is the last event of a job. Each is a script that passes the event to the page, because a page that was opened
+from a folder can load scripts, but not data.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def export_site(
     only : collection of str, optional
         Ids of questions and experiments to compute; all by default.
     shorten : float
-        Factor on the length of every run; 1 but in tests.
+        Factor on the length of every run; other values than 1 are for tests.
     """
     written = 0
     wanted = [name for name in (*cards(), *lessons()) if only is None or name in only]
@@ -59,7 +60,7 @@ def export_site(
                 for number, ask in enumerate(_asks(name)):
                     file = f"lesson-{name}.js" if name in lessons() else f"{name}-{number}.js"
                     event = sent(ask) | _answer(results, ask, shorten)
-                    # What the page does not show.
+                    # Remove what the static page does not show.
                     for key in ("state", "id", "ids", "downloads"):
                         event.pop(key, None)
                     written += _write(folder / "data" / file, f"window.elephanPoint({_json(event)});\n")
@@ -70,7 +71,7 @@ def export_site(
 
 
 def _asks(name: str) -> list[Ask]:
-    """Return the points of a question, or the two variants of an experiment."""
+    """Return the requests of a question, one for each value of its varied control, or the request of an experiment."""
     if name in lessons():
         return [read_ask({"kind": "compare", "lesson": name})]
     card = cards()[name]

@@ -1,7 +1,7 @@
-"""Conditions of a request that is answered: its token, host, origin, method and size; and the page's policy.
+"""Checks of requests (token, host, origin, method, size), and security headers of answers.
 
-A page of another site can send requests to this machine, and a name of another site can resolve to it. The token in the
-address, and the checks of Host (against rebinding) and Origin, keep both out.
+A page of another site can send requests to this machine, and a name of another site can resolve to this machine (DNS
+rebinding). The token in the address, and the checks of the headers Host and Origin, prevent both.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ class TooLargeError(Exception):
 
 
 class Guard:
-    """Refuses requests that are not the page's own, and adds `POLICY` to every answer.
+    """Refuses requests that do not come from the page itself, and adds `POLICY` to every answer.
 
     Parameters
     ----------
     app : ASGI application
-        Sees paths without the token.
+        Application; it gets paths without the token.
     token : str
         First part of every path.
     hosts : collection of str
-        Values of the header Host that are this server: name and port.
+        Valid values of the header Host: name and port.
     """
 
     def __init__(self, app: ASGIApp, token: str, hosts: Collection[str]) -> None:
@@ -86,7 +86,7 @@ class Guard:
         await self.app(inner, bounded, with_policy)
 
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
-        """Return the answer to a request that is not the page's; None if it is."""
+        """Return the answer to a request that does not come from the page; None if it does."""
         headers: dict[bytes, list[bytes]] = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.lower(), []).append(value)

@@ -1,7 +1,7 @@
 """Jobs of the page: a bounded queue, threads that run them, and their cancellation.
 
 A job runs in a thread and sends events, which one connection of the page reads. The native engine releases the
-interpreter's lock, so threads run simulations in parallel; a job that is cancelled stops the ones it has started.
+interpreter's lock, so threads run simulations in parallel. When a job is cancelled, its simulations are stopped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from elephan import _native
 
 RUNNING = 4
-"""Minimum number of jobs that run at once: two users, each with a run and a curve."""
+"""Minimum number of jobs that run at the same time: enough for two users, each with a run and a curve."""
 
 MOST_WAITING = 16
 """Maximum number of jobs that wait for a thread; more are refused."""
@@ -33,7 +33,7 @@ MOST_OF_TAB = 4
 """Maximum number of unfinished jobs of one tab."""
 
 PATIENCE_S = 15.0
-"""Time after which a job that no connection reads is cancelled [s]."""
+"""Time after which a job is cancelled if no connection reads its events [s]."""
 
 LOG = logging.getLogger("elephan.web")
 
@@ -45,18 +45,18 @@ class JobCancelledError(Exception):
 
 
 class BusyError(InputError):
-    """Error: the queue is full."""
+    """The queue of jobs is full."""
 
 
 class Job:
-    """A job: what runs, its events, and whether it has been cancelled.
+    """A job: its work, its events, and whether it has been cancelled.
 
     Parameters
     ----------
     work : callable
-        Takes the job; what it returns is the last event.
+        Function that takes the job, and returns its last event.
     tab, slot : str
-        A new job of the same tab and slot replaces this one.
+        Tab of the browser and part of the page; a new job with the same tab and slot replaces this one.
     """
 
     def __init__(self, work: Callable[[Job], Event], tab: str, slot: str, queue: JobQueue) -> None:
@@ -69,12 +69,12 @@ class Job:
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._cancelled = threading.Event()
         self._monitors: set[_native.RunMonitor] = set()
-        # A signal may interrupt its holder, and cancel the job in the same thread.
+        # The lock is reentrant: a signal handler may interrupt the thread that holds it, and cancel the job there.
         self._guard = threading.RLock()
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether it has been cancelled."""
+        """Whether the job has been cancelled."""
         return self._cancelled.is_set()
 
     def check(self) -> None:
@@ -83,7 +83,7 @@ class Job:
             raise JobCancelledError
 
     def send(self, event: Event) -> None:
-        """Hand an event to the connection that reads the job; may be called from any thread."""
+        """Send an event to the connection that reads the job; may be called from any thread."""
         self.check()
         self._post(event)
 
@@ -102,7 +102,7 @@ class Job:
         series: bool = True,
         done: Callable[[int], None] | None = None,
     ) -> list[ReplicationOutcome]:
-        """Run replications of a scenario, several at once, in order.
+        """Run replications of a scenario, several at the same time; return their outcomes in order.
 
         Parameters
         ----------
@@ -133,14 +133,14 @@ class Job:
             self.check()
             return simulate(scenario, number, series=series)
         except KeyboardInterrupt:
-            # What the monitor's stop raises.
+            # The engine raises this when the monitor stops it.
             raise JobCancelledError from None
         finally:
             with self._guard:
                 self._monitors.discard(monitor)
 
     def run(self) -> None:
-        """Do the work, and send its last event; called in a thread."""
+        """Do the work and send the last event; called in a thread."""
         try:
             self.check()
             last = self._work(self)
@@ -161,7 +161,7 @@ class Job:
             self._loop.call_soon_threadsafe(self._events.put_nowait, event)
 
     async def events(self, *, wait_s: float = 10.0) -> Any:
-        """Yield events until the last; None after a silence, so that the connection stays open."""
+        """Yield events until the last one; yield None after `wait_s` without events, to keep the connection open."""
         self.is_read = True
         while True:
             try:
@@ -175,7 +175,7 @@ class Job:
 
 
 class JobQueue:
-    """Jobs that wait and run, with a number of threads for their simulations."""
+    """Jobs that wait and run, and threads for their simulations."""
 
     def __init__(self, workers: int) -> None:
         self.simulations = SimulationThreads(workers)
@@ -188,12 +188,12 @@ class JobQueue:
         return iter(list(self._jobs.values()))
 
     def start(self, work: Callable[[Job], Event], tab: str, slot: str) -> Job:
-        """Add a job; that of the same tab and slot is cancelled.
+        """Add a job; an earlier job of the same tab and slot is cancelled.
 
         Raises
         ------
         BusyError
-            If too many jobs wait, or the tab has too many.
+            If too many jobs are unfinished, in total or in this tab.
         """
         mine = [job for job in self if job.tab == tab and not job.is_over and not job.is_cancelled]
         for job in (job for job in mine if job.slot == slot):
@@ -208,15 +208,15 @@ class JobQueue:
         return job
 
     def get(self, job_id: str) -> Job | None:
-        """Return a job; None if there is none, or it has been read."""
+        """Return a job; None if it does not exist or was forgotten."""
         return self._jobs.get(job_id)
 
     def end(self, job: Job) -> None:
-        """Cancel a job if it is not over, and forget it."""
+        """Cancel a job, if it is not over, and forget it."""
         job.cancel()
         future = self._futures.pop(job.id, None)
         if future is not None and future.cancel():
-            # It never ran: the reader, if there is one, is told so.
+            # The job has not started. Run it now: it only sends the event "cancelled" to a reader.
             job.run()
         self._jobs.pop(job.id, None)
 
@@ -225,7 +225,7 @@ class JobQueue:
             self.end(job)
 
     def close(self) -> None:
-        """Cancel everything."""
+        """Cancel all jobs, and stop the threads."""
         for job in self:
             self.end(job)
         self.simulations.shutdown(wait=False, cancel_futures=True)

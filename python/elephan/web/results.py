@@ -1,4 +1,4 @@
-"""Finished results: runs in the store, sizings beside them, each under its hash; and what can be downloaded of them."""
+"""Finished results by hash: runs in the store, and sizings in a folder of the store; their files for download."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ HASH = re.compile(r"[0-9a-f]{64}")
 """Form of an id: 64 hexadecimal digits."""
 
 SIZES = "sizes"
-"""Folder of the store that holds sizings, each as ``elephan size --out`` writes it."""
+"""Folder in the store with sizings; each has the files of ``elephan size --out``."""
 
 DOCUMENTS = ("size.json", "limit.json")
-"""Documents of sizings."""
+"""Names of the documents of sizings."""
 
 TYPES = {
     "report.html": "text/html; charset=utf-8",
@@ -44,11 +44,11 @@ TYPES = {
 
 
 LABELS = {"result.json": "JSON"} | {n: f"Parquet: {n.partition('.')[0]}" for n in TYPES if n.endswith(".parquet")}
-"""Files of a result beside the report that can be downloaded, and their names on the page."""
+"""Files of a result that can be downloaded in addition to the report, and their names on the page."""
 
 
 class Results:
-    """Results by hash. A single thread uses the store, as it requires; files are read in any."""
+    """Results by hash. The store requires that only one thread uses it; files are read in any thread."""
 
     def __init__(self, folder: Path | None) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="elephan-store")
@@ -56,16 +56,16 @@ class Results:
         self.folder = self._store.folder
 
     def close(self) -> None:
-        """Write what waits, and release the store."""
+        """Write the waiting rows, and release the store."""
         self._thread.submit(self._store.close).result()
         self._thread.shutdown()
 
     def find(self, scenario: Scenario) -> StoredRun | None:
-        """Return the run of a scenario with its samples; None if it is not there."""
+        """Return the run of a scenario with its samples; None if the store does not have it."""
         return self._thread.submit(self._store.find, key(scenario), series=True).result()
 
     def keep(self, result: RunResult, asked: Scenario) -> StoredRun:
-        """Put a run into the store; when this returns, no end of the process loses it."""
+        """Put a run into the store; when this returns, the run is in the index, even if the process is killed."""
 
         def put() -> StoredRun:
             stored = self._store.put(result, key=key(asked))
@@ -75,18 +75,18 @@ class Results:
         return self._thread.submit(put).result()
 
     def run(self, run_id: str) -> StoredRun | None:
-        """Return the run with an id; None if there is none."""
+        """Return the run with an id; None if it does not exist."""
         return self._thread.submit(self._store.find, run_id).result() if HASH.fullmatch(run_id) else None
 
     def size_folder(self, size_id: str) -> Path | None:
-        """Return the folder of a sizing; None if there is none."""
+        """Return the folder of a sizing; None if it does not exist."""
         if not HASH.fullmatch(size_id):
             return None
         folder = self._place(size_id)
         return folder if any((folder / name).is_file() for name in DOCUMENTS) else None
 
     def keep_size(self, size_id: str, answer: SizeAnswer | LimitAnswer) -> Path:
-        """Write a sizing into its folder, which appears whole or not at all."""
+        """Write a sizing into its folder atomically."""
         place = self._place(size_id)
 
         def put() -> None:
@@ -102,14 +102,14 @@ class Results:
         return self.folder / SIZES / size_id[:2] / size_id
 
     def _folder(self, result_id: str) -> tuple[Path | None, StoredRun | None]:
-        """Return the folder of a sizing, or that of a run and the run; None if there is none."""
+        """Return the folder of a sizing and None, or the folder of a run and the run; None twice if neither exists."""
         if (folder := self.size_folder(result_id)) is not None:
             return folder, None
         stored = self.run(result_id)
         return (None if stored is None else stored.folder), stored
 
     def page(self, result_id: str) -> ReportPage | None:
-        """Return the page of a run or a sizing; None if there is none."""
+        """Return the page of a run or a sizing; None if it does not exist."""
         if (folder := self.size_folder(result_id)) is not None:
             return page_of(folder)
         if (stored := self.run(result_id)) is None:
@@ -119,7 +119,7 @@ class Results:
             return page_of(Path(copy))
 
     def downloads(self, ids: Sequence[str], names: Sequence[str]) -> list[tuple[str, str]]:
-        """Return the addresses of the files of a result, or of several by name, each with its name on the page."""
+        """Return addresses and names of the downloadable files of one or several results."""
         found = [(f"files/{'/'.join(ids)}/report.html", "Report")]
         for own, result_id in zip(names, ids, strict=True):
             folder, _ = self._folder(result_id)
@@ -130,7 +130,7 @@ class Results:
         return found
 
     def file(self, result_id: str, name: str) -> bytes | None:
-        """Return a file of a result, one of `TYPES`; None if there is none."""
+        """Return a file of a result, one of `TYPES`; None if it does not exist."""
         if name not in TYPES:
             return None
         if name == "report.html":
@@ -148,12 +148,12 @@ class Results:
 
 
 def document_bytes(document: Mapping[str, Any]) -> bytes:
-    """Return a document as ``elephan run --json`` prints it."""
+    """Return a document in the format of ``elephan run --json``."""
     return (json.dumps(stamped(document), indent=1, allow_nan=False) + "\n").encode()
 
 
 def size_key(scenario: Scenario, kind: str, target: str, link: str) -> str:
-    """Return the id of a sizing: a hash of all that decides it.
+    """Return the id of a sizing: a hash of everything that determines its result.
 
     Examples
     --------

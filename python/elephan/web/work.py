@@ -1,9 +1,9 @@
-"""The work of a job: a run, two variants, a curve of buffers, or the reach of one, with pictures while it goes on.
+"""The work of a job: a run, two variants, several options, a curve of buffers, or the longest path for a buffer.
 
-A native run cannot be watched from Python, so a run is first simulated for a short time and then for twice as long,
-again and again: the same random numbers give the same packets, so every picture is the beginning of the final one. Such
-pictures are preliminary, and their means include the warm-up. The last event of a job is its final result, whose
-numbers are those of the command line.
+Jobs send preliminary figures while they run. Python cannot observe a native run, so the first replication is simulated
+for a short time first, then for twice as long, and so on. The same random numbers give the same packets, so every
+figure is the beginning of the final one. Means of preliminary figures include the warm-up. The last event of a job is
+its final result, with the same numbers as on the command line.
 """
 
 from __future__ import annotations
@@ -51,25 +51,25 @@ if TYPE_CHECKING:
     from elephan.sizing.documents import SizeDocument
 
 FIRST_S = 0.05
-"""Processor time of the first picture [s]."""
+"""Processor time of the simulation for the first figure [s]."""
 
 SHORT_S = 0.04
 """Processor time of a preliminary point of a curve [s]."""
 
 MOST_CPU_S = 240.0
-"""Maximum processor time of a job, as estimated [s]; larger ones are for the command line."""
+"""Maximum estimated processor time of a job [s]; larger ones are refused, and must be run with the command line."""
 
 POINTS = 9
-"""Preliminary points of a curve."""
+"""Number of preliminary points of a curve."""
 
 SIZED = 40
-"""Replications that a sizing takes, roughly, for the limit on its cost."""
+"""Approximate number of replications of a sizing, to estimate its cost."""
 
 SERIES = ("utilization", "queueing_delay_s", "loss_ratio")
 
 
 def warm() -> None:
-    """Load what the first answer needs: the first picture of a page must not wait for imports."""
+    """Import the modules that the first answer needs, so that its first figure does not wait for them."""
     scenario = Scenario.from_text(EXAMPLE)
     size(scenario, "utilization=0.9", model_only=True)
     result = run(scenario.replace({"duration": "1 s", "warmup": "0 s"}), 1, workers=1, series=True)
@@ -86,7 +86,7 @@ def check_cost(scenarios: Sequence[Scenario], kind: str) -> float:
     Raises
     ------
     InputError
-        If it is too long for a page, or needs more memory than there is.
+        If the job takes too long for a page, or needs more memory than is available.
     """
     cpu_s = 0.0
     for scenario in scenarios:
@@ -103,7 +103,7 @@ def check_cost(scenarios: Sequence[Scenario], kind: str) -> float:
 
 
 def run_work(job: Job, results: Results, ask: Ask) -> Event:
-    """Run a scenario, with pictures meanwhile; the last event is the page of the run."""
+    """Run a scenario, with preliminary figures; the last event is the page of the run."""
     stored = results.find(ask.scenario)
     if stored is None:
         _watch(job, ask.scenario)
@@ -112,14 +112,14 @@ def run_work(job: Job, results: Results, ask: Ask) -> Event:
 
 
 def _watch(job: Job, scenario: Scenario) -> None:
-    """Send pictures of the first replication while it grows."""
+    """Send preliminary figures of the first replication, for longer and longer parts of it."""
     for share, [result] in _preliminary(job, [scenario]):
         document = _as_whole(result, scenario)
         job.send(_seen(share, scenario, over_time(document, scenario, sampled(result)), _tiles(document)))
 
 
 def run_event(results: Results, stored: StoredRun) -> Event:
-    """Return the last event of a run: its page, whose headline is what a flow of each group gets."""
+    """Return the last event of a run: its page, whose headline is the goodput of a flow of each group."""
     page = results.page(stored.id)
     document = stored.to_json()
     assert page is not None
@@ -145,7 +145,7 @@ def _final_event(results: Results, kind: str, ids: list[str], page: ReportPage, 
 
 
 def compare_work(job: Job, results: Results, ask: Ask) -> Event:
-    """Run two variants, replication by replication with the same random numbers, and compare them."""
+    """Run two variants with the same random numbers in each replication, and compare them."""
     variants = ask.variants
     runs = {name: results.find(scenario) for name, scenario in variants.items()}
     scenarios = list(variants.values())
@@ -160,14 +160,14 @@ def compare_work(job: Job, results: Results, ask: Ask) -> Event:
 
 
 def compare_event(results: Results, runs: Mapping[str, StoredRun]) -> Event:
-    """Return the last event of a comparison: the page of its variants, and of two the paired differences."""
+    """Return the last event of a comparison: the page of its variants; for two, also their paired differences."""
     names = ["A", "B"] if len(runs) == 2 else list(runs)
     event = _final_event(results, "compare", [run.id for run in runs.values()], page_of_variants(runs), names)
     return event | ({"paired": paired_table(list(runs.values()))} if len(runs) == 2 else {})
 
 
 def options_work(job: Job, results: Results, ask: Ask) -> Event:
-    """Run all options one after the other; their table has short runs first, and fills while they are run."""
+    """Run all options one after the other; their table first has results of short runs, which are then replaced."""
     variants = ask.variants
     seen: dict[str, StoredRun | RunResult] = {}
 
@@ -188,7 +188,7 @@ def options_work(job: Job, results: Results, ask: Ask) -> Event:
 
 
 def curve_work(job: Job, results: Results, ask: Ask) -> Event:
-    """Size the buffer of a link, with the curve meanwhile; the last event is the page of the sizing."""
+    """Size the buffer of a link, with preliminary curves; the last event is the page of the sizing."""
     scenario, target, link = ask.scenario, ask.target, ask.link
     size_id = size_key(scenario, "size", target, link)
     if results.size_folder(size_id) is None:
@@ -203,7 +203,7 @@ def curve_work(job: Job, results: Results, ask: Ask) -> Event:
 
 
 def size_event(results: Results, size_id: str) -> Event:
-    """Return the last event of a sizing: its page, without the curves of models, which its report has."""
+    """Return the last event of a sizing: its page, without the curves of models (the report has them)."""
     page, folder = results.page(size_id), results.size_folder(size_id)
     assert page is not None
     assert folder is not None
@@ -220,7 +220,7 @@ def size_event(results: Results, size_id: str) -> Event:
 
 
 def _goodput(rows: Sequence[Mapping[str, Any]], x: Axis) -> list[Figure]:
-    """Return the picture of the goodput of one flow of each group, of rows of a curve; none without a row."""
+    """Return the figure of the goodput per flow of each group against the buffer; empty without rows."""
     names = [group["name"] for group in rows[0]["groups"]] if rows else []
     at = np.array([row["buffer_packets"] for row in rows], dtype=float)
     lines = []
@@ -235,7 +235,7 @@ def _goodput(rows: Sequence[Mapping[str, Any]], x: Axis) -> list[Figure]:
 
 
 def _brief(figures: Sequence[Figure], document: SizeDocument) -> list[Figure]:
-    """Leave out the models and most rules of thumb, and name the marks in every picture."""
+    """Remove the models and most rules of thumb from figures, and label the marks."""
     rules = {at: rule_name(name) for name in DRAWN_RULES if (at := document["rules"].get(name)) is not None}
     nothing = np.empty(0)
     key = Series(f"rules of thumb: {joined(rules.values())}", nothing, nothing, colour="muted", dashed=True)
@@ -248,7 +248,7 @@ def _brief(figures: Sequence[Figure], document: SizeDocument) -> list[Figure]:
 
 
 def limit_work(job: Job, results: Results, ask: Ask) -> Event:
-    """Search for the longest path that a buffer is enough for, with pictures of the scenario meanwhile."""
+    """Find the longest RTT for which a buffer suffices, with preliminary figures of the scenario."""
     scenario, target, link = ask.scenario, ask.target, ask.link
     size_id = size_key(scenario, "rtt", target, link)
     if results.size_folder(size_id) is None:
@@ -263,11 +263,11 @@ def limit_work(job: Job, results: Results, ask: Ask) -> Event:
 
 
 WORK = {"run": run_work, "compare": compare_work, "options": options_work, "curve": curve_work, "limit": limit_work}
-"""Work by the kind of a request: of a job, the results and the request it makes the last event."""
+"""Functions by the kind of a request. Each takes the job, the results and the request, and returns the last event."""
 
 
 class _Curve:
-    """The curve of a sizing while it is measured: preliminary points of short runs, and measured ones."""
+    """The curve of a sizing while it is measured: preliminary points from short runs, and measured points."""
 
     def __init__(self, job: Job, scenario: Scenario, link: int, target: str) -> None:
         self.job, self.scenario, self.link = job, scenario, link
@@ -299,12 +299,12 @@ class _Curve:
             self.send()
 
     def told(self, progress: SearchProgress) -> None:
-        """Note how many runs the search expects."""
+        """Store the number of runs that the search expects."""
         self.job.check()
         self._expected = progress.expected
 
     def send(self) -> None:
-        """Send the pictures of what is known."""
+        """Send the figures of the points so far."""
         self._sent_s = time.monotonic()
         points, runs = len(self.curve.buffers), sum(map(self.curve.replications, self.curve.buffers))
         sketched = f"a sketch: {len(self.short)} of {POINTS} buffers with short runs"
@@ -317,7 +317,7 @@ class _Curve:
         self.job.send(done | {"state": "preliminary", "kind": "size", "figures": figure_views(self.figures())})
 
     def figures(self) -> list[Figure]:
-        """Return the pictures of utilization, delay, loss and goodput against the buffer."""
+        """Return the figures of utilization, delay, loss and goodput against the buffer."""
         rows: list[dict[str, Any]] = [
             {"buffer_packets": buffer} | {key: self.curve.estimate(buffer, key).to_json() for key in SERIES}
             for buffer in self.curve.buffers
@@ -329,7 +329,7 @@ class _Curve:
             for b, s in sorted(self.short.items())
         ]
         found = []
-        # The axes are those of all points, measured and preliminary.
+        # The axes cover all points, measured and preliminary.
         whole = document | {"curve": guessed + rows}
         drawn = _brief(answer_pictures(whole, self.facts, {}), whole)
         measured = {figure.name: figure for figure in answer_pictures(document, self.facts, {})} if rows else {}
@@ -359,7 +359,7 @@ def _near(one: float, other: float) -> bool:
 
 
 def _preliminary(job: Job, scenarios: Sequence[Scenario]) -> Any:
-    """Yield the share of the run that is simulated, and the first replication of each scenario until then."""
+    """Yield growing shares of the run, and for each the beginning of the first replication of every scenario."""
     whole_s = scenarios[0].facts["duration_s"]
     cost = max(estimate(each, replications=1, workers=1, series=True).cpu_s for each in scenarios)
     share = min(1 / 8, max(1 / 64, FIRST_S / max(cost, 1e-9)))
@@ -376,7 +376,7 @@ def _preliminary(job: Job, scenarios: Sequence[Scenario]) -> Any:
 
 
 def _final(job: Job, results: Results, variants: Mapping[str, Scenario], name: str) -> StoredRun:
-    """Run all replications of one of some variants as `elephan.run` does and keep the result, unless it is there."""
+    """Return the stored run of a variant; if it is missing, run all replications as in `elephan.run`, and store it."""
     scenario = variants[name]
     if (kept := results.find(scenario)) is not None:
         return kept
@@ -393,14 +393,14 @@ def _final(job: Job, results: Results, variants: Mapping[str, Scenario], name: s
 
 
 def _short(scenario: Scenario) -> Scenario:
-    """Return a scenario with a run of `SHORT_S`."""
+    """Return the scenario with a shorter duration, which takes about `SHORT_S` of processor time."""
     cost, whole_s = estimate(scenario, workers=1), scenario.facts["duration_s"]
     short_s = whole_s * min(0.5, max(0.02, SHORT_S / max(1e-9, cost.cpu_s / cost.replications)))
     return scenario.replace({"duration": f"{short_s:.6g} s", "warmup": f"{short_s / 4:.6g} s"})
 
 
 def _as_whole(result: RunResult, scenario: Scenario) -> RunDocument:
-    """Return the document of the beginning of a run with the length and warm-up of the whole, for its axes."""
+    """Return the document of the beginning of a run, with duration and warm-up of the complete run, for the axes."""
     document, facts = result.to_json(), scenario.facts
     document["run"] = document["run"] | {"duration_s": facts["duration_s"], "warmup_s": facts["warmup_s"] or 0.0}
     return document
@@ -422,7 +422,7 @@ def _seen(share: float, scenario: Scenario, figures: Sequence[Figure], tiles: Se
 
 
 def _tiles(document: RunDocument) -> list[HeadlineNumber]:
-    """Return the numbers of the busiest link so far."""
+    """Return the headline numbers of the link with the highest utilization so far."""
     link = max(document["links"], key=lambda each: each["utilization"]["mean"] or 0.0)
     delay = link["queueing_delay_s"]["mean"]
     return [

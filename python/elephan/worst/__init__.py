@@ -1,7 +1,7 @@
-"""Worst cases: what is unknown of a scenario varies within ranges, and a search looks for the case that is worst.
+"""Worst cases: unknown values of a scenario vary within ranges, and a search looks for the worst case.
 
-Nothing here is a proof. Beside each worst case found stand random cases, the share of cases that they leave unseen, and
-an extreme-value estimate from them.
+A search is not a proof. Each worst case is therefore reported together with random cases, an upper limit of the share
+of cases that are worse than all of these, and an extreme-value estimate.
 """
 
 from elephan.worst.laws import LawAttack, attack

@@ -1,10 +1,10 @@
-"""Types of the JSON documents of searches for worst cases, as `elephan.results.documents` has those of runs."""
+"""Types of the JSON documents of searches for worst cases; the types for runs are in `elephan.results.documents`."""
 
 from typing import Any, TypedDict
 
 
 class RandomCases(TypedDict):
-    """Random cases, and the share of cases that may be worse than the worst of them (95 % confidence)."""
+    """Random cases, and the largest share of cases that may be worse than the worst of them (95 % confidence)."""
 
     cases: int
     mean: float
@@ -30,7 +30,7 @@ class AttackPart(TypedDict):
 
 
 class CaseDocument(TypedDict):
-    """A counterexample: changes by place, the value of the harm, and the hash of its run."""
+    """A case that was found: changes by place, the value of the harm, and the hash of its run."""
 
     changes: dict[str, Any]
     value: float

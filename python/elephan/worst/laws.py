@@ -1,4 +1,4 @@
-"""The worst case of a congestion control on a small family of networks, for a harm."""
+"""The worst case of a law in a small family of networks, for a harm (a quantity, and which direction is worse)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from elephan.worst.documents import AttackDocument, AttackedGroup
 
 NETWORK = Template(files("elephan.worst").joinpath("attack.toml").read_text(encoding="utf-8"))
-"""The family: one link, two groups of flows. All of them have started well before the warm-up ends."""
+"""The family: one link, two groups of flows. All flows start well before the end of the warm-up."""
 
 RANGES = {
     "links[0].buffer": "0.2..8 bdp",
@@ -31,7 +31,8 @@ RANGES = {
     "flows[1].rtt": "20..200 ms",
     "flows[1].start": "0..30 s",
 }
-"""Ranges of the family; the least buffer is 7 packets, since with two or three the worst case is no more than that."""
+"""Ranges of the family. The smallest buffer is 7 packets; with a range down to 2 or 3 packets, the worst case would
+only be such a buffer."""
 
 
 def _share(_: Scenario, outcome: ReplicationOutcome) -> float:
@@ -63,11 +64,11 @@ class LawAttack:
     unknowns : Unknowns
     attack : Attack
     groups : tuple of dict
-        Of the worst case: ``name``, ``rtt`` and ``flows`` of each group, ``goodput_per_flow_bps``.
+        The groups in the worst case: ``name``, ``flows``, ``rtt_s``, ``start_s`` and ``goodput_per_flow_bps``.
     usual : float
-        The harm in the family's network as it is.
+        The harm in the family's unchanged network.
     matters : dict of str to float
-        The worst case with one place at a time as that network has it.
+        The harm in the worst case with one place reset to its value in that network, by place.
     wall_s : float [s]
     """
 
@@ -119,22 +120,22 @@ def attack(
     harm : str
         ``utilization``, ``starvation`` (the smallest goodput of a flow over the fair share), ``delay`` or ``loss``.
     ranges : iterable of str, or mapping of str to str
-        Instead of those of `RANGES`, or beside them.
+        Ranges that replace those of `RANGES`, or are added to them.
     runs : int
-        At most.
+        Maximum number of runs.
     seed : int
-        Of the search.
+        Seed of the search.
     workers : int, optional
-        Threads; the result does not depend on it.
+        Number of threads; the result does not depend on it.
     progress : callable, optional
         Called with a `SearchState` after every run.
     laws : mapping of str to class or path, optional
-        Laws of yours, as `elephan.run` takes them; `law` is the name of one.
+        Your own laws, as in `elephan.run`; `law` is the name of one of them.
 
     Raises
     ------
     InputError
-        If there is no such law or harm, or a range cannot be used.
+        If the law or the harm does not exist, or a range is invalid.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The search for a worst case: random cases first, then an evolution strategy (CMA-ES) from the worst of them.
+"""The search for a worst case: first random cases, then an evolution strategy (CMA-ES) from the worst of them.
 
-The search is that of `cma` (N. Hansen, The CMA Evolution Strategy: A Tutorial, arXiv:1604.00772), with whole
-generations, so that it is the same for any number of threads. A case is one run: replication 0 of the scenario with
+The search is that of `cma` (N. Hansen, The CMA Evolution Strategy: A Tutorial, arXiv:1604.00772). It evaluates complete
+generations, so the result is the same for any number of threads. A case is one run: replication 0 of the scenario with
 the case's values.
 """
 
@@ -27,29 +27,29 @@ if TYPE_CHECKING:
     from elephan.worst.documents import AttackPart, TailDocument
 
 POPULATION = 25
-"""Cases of a generation."""
+"""Number of cases in a generation."""
 
 SPREAD = 0.2
 """Standard deviation of the first generation, as a share of each range."""
 
 WORTHLESS = 1e9
-"""Cost of a case that cannot be measured: the search needs a number, larger than any harm."""
+"""Cost of a case that cannot be measured: the search needs a number that is larger than the cost of any other case."""
 
 BATCH = 100
-"""Cases that are handed to the threads at once."""
+"""Number of cases that are submitted to the threads together."""
 
 RANDOM_SHARE = 0.25
-"""Share of the runs that are random cases; the search begins at the worst of them."""
+"""Share of the runs that are random cases; the search starts at the worst of them."""
 
 FEWEST_RUNS = 2 * POPULATION
-"""Fewest runs of an attack: a generation of random cases, and one of the search."""
+"""Minimum number of runs of an attack: a generation of random cases, and one of the search."""
 
 ONE_IN = 10_000
-"""Number of random cases of which the extreme-value estimate is the worst."""
+"""Number of random cases whose worst value the extreme-value estimate predicts."""
 
 
 class SearchState(NamedTuple):
-    """Progress of a search: runs done, runs in all, and the worst value until now."""
+    """Progress of a search: runs done, total runs, and the worst value so far."""
 
     done: int
     total: int
@@ -64,12 +64,12 @@ class Harm:
     ----------
     name : str
     measure : callable
-        From the scenario and the outcome to the value.
+        Takes the scenario and the outcome; returns the value.
     unit : str
         ``"1"`` or ``"s"``.
     low_is_worse : bool
     words : str
-        Its meaning, for messages.
+        Meaning of the quantity, for messages.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Harm:
     words: str = ""
 
     def cost(self, value: float) -> float:
-        """Return what the search minimises."""
+        """Return the number that the search minimises."""
         return value if self.low_is_worse else -value
 
 
@@ -90,14 +90,15 @@ class FoundCase:
     Parameters
     ----------
     scenario : Scenario
-        Replaying it gives the same value.
+        Scenario of the case; running it again gives the same value.
     point : tuple of float
-        Its coordinates in the cube of unknowns.
+        Coordinates in the cube of unknowns; each is from 0 to 1.
     changes : dict of str to value
+        Changes to the base scenario by place.
     value : float
-        Of the harm.
+        Value of the harm.
     hash : str
-        Rolling hash of its run, over every arrival and ACK; empty where it was not asked for.
+        Rolling hash of the run, over every arrival and ACK; empty if it was not computed.
     """
 
     scenario: Scenario
@@ -119,9 +120,9 @@ class Attack:
     tail : TailDocument or None
         Estimate of the value that 1 in 10,000 random cases reaches; None for too few cases.
     worst_random, worst : FoundCase
-        The worst random case, and the worst of all, with its hash.
+        The worst random case; and the worst of all cases, with its hash.
     runs : int
-        Runs in all, random ones included; cases that were tried twice count once.
+        Total number of runs, including random cases; cases that occurred twice were run once.
     """
 
     harm: Harm
@@ -139,7 +140,7 @@ class Attack:
                 "cases": len(self.random),
                 "mean": float(self.random.mean()),
                 "worst": self.worst_random.value,
-                # With 95 % confidence no larger share of cases is worse than the worst of so many.
+                # If a share s of cases is worse, n random cases miss it with probability (1 - s)^n; here this is 5 %.
                 "worse_share_at_most": 1 - 0.05 ** (1 / len(self.random)),
             },
             "one_in_10000": self.tail,
@@ -155,13 +156,13 @@ class WorstSearch:
     Parameters
     ----------
     scenario : Scenario
-        With a stated warm-up.
+        Scenario with a stated warm-up.
     unknowns : Unknowns
     harm : Harm
     workers : int, optional
-        Threads; the result does not depend on it.
+        Number of threads; the result does not depend on it.
     seed : int
-        Of the random cases and of the search.
+        Seed of the random cases and of the search.
     progress : callable, optional
         Called with a `SearchState` after every run.
     """
@@ -188,9 +189,9 @@ class WorstSearch:
         Parameters
         ----------
         runs : int
-            At most, without those of `also`.
+            Maximum number of runs, without those of `also`.
         also : iterable of points
-            Cases that the search begins with, too.
+            Further cases from which the search may start.
 
         Returns
         -------
@@ -222,11 +223,11 @@ class WorstSearch:
         return {"value": level, "ci95": sorted(ends)}
 
     def points(self, number: int) -> NDArray[np.float64]:
-        """Return random points of the cube; the first of them do not depend on how many there are."""
+        """Return random points of the cube; the first points do not depend on `number`."""
         return np.random.default_rng([self.seed, 0]).random((number, self.unknowns.size))
 
     def values(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Measure the harm of cases, each once."""
+        """Measure the harm of cases; each case is run only once."""
         changes = [self.unknowns.changes(list(map(float, point))) for point in points]
         missing = {repr(each): each for each in changes if repr(each) not in self._known}
         names = iter(missing)
@@ -239,18 +240,18 @@ class WorstSearch:
 
         wanted = list(missing.values())
         for first in range(0, len(wanted), BATCH):
-            # In batches: the outcomes of one are held until its end.
+            # Batches limit the memory: the outcomes of a batch are held until it is complete.
             jobs = [ReplicationJob(self.case(each), 0) for each in wanted[first : first + BATCH]]
             simulate_all(jobs, workers=self.workers, on_outcome=keep, watched=self.progress is not None)
         return np.array([self._known[repr(each)] for each in changes])
 
     def without(self, case: FoundCase) -> dict[str, float]:
-        """Measure a case with one place at a time as the file has it.
+        """Measure a case with one place at a time reset to its value in the file.
 
         Returns
         -------
         dict of str to float
-            Value by place, those that matter most first.
+            Value by place; the place that reduces the harm most comes first.
         """
         found = {}
         for unknown in self.unknowns.all:
@@ -260,7 +261,7 @@ class WorstSearch:
 
     def _costs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         costs = values if self.harm.low_is_worse else -values
-        # What cannot be measured, such as the share of flows that send nothing, is no worst case.
+        # A case whose harm cannot be measured, such as the share of flows that send nothing, is not a worst case.
         return np.nan_to_num(costs, nan=np.inf, posinf=np.inf, neginf=-np.inf)
 
     def _found(self, points: NDArray[np.float64], values: NDArray[np.float64]) -> FoundCase:
@@ -271,9 +272,9 @@ class WorstSearch:
         return FoundCase(self.case(changes), point, changes, float(values[at]))
 
     def _evolve(self, population: NDArray[np.float64], generations: int) -> NDArray[np.float64]:
-        """Search from the points of a population, the worst case first; return the points tried.
+        """Search from the points of a population, which has the worst case first; return all points tried.
 
-        A search that has converged begins again at the next point.
+        When a search has converged, a new one starts at the next point.
         """
         from cma import CMAEvolutionStrategy  # noqa: PLC0415 (slow to import)
 
@@ -282,7 +283,7 @@ class WorstSearch:
             "popsize": POPULATION,
             "bounds": [0, 1],
             "verbose": -9,
-            # Its own generator would be the global one of NumPy.
+            # By default, cma uses the global random generator of NumPy.
             "seed": np.nan,
             "randn": lambda *shape: rng.standard_normal(shape),
         }
@@ -292,7 +293,7 @@ class WorstSearch:
         for _ in range(generations):
             if search.stop():
                 search = CMAEvolutionStrategy(next(starts), SPREAD, options)
-            # Its transformation can leave the cube by a rounding error.
+            # Rounding errors of cma's transformation can lead outside of the cube.
             points = np.clip(search.ask(), 0.0, 1.0)
             costs = self._costs(self.values(points))
             search.tell(list(points), np.where(np.isfinite(costs), costs, WORTHLESS))

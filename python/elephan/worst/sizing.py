@@ -1,4 +1,8 @@
-"""The smallest buffer that survives the worst case found: attack, enlarge until the found cases meet, attack again."""
+"""The smallest buffer that meets a target in the worst case found.
+
+A search attacks a buffer. If it finds a case that misses the target, the buffer is enlarged until all cases found so
+far meet the target, and attacked again.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +32,10 @@ if TYPE_CHECKING:
     from elephan.worst.documents import WorstDocument
 
 RUNS = 400
-"""Runs of one attack, random cases included."""
+"""Number of runs of one attack, including random cases."""
 
 ROUNDS = 6
-"""Attacks at most; each begins with the cases that earlier ones found."""
+"""Maximum number of attacks; each also starts from the cases that earlier ones found."""
 
 
 @dataclass(frozen=True)
@@ -45,19 +49,20 @@ class WorstRound:
 
 @dataclass(frozen=True)
 class WorstSizing:
-    """The smallest buffer found that survives every case tried.
+    """The smallest buffer found that survives (meets the target in) every case tried.
 
     Parameters
     ----------
     nominal : SizeAnswer
-        The answer for the file as it is, at whose buffer the first attack is.
+        The answer for the unchanged file; the first attack is on this buffer.
     unknowns : Unknowns
     target : Target
     rounds : tuple of WorstRound
+        The attacks.
     note : str
-        Why there is no answer; otherwise empty.
+        Reason why there is no answer; otherwise empty.
     matters : dict of str to float
-        The first worst case with one place at a time as the file has it.
+        Value in the first worst case with one place reset to its value in the file, by place.
     wall_s : float [s]
     """
 
@@ -82,7 +87,7 @@ class WorstSizing:
 
     @property
     def counterexamples(self) -> dict[str, FoundCase]:
-        """The worst case at the buffer of the file's own answer, and the worst one at the last buffer, by file name."""
+        """The worst case at the first buffer (that of `nominal`), and the worst case at the last one, by file name."""
         if not self.rounds:
             return {}
         found = {"worst-case": self.rounds[0].attack.worst}
@@ -125,12 +130,12 @@ def write_cases(
     Parameters
     ----------
     cases : mapping of str to FoundCase
-        By the name of the file, without its ending.
+        Cases by the name of the file, without its suffix.
     harm : str
-        Name of the value, for the comment in each file.
+        Name of the harm, for the comment in each file.
     document : mapping
     name : str
-        File of the document.
+        Name of the document's file.
 
     Returns
     -------
@@ -167,27 +172,27 @@ def size_worst(
     Parameters
     ----------
     scenario : Scenario or path
-        Its seed is that of the search.
+        The scenario; its seed is also that of the search.
     target : str, iterable of str, or mapping
-        One target that large buffers meet: ``"utilization=0.95"`` or ``"loss=0.1%"``. Every case must meet it, each
-        case being one run.
+        One target that large buffers meet: ``"utilization=0.95"`` or ``"loss=0.1%"``. Every case, which is a single
+        run, must meet it.
     ranges : iterable of str, or mapping of str to str
-        What is unknown, as ``"flows[0].rtt=20..200 ms"``; by default `elephan.worst.unknowns.usual_unknowns`.
+        Unknown values, such as ``"flows[0].rtt=20..200 ms"``; by default `elephan.worst.unknowns.usual_unknowns`.
     link : str, optional
     precision : float [1]
-        Of the buffer.
+        Relative precision of the buffer.
     runs : int
-        Runs of each attack at most.
+        Maximum number of runs of each attack.
     workers : int, optional
-        Threads; the answer does not depend on it.
+        Number of threads; the answer does not depend on it.
     progress : callable, optional
         Called with a `SearchState` after every run.
     begin : callable, optional
         Called with the name of each stage.
     nominal : SizeAnswer, optional
-        The answer for the file as it is, if that is known.
+        The answer for the unchanged file, if it is known already.
     laws : mapping of str to class or path, optional
-        Laws of yours, as `elephan.run` takes them.
+        Your own laws, as in `elephan.run`.
 
     Returns
     -------
@@ -196,7 +201,7 @@ def size_worst(
     Raises
     ------
     InputError
-        If an argument cannot be used.
+        If an argument is invalid.
 
     Notes
     -----
@@ -204,11 +209,11 @@ def size_worst(
     """
     begun = time.perf_counter()
     read = Scenario.from_any(scenario, laws)
-    wanted = _one_floor(target)
+    wanted = _single_target(target)
     check_runs(runs)
     index = read.link_index(link)
     unknowns = read_unknowns(read, ranges) if ranges else usual_unknowns(read, index)
-    _check_free(unknowns, read, index)
+    _check_not_searched(unknowns, read, index)
     say = begin or (lambda _: None)
     if nominal is None:
         say("the file as it is")
@@ -249,8 +254,8 @@ def size_worst(
     return WorstSizing(nominal, unknowns, wanted, tuple(rounds), note, matters, time.perf_counter() - begun)
 
 
-def _check_free(unknowns: Unknowns, scenario: Scenario, link: int) -> None:
-    """Refuse a range for what is searched."""
+def _check_not_searched(unknowns: Unknowns, scenario: Scenario, link: int) -> None:
+    """Refuse a range for the buffer that is searched."""
     own = {f"links[{link}]", f"links[{scenario.network.links[link].name}]"}
     for unknown in unknowns.all:
         table, _, key = unknown.place.partition(".")
@@ -264,14 +269,14 @@ def check_runs(runs: int) -> None:
     Raises
     ------
     InputError
-        If there are.
+        If `runs` is below `FEWEST_RUNS`.
     """
     if runs < FEWEST_RUNS:
         raise InputError(f"--runs: {runs} is too few for a search; give {FEWEST_RUNS} or more")
 
 
-def _one_floor(given: str | Iterable[str] | Mapping[str, float | str]) -> Target:
-    """Read the one target of a worst case."""
+def _single_target(given: str | Iterable[str] | Mapping[str, float | str]) -> Target:
+    """Parse a target, and check that it is a single one that larger buffers meet."""
     targets = parse_targets(given)
     if len(targets) != 1 or not targets[0].is_floor:
         raise InputError(
@@ -282,7 +287,7 @@ def _one_floor(given: str | Iterable[str] | Mapping[str, float | str]) -> Target
 
 
 def harm_of(target: Target, link: int) -> Harm:
-    """Return missing a target of a link as a harm."""
+    """Return the harm of a target: the target's quantity of a link, and its bad direction."""
     return Harm(
         target.key,
         lambda scenario, outcome: sample(scenario, link, outcome).value(target.metric),
@@ -294,7 +299,7 @@ def harm_of(target: Target, link: int) -> Harm:
 def _smallest(
     cases: list[FoundCase], link: int, target: Target, harm: Harm, buffer: int, precision: float, workers: int | None
 ) -> int | None:
-    """Return the smallest buffer above one that misses at which all cases meet the target, by bisection."""
+    """Return the smallest buffer with which all cases meet the target, by bisection; `buffer` is too small."""
 
     def meets(packets: int) -> bool:
         jobs = [ReplicationJob(case.scenario.with_buffer(link, packets), 0) for case in cases]

@@ -1,4 +1,4 @@
-"""Every analytic model by name: its card, its table, and its prediction for a link. One file each."""
+"""Every analytic model by name: its card, its table, and its prediction for a link. Each model has its own file."""
 
 from importlib import import_module
 
@@ -63,7 +63,7 @@ def model(name: str) -> Model:
     Raises
     ------
     InputError
-        If there is no model of this name.
+        If the model does not exist.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""A link as the models see it: its rate, the round-trip times and laws of the long flows it limits, other traffic.
+"""The models' view of a link: rate, round-trip times and laws of the long flows that it limits, and other traffic.
 
-It is derived from a scenario's network, never from a run.
+The view is derived from a scenario's network, never from a run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from elephan.network import BULK, DROP_TAIL, FlowGroup, Network
 from elephan.theory import controls
 
 UNEQUAL = 2
-"""Number of equal shares of path and buffer that one of several flows may have in flight."""
+"""Maximum window of one of several flows, in equal shares of path and buffer."""
 
 UNPACED = "none"
 """Value of ``tcp.pacing`` for senders without pacing."""
@@ -32,26 +32,27 @@ class Bottleneck:
     packet_bytes : float [bytes]
         Mean packet size of the long flows.
     rtts_s : tuple of float [s], shape (flows,)
-        Base RTTs without queueing; drawn RTTs are represented by values spread evenly over the range.
+        Base RTTs; random RTTs are represented by values spread evenly over the range.
     laws : tuple of str, shape (flows,)
-        Names followed by the parameters that are not at their defaults, in the form of `elephan.theory.controls`.
+        Names followed by the parameters that differ from their defaults, in the form of `elephan.theory.controls`.
     senders : tuple of mapping
-        Other settings of each group of senders: ``slow_start``, ``recovery`` and the keys of ``tcp``, as resolved, but
-        ``receive_window`` [segments] is None where it holds at no buffer up to the scenario's.
+        Other settings of each group of senders: ``slow_start``, ``recovery`` and the keys of ``tcp``, as resolved.
+        ``receive_window`` [segments] is None if it does not limit the window at any buffer up to the scenario's.
     discipline : str
     queue : callable
         Function of a buffer [packets] that returns the discipline's resolved parameters, with amounts as text.
     buffer_packets : float or None [packets]
-        Buffer of the scenario; None without limit.
+        Buffer of the scenario; None if unlimited.
     background : float [1]
         Share of the rate offered by datagrams and by transfers that arrive at a given load.
     others : tuple of str
-        Kinds of TCP traffic on the link that are neither long flows nor limited here.
+        Kinds of other TCP traffic on the link: traffic that is not bulk, and bulk flows that another link limits.
     access_bps : float [bit/s]
-        Access rate of the fastest flow; infinite without limit.
+        Access rate of the fastest flow; infinite if unlimited.
     rtts_are_drawn : bool
+        Whether base RTTs are random.
     held_from : float [packets]
-        Smallest buffer at which a receive window keeps a flow from filling pipe and buffer; infinite if none does.
+        Smallest buffer at which a receive window prevents a flow from filling BDP and buffer; infinite if none does.
 
     Examples
     --------
@@ -93,7 +94,7 @@ class Bottleneck:
 
     @property
     def bdp(self) -> float:
-        """Rate that the background leaves x mean base RTT [packets]."""
+        """Bandwidth-delay product: rate that the background leaves x mean base RTT [packets]."""
         return self.rate * self.mean_rtt_s
 
     @property
@@ -103,7 +104,7 @@ class Bottleneck:
 
     @property
     def pacings(self) -> tuple[Any, ...]:
-        """The senders' values of ``tcp.pacing``, each once; ``("none",)`` if none paces."""
+        """The distinct values of ``tcp.pacing`` of the senders; ``("none",)`` if no sender paces."""
         # Canonical forms omit keys with default values.
         ways = [sender.get("pacing", UNPACED) for sender in self.senders]
         return tuple(way for i, way in enumerate(ways) if way not in ways[:i])
@@ -115,7 +116,7 @@ class Bottleneck:
 
     @property
     def law_name(self) -> str:
-        """Its name in the catalogue."""
+        """Name of the law of all flows in the catalogue."""
         return controls.kind(self.law)
 
 
@@ -125,14 +126,14 @@ def bottleneck(network: Network, link: int) -> Bottleneck | None:
     Parameters
     ----------
     network : Network
-        As `Scenario.network` reads it.
+        As returned by `Scenario.network`.
     link : int
         Index of a single link.
 
     Returns
     -------
     Bottleneck or None
-        None if it limits no long flow.
+        None if the link does not limit any long flow.
 
     Examples
     --------
@@ -169,27 +170,27 @@ def bottleneck(network: Network, link: int) -> Bottleneck | None:
 
 
 def _held_from(group: FlowGroup, flows: int) -> float:
-    """Return the smallest buffer at which the receive window of a group may hold [packets]; infinite if none does."""
+    """Return the smallest buffer at which the receive window of a group may limit it [packets]; infinite if none."""
     if group.receive_window is None:
         return math.inf
-    # Shares are not equal at every moment: of several flows each may have twice its share in flight.
+    # Shares are not equal at all times: each of several flows may temporarily have twice its share in flight.
     room = group.receive_window / min(UNEQUAL, flows) - group.bdp * max(group.rtts_s) / group.rtt_s
     if group.narrowest.discipline != DROP_TAIL:
         return math.inf if room >= 0 else 0.0
-    # A flow's share of the buffer is its share of the rate.
+    # A flow's share of the buffer is assumed to equal its share of the rate.
     return max(0.0, room * group.narrowest.rate_bps / group.narrowest.share_bps)
 
 
 def _sender(group: FlowGroup, held_from: float, buffer: float | None) -> Mapping[str, Any]:
     """Return the settings of a group's senders besides their law."""
     window = group.receive_window if held_from < (math.inf if buffer is None else buffer) else None
-    # A user's own law has no slow start, and no model.
+    # A user's own law has no separate slow start, and no model.
     start = group.control.get("slow_start")
     return {"slow_start": start, "recovery": group.recovery, **group.tcp, "receive_window": window}
 
 
 def _spread(rtts: tuple[float, ...], flows: int) -> list[float]:
-    """Return one RTT for each flow: the given ones, or values spread evenly over the range of drawn ones."""
+    """Return one RTT for each flow: the given ones, or values spread evenly over the range of random ones."""
     if len(rtts) == flows:
         return list(rtts)
     low, high = min(rtts), max(rtts)

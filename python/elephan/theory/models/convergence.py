@@ -22,7 +22,7 @@ def _table(v: Values) -> Columns:
 def _row(name: str, slowest: float, fastest: float, short: float, longest: float, mss: float) -> dict[str, Any]:
     if not (slowest < fastest and short <= longest):
         raise InputError("convergence: give a rate_max above rate_min and an rtt_max of at least rtt_min")
-    # A repeated RTT would only count twice.
+    # Equal RTTs would be counted several times.
     rtts = np.unique(np.linspace(short, longest, RTTS))
     found = convergence(law(name), np.geomspace(slowest, fastest, RATES), rtts, mss)
     worst = found.worst or (np.nan,) * 4

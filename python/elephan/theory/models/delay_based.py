@@ -1,4 +1,4 @@
-"""Model `backlog-target`: laws that keep a number of their own packets in the queue, as long as there is room."""
+"""Model `backlog-target`: laws that keep a number of their own packets in the queue, if the buffer is large enough."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from elephan.theory.models.flows import mixed_laws, no_capacity_left, other_traf
 from elephan.theory.response import Floats
 
 TARGETS = {"fast": ("alpha", "alpha"), "vegas": ("alpha", "beta")}
-"""Parameters for the minimum and maximum of a flow's own packets in the queue, by law."""
+"""Names of the parameters for the minimum and maximum of a flow's own packets in the queue, by law."""
 
 MOST_FLOWS = 10_000
-"""Maximum number of flows, for which the table is still computed immediately."""
+"""Maximum number of flows; up to it the table is computed immediately."""
 
 
 def targets(law: str) -> tuple[float, float]:
@@ -41,15 +41,15 @@ def targets(law: str) -> tuple[float, float]:
 
 
 def joining(flows: int) -> float:
-    """Queue of flows that start one after the other and take the queue they find for propagation delay.
+    """Queue of flows that start one after the other, and include the queue that they find in their minimum RTT.
 
-    A flow that found a queue q' has r (q - q') / C of its own packets in the queue, so its rate is r = C alpha / (q -
-    q'); the sum of all rates is C.
+    A flow that found a queue q' controls its rate r so that r (q - q') / C is its target alpha. Its rate is therefore r
+    = C alpha / (q - q'); the sum of all rates is C.
 
     Returns
     -------
     float [1]
-        Queue in units of one flow's target; without that error it would be the number of flows.
+        Queue in units of one flow's target. With correct minimum RTTs it would be the number of flows.
 
     References
     ----------
@@ -62,7 +62,7 @@ def joining(flows: int) -> float:
     """
     met, step = np.zeros(1), 1.0
     for _ in range(flows):
-        # Each new flow adds more than the one before; starting there, Newton's method converges from below.
+        # Each new flow adds more to the queue than the one before. Newton's method begins there and rises to the root.
         queue = met[-1] + step
         while (rates := 1 / (queue - met)).sum() > 1 + 1e-12:
             queue += (rates.sum() - 1) / (rates**2).sum()

@@ -15,7 +15,7 @@ def _table(v: Values) -> Columns:
     rows = [engset(*row) for row in zip(*given, strict=True)]
     return {
         "active": np.array([row.active for row in rows]),
-        # Below full load the balance would give a negative number of active users.
+        # At low loads the formula for full load gives a negative number of active users.
         "active_at_full_load": np.maximum(active_by_balance(users, v["think"], v["session"], rate), 0),
         "utilization": np.array([row.throughput for row in rows]) / rate,
         "throughput_bps": np.array([row.throughput for row in rows]) * 8 * v["packet"],

@@ -1,4 +1,4 @@
-"""Common functions of flow models: RTTs of a table's row, throughput of mixed laws, rows that belong together."""
+"""Common functions of flow models: RTTs of rows, throughput of mixed laws, grouping of rows, checks of assumptions."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from elephan.theory.models.card import Compute, Values
 from elephan.theory.response import Floats
 
 ANSWERING = ("barman", *SOURCES)
-"""Laws that respond to loss alone, and are evaluated; ``barman`` is HighSpeed's lambda(p) of Barman2004."""
+"""Laws that respond only to loss: ``barman`` is lambda(p) of HighSpeed in Barman2004, the others the engine's laws."""
 
 MOST_FLOWS = 100_000
 
 
 def spread(v: Values) -> Floats:
-    """RTTs of the flows of rows that are alike in them, equally spaced.
+    """RTTs of flows, equally spaced between two limits.
 
     Parameters
     ----------
     v : mapping
-        Values with ``flows``, ``rtt_min`` [s] and ``rtt_max`` [s].
+        Rows with equal ``flows``, ``rtt_min`` [s] and ``rtt_max`` [s].
 
     Returns
     -------
@@ -37,7 +37,7 @@ def spread(v: Values) -> Floats:
     Raises
     ------
     InputError
-        If the number of flows is not an integer, or the RTTs are not a range.
+        If the number of flows is not an integer from 1 to 100000, or the RTTs are not a range.
 
     Examples
     --------
@@ -53,12 +53,12 @@ def spread(v: Values) -> Floats:
 
 
 def packet_rate(v: Values) -> float:
-    """Return the rate of the link of rows that are alike in it [packets/s].
+    """Return the rate of the link [packets/s].
 
     Parameters
     ----------
     v : mapping
-        Values with ``rate`` [bit/s] and ``packet`` [bytes].
+        Rows with equal ``rate`` [bit/s] and ``packet`` [bytes].
 
     Returns
     -------
@@ -73,7 +73,7 @@ def packet_rate(v: Values) -> float:
 
 
 def vectorized_over(*names: str) -> Callable[[Compute], Compute]:
-    """Decorate a function that takes arrays of some parameters, and of the others one value for all rows.
+    """Decorate a function that can compute several rows together only if they differ in the given parameters alone.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def vectorized_over(*names: str) -> Callable[[Compute], Compute]:
     Returns
     -------
     callable
-        Decorator; the function that it makes takes any rows, and returns columns of numbers.
+        Decorator. The decorated function takes any rows and groups them; it returns columns of numbers.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def throughput(law: str) -> Throughput:
 
 
 def mixed(laws: Sequence[str]) -> Throughput:
-    """Return the rates of flows with different laws, as a function of one loss rate.
+    """Return the rates of flows with different laws as a function of their common loss rate.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def no_capacity_left(link: Bottleneck) -> str:
     Returns
     -------
     str
-        Empty if there is capacity left.
+        Empty if capacity is left.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def mixed_laws(link: Bottleneck) -> str:
     Returns
     -------
     str
-        Empty if they have one law.
+        Empty if all have the same law.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def mixed_laws(link: Bottleneck) -> str:
 
 
 def other_signals(link: Bottleneck) -> str:
-    """Return a message if laws of a link do not respond to loss alone; empty if all do.
+    """Return a message if laws of a link respond to other signals than loss, or if no capacity is left; else empty.
 
     Examples
     --------
@@ -234,13 +234,13 @@ def other_traffic(link: Bottleneck) -> list[str]:
 
 
 def bursts(link: Bottleneck) -> str:
-    """Return a message if packets of a flow can arrive in bursts, which a model assumes not to happen.
+    """Return a message if packets of a flow can arrive in bursts, for a model that assumes that they do not.
 
     Returns
     -------
     str
         Empty if they arrive one by one: from paced senders, or over access links below about a tenth of the link's
-        rate, the spacing at which Enachescu2006 finds pacing unnecessary.
+        rate, for which Enachescu2006 finds pacing unnecessary.
 
     Examples
     --------
@@ -260,11 +260,11 @@ def bursts(link: Bottleneck) -> str:
 
 
 ENOUGH = 0.1
-"""Ratio of an access link's rate to the link's rate below which the access link spreads packets by itself [1]."""
+"""Ratio of the access rate to the link's rate up to which the access link spaces packets sufficiently [1]."""
 
 
 def few_segments(link: Bottleneck) -> list[str]:
-    """Return a message if windows are so small that losses are repaired by timeouts.
+    """Return a message if windows are so small that timeouts repair losses.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Model `fluid`: windows and queue as delay-differential equations, for any window law and six queues."""
+"""Model `fluid`: windows and queue as delay-differential equations, for any window law and six queue disciplines."""
 
 from __future__ import annotations
 
@@ -33,11 +33,13 @@ PREDICTED = ("drop-tail", "red", "ared", "gared", "pie")
 """Disciplines of a scenario to which the model applies."""
 
 MOST_STEPS = 200_000
-"""Maximum number of steps of a table's trajectory: about ten seconds."""
+"""Maximum number of steps of a table's trajectory; they take about ten seconds of computing time."""
 
-# A prediction covers this many sawteeth, without the first, in this many steps: less than a second.
+# Number of sawteeth of a prediction, of which the first is not counted, and maximum number of steps, which take less
+# than a second of computing time.
 _PERIODS, _STEPS = 4, 8_000
-# Minimum duration for a queue to settle; a controller's time constants do not scale with the round trip.
+# Minimum duration of a prediction in round trips; and for queues with a controller, whose time constants do not scale
+# with the round-trip time: duration below which the model does not apply, and minimum duration otherwise.
 _LEAST_ROUNDS, _LEAST_S, _SETTLING_S = 60, 10.0, 30.0
 
 
@@ -48,11 +50,11 @@ def _step(discipline: Discipline, rtt: float) -> float:
 
 @vectorized_over("time")
 def _table(v: Values) -> Columns:
-    """Compute one trajectory at some times, and its equilibrium."""
+    """Compute a trajectory at the given times, and the equilibrium."""
     times, (rtt, flows, start) = v["time"], (float(v[name][0]) for name in ("rtt", "flows", "start"))
     path = FluidPath(packet_rate(v), rtt, flows)
     discipline = _discipline(v)
-    # Windows exceed the size that fills link and buffer, but not a hundredfold.
+    # Windows can exceed the size that fills link and buffer, but not by a factor of 100.
     law = fluid_law(response(str(v["law"][0])), rtt, 100 * (packet_rate(v) * rtt + float(v["buffer"][0])))
     step = _step(discipline, rtt)
     if not (times >= 0).all() or times.max() / step > MOST_STEPS:
@@ -100,7 +102,7 @@ def _adapt(kind: str) -> Literal["", "ared", "gared"]:
 
 
 def _of_link(link: Bottleneck, buffers: Floats) -> Discipline:
-    """Return the discipline of a scenario's link, with one case per buffer."""
+    """Return the discipline of a scenario's link, with one case for each buffer."""
     if link.discipline == "drop-tail":
         return DropTail(buffers)
     queues = [link.queue(float(buffer)) for buffer in buffers]
@@ -115,7 +117,7 @@ def _of_link(link: Bottleneck, buffers: Floats) -> Discipline:
 
 
 def _periods(link: Bottleneck, buffers: Floats) -> Floats:
-    """Return the time that a window takes to recover from a cut at a full buffer."""
+    """Return the time that a window takes to recover from a cut at a full buffer, for each buffer [s]."""
     top = (link.bdp + buffers) / link.flows
     return recovery_time(response(link.law), top, link.mean_rtt_s + buffers / link.rate)
 
@@ -137,7 +139,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
         run.mean_loss(since),
         run.queue[run.time_s >= since].mean(axis=0) / link.rate,
     )
-    # Fewer sawteeth do not give a mean.
+    # If the measured time is shorter than a sawtooth, it does not give a mean.
     shown = period <= since * (1 + 1e-9)
     return Prediction(*(np.where(shown, column, np.nan) for column in found))
 

@@ -1,4 +1,4 @@
-"""Model `gaussian`: the sum of many independent windows, and how often it does not fill the link."""
+"""Model `gaussian`: the sum of many independent windows, and the utilization that follows from its distribution."""
 
 from __future__ import annotations
 
@@ -30,17 +30,18 @@ from elephan.theory.rules import (
 )
 
 LAWS = tuple(SOURCES)
-"""Laws that respond to loss alone."""
+"""Laws that respond only to loss."""
 
 FEWEST = 10
 """Smallest number of flows whose sum is approximately Gaussian."""
 
 
 class FullLinkShares:
-    """Shares of flows of one law on a link that is just full, without a queue.
+    """Shares of flows of one law on a link that is fully used, without a queue.
 
     Parameters
     ----------
+    law : Response
     rate : float [segments/s]
     rtts : ndarray [s], shape (n,)
 
@@ -60,11 +61,11 @@ class FullLinkShares:
         """Sum of the windows that fill the link without a queue [segments]."""
         cuts = law.decrease(law.window(loss, rtts), rtts)
         self.decrease = float(rates @ cuts / rates.sum())
-        """Share by which a loss reduces the window, mean over the segments [1]."""
+        """Share by which a loss reduces the window, averaged over segments (weighted by rates) [1]."""
 
 
 def filling(law: Response, rate: float, rtts: Floats, waits: Floats) -> Floats:
-    """Loss rates at which flows just fill a link.
+    """Loss rates at which flows just use the rate of a link.
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
     law, rtts = response(link.law), np.array(link.rtts_s)
     shares = FullLinkShares(law, link.rate, rtts)
     busy = utilization(shares.bdp, buffers, shares.flows, shares.decrease)
-    # The queue is at half of the buffer on average, as the normal distribution is symmetric.
+    # On average half of the buffer is used, because the normal distribution is symmetric.
     queue = buffers / 2
     return Prediction(used(link, busy), filling(law, link.rate, rtts, queue / link.rate), queue / link.rate)
 
@@ -128,7 +129,7 @@ def _doubts(link: Bottleneck) -> list[str]:
     if link.flows < 100:
         lines.append(f"assumes hundreds of unsynchronized flows; here {link.flows}")
     n = FullLinkShares(response(link.law), link.rate, np.array(link.rtts_s)).flows
-    # A tenth fewer flows need a twentieth more buffer.
+    # 10 % fewer flows need 5 % more buffer; smaller differences are not reported.
     if n < 0.9 * link.flows:
         lines.append(
             f"replaces unequal flows by {n:.0f} equal ones; Spang2021 says the root of n fails for unfair flows"

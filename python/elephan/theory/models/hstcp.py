@@ -1,4 +1,4 @@
-"""Model `hstcp`: one HighSpeed flow between two losses, closed form beside the exact equation."""
+"""Model `hstcp`: one HighSpeed flow between two losses, in closed form and by the exact equation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from elephan.theory.models.card import Columns, Values, read_model
 
 def _table(v: Values) -> Columns:
     closed = hstcp.closed_form(v["p"], v["rtt"])
-    # Above p = 1e-3 the window is Reno's; HighSpeed has no equation to integrate there.
+    # Above p = 1e-3 the window is in Reno's range, for which HighSpeed has no equation to integrate.
     exact = [hstcp.exact(p, rtt).period if p <= LOW_P else None for p, rtt in zip(v["p"], v["rtt"], strict=True)]
     return {
         "peak_segments": closed.peak,

@@ -1,4 +1,4 @@
-"""Model `hstcp-window`: window of one HighSpeed flow from a loss to the next, closed form beside the exact equation."""
+"""Model `hstcp-window`: window of one HighSpeed flow between two losses, in closed form and by the exact equation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of a model for a link of a network, for one buffer or many, in the same table as for given parameters."""
+"""Results of a model for a link of a network, for one or more buffers, in a table like that for given parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLUMNS = {
     "backlog_packets": ModelColumn("packets", "mean queue"),
     "period_s": ModelColumn("s", "between two overflows"),
 }
-"""Columns of the table for a link; models without periods leave out `period_s`."""
+"""Columns of the table for a link; `period_s` is omitted for models without periods."""
 
 
 def suited(model: Model, network: Network, link: int) -> Bottleneck:
@@ -30,7 +30,7 @@ def suited(model: Model, network: Network, link: int) -> Bottleneck:
     Raises
     ------
     InputError
-        If it is not a model of links, or does not apply to this one.
+        If the model does not predict links, or does not apply to this link.
 
     Examples
     --------
@@ -55,13 +55,13 @@ def table(model: Model, network: Network, link: int, given: Mapping[str, str]) -
     Parameters
     ----------
     given : mapping of str to str
-        ``buffer``: a value, list or range; by default from a hundredth of the bandwidth-delay product to its double.
-        For a model with its own table for a link: any of its parameters, instead of the scenario's values.
+        ``buffer``: a value, list or range; by default a range from 1 % to 200 % of the bandwidth-delay product. For a
+        model with its own table for a link: any of its parameters, instead of the scenario's values.
 
     Raises
     ------
     InputError
-        As in `suited`, or if a given name is not a parameter.
+        For the reasons of `suited`, or if a given name is not a parameter.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def table(model: Model, network: Network, link: int, given: Mapping[str, str]) -
     if model.predict is None and model.from_link is not None:
         return _own_table(model, network, link, given)
     seen, predict = suited(model, network, link), model.predict
-    assert predict is not None  # `suited` has seen to it
+    assert predict is not None  # `suited` has checked it
     low, high = max(1, round(seen.bdp / 100)), max(4, round(2 * seen.bdp))
 
     def compute(values: Values) -> Mapping[str, Floats]:
@@ -103,7 +103,7 @@ def table(model: Model, network: Network, link: int, given: Mapping[str, str]) -
 
 def _own_table(model: Model, network: Network, link: int, given: Mapping[str, str]) -> ModelTable:
     """Compute a model's own table, with a link's values as defaults."""
-    assert model.from_link is not None  # `table` has looked
+    assert model.from_link is not None  # `table` has checked it
     name = network.links[link].name
     if not network.links[link].flows:
         raise InputError(f"{network.origin}: link {name}: no flow sends data over it; give another link")

@@ -1,4 +1,4 @@
-"""Model `mixed`: the buffers for a few flows limited by the link, and for the other traffic beside them."""
+"""Model `mixed`: buffers for a few flows that the link limits, and for the background traffic."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from elephan.theory.models.flows import no_capacity_left
 def _table(v: Values) -> Columns:
     names = ("rate", "packet", "rtt", "background", "offered")
     rows = [
-        # Permanent flows are not an offered load.
+        # Permanent flows do not count as offered load.
         mixed(*given, loss_target=target, chance=chance)
         for *given, target, chance in zip(*(v[name].tolist() for name in (*names, "target", "chance")), strict=True)
     ]

@@ -1,4 +1,4 @@
-"""Model `poisson-loss`: loss of a small buffer under traffic that the link does not limit, as a bound and exactly."""
+"""Model `poisson-loss`: loss at a small buffer of traffic that the link does not limit, as a bound and exactly."""
 
 from __future__ import annotations
 

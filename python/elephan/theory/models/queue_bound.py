@@ -1,4 +1,4 @@
-"""Model `queue-bound`: lower bound of the queue of any number of Reno flows, and the buffer that never empties."""
+"""Model `queue-bound`: lower bound of the queue of any number of Reno flows, and the buffer that never runs empty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Model `recovery-time`: time that a flow of a given rate takes to reach it again after a loss."""
+"""Model `recovery-time`: time that a flow takes after a loss to reach its previous rate again."""
 
 from __future__ import annotations
 

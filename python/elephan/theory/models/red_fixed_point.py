@@ -28,11 +28,11 @@ KINDS = ("red", "ared", "gared")
 """Disciplines to which the model applies."""
 
 MOST_STATES = 1_000_000
-"""Maximum buffer [packets]: the chain has a state for each packet."""
+"""Maximum buffer [packets]: the Markov chain has a state for each packet."""
 
-# gARED's slope has no lower limit; below this value nothing is dropped before the queue is full.
+# Lower limit of max_p for gARED, which has none. Below it practically no packet is dropped before the queue is full.
 _LEAST_P_MAX = 1e-6
-# Bisections of the logarithm of an adaptive slope: to 4 % of it.
+# Number of bisections of the logarithm of an adaptive max_p; the result is within 4 %.
 _HALVINGS = 8
 
 
@@ -61,7 +61,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
     top = np.array([float(queue["max_p"]) for queue in queues])
     if link.discipline == "red":
         return prediction(link, _solved(link, buffers, top))
-    # An adaptive slope puts the mean queue into the middle of its band, or is at a limit.
+    # An adaptive max_p settles where the mean queue is in the middle of the band, or at one of its limits.
     bottom = np.array([float(queue.get("bottom", _LEAST_P_MAX)) for queue in queues])
     top = np.array([float(queue.get("top", 0.5)) for queue in queues])
     wanted = np.array([_middle(queue) for queue in queues])
@@ -81,7 +81,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 
 def _solved(link: Bottleneck, buffers: Floats, p_max: Floats) -> list[list[FixedPoint]]:
     curves = [_curve(link.queue(float(buffer)), p) for buffer, p in zip(buffers, p_max.tolist(), strict=True)]
-    # States include the packet in service, a scenario's buffer does not.
+    # States include the packet in service; the buffer of a scenario does not.
     return red_each(mixed(link.laws), link.rate, np.round(buffers) + 1, link.rtts_s, curves)
 
 

@@ -19,11 +19,11 @@ from elephan.theory.models import MODELS
 from elephan.theory.models.card import ModelTable
 
 BASE = {"s": " s", "bit/s": " bit/s", "B": " B"}
-"""Units of numbers given without a unit."""
+"""Units that are added to numbers without a unit, by the unit of the parameter."""
 
 
 def _text(value: Any, unit: str) -> str:
-    """Format a parameter for `Model.table`: several values as a list, a bare number in the base unit."""
+    """Format a parameter for `Model.table`: several values as a list, a number without a unit in the base unit."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):

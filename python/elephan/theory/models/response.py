@@ -1,4 +1,4 @@
-"""Model `response`: the window of each law at a loss rate, and the loss rate that it needs for a window."""
+"""Model `response`: the window of each law at a loss rate, and the loss rate at which it has a given window."""
 
 from __future__ import annotations
 

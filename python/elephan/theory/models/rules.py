@@ -1,4 +1,4 @@
-"""Model `rules`: every buffer rule for one link, and its assumptions that do not hold there."""
+"""Model `rules`: every buffer rule for one link, and the assumptions of the rule that the link violates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from elephan.theory.models import links
 from elephan.theory.models.card import Columns, Values, read_model
 from elephan.theory.rules import RULES, LinkFacts, broken, of_link
 
-# The largest rate that can be formatted.
+# Largest rate that a parameter can have; it represents an unlimited rate.
 UNLIMITED_BPS = 1e15
 
 

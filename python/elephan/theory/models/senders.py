@@ -1,6 +1,6 @@
-"""Models' assumptions about senders' settings, and the parameters of laws that a model ignores.
+"""Assumptions of models about settings of senders, and parameters of laws that do not affect a model.
 
-Source: none; a parameter is ignored if its default gives the same inputs to the model.
+Source: none; a parameter does not affect a model if its default gives the model the same inputs.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ TAKEN: dict[str, tuple[tuple[Any, ...], str]] = {
     "ecn": (("off",), "assumes that drops are the signal, one for each lost packet"),
     "receive_window": ((None,), "takes windows that the receiver does not limit"),
 }
-"""Settings besides the law that affect a sawtooth: the values that the models assume, and the assumption in words."""
+"""Settings other than the law that affect a sawtooth: values that the models assume, and the assumption in words."""
 
-# Predictions that differ by less than this are equal [1].
+# Relative difference below which two inputs of a model count as equal [1].
 _SAME = 1e-6
 
 
@@ -47,12 +47,12 @@ def violated_by_senders(
     keys : tuple of str
         Settings to compare.
     buffer : float, optional [packets]
-        Largest buffer that a model is asked about; the scenario's by default.
+        Largest buffer for which a prediction is made; the scenario's by default.
 
     Returns
     -------
     list of str
-        One line each.
+        One line for each.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def violated_by_senders(
 
 
 def _held_by_receivers(link: Bottleneck, buffer: float | None) -> list[str]:
-    """Say at which buffers receive windows hold, and which key changes that; a line or none."""
+    """Return a message if receive windows limit flows: at which buffers, and which key changes this."""
     most = link.buffer_packets if buffer is None else buffer
     if most is not None and most <= link.held_from:
         return []
@@ -87,7 +87,7 @@ def shown(value: Any) -> str:
     Parameters
     ----------
     value : object
-        A value, or a table with its kind.
+        A value, or a table, of which only the kind is shown if it has one.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def ignored_parameters(model: Model, link: Bottleneck) -> list[str]:
     Returns
     -------
     list of str
-        One line each.
+        One line for each.
 
     Examples
     --------
@@ -133,12 +133,13 @@ def ignored_parameters(model: Model, link: Bottleneck) -> list[str]:
 
 
 def sawtooth_inputs(law: str, link: Bottleneck) -> Floats:
-    """Return the inputs that a sawtooth model takes from a law on a link.
+    """Return the values of a law on a link that determine the results of a sawtooth model.
 
     Returns
     -------
     ndarray
-        Growth and cut at windows around those of the link, or sawteeth of a flow with its share.
+        Increase and decrease at windows around those of the link. For a law that remembers its last loss, sawteeth of a
+        flow with an equal share of the link.
 
     Examples
     --------
@@ -157,12 +158,12 @@ def sawtooth_inputs(law: str, link: Bottleneck) -> Floats:
 
 
 def period_inputs(law: str, link: Bottleneck) -> Floats:
-    """Return the inputs that a model with a given loss rate takes from a law on a link.
+    """Return the values of a law on a link that determine the results of a model with a loss rate.
 
     Returns
     -------
     ndarray
-        Loss rates of windows around those of the link, and the reductions there.
+        Packets and round trips of periods at windows around those of the link, and the decrease at these windows.
 
     Examples
     --------
@@ -176,7 +177,7 @@ def period_inputs(law: str, link: Bottleneck) -> Floats:
     return np.concatenate([packets, rounds, law_responses(law).decrease(windows, rtt)])
 
 
-# Windows, and buffers, relative to a flow's share of the bandwidth-delay product.
+# Windows and buffers at which laws are compared, relative to a flow's share of the bandwidth-delay product.
 _WINDOWS, _BUFFERS = np.geomspace(0.2, 3.0, 9), np.array([0.02, 0.2, 1.0])
 
 
@@ -185,19 +186,19 @@ def _value(value: object) -> str:
 
 
 def doubts(model: Model, link: Bottleneck, buffer: float | None = None) -> list[str]:
-    """List a model's assumptions that a link violates, its senders' settings included.
+    """List a model's assumptions that a link or its senders' settings violate.
 
     Parameters
     ----------
     model : Model
         A model that predicts and applies to the link.
     buffer : float, optional [packets]
-        Largest buffer that it is asked about; the scenario's by default.
+        Largest buffer for which a prediction is made; the scenario's by default.
 
     Returns
     -------
     list of str
-        One line each.
+        One line for each.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Model `small-buffer`: a buffer that fills and drains within much less than a round trip, with single arrivals.
+"""Model `small-buffer`: a buffer that fills and drains within much less than a round trip; packets arrive singly.
 
-Source: RainaWischik2005. Differs from the source: packets have one size by default, as in simulations (M/D/1/K,
-Keilson1966); the power of the load, load^B, is the loss for exponential packet sizes.
+Source: RainaWischik2005, with a loss of load^B, which applies to exponential packet sizes. Differs from the source: by
+default packets have one size, as in simulations (M/D/1/K, Keilson1966).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _solved(
     if equal:
         queue = equal_packets(load, room).waiting
     else:
-        # The queue of M/M/1, whose tail the power is; limited to the buffer, as at a load of 1.
+        # Mean queue of M/M/1 (load^B is the tail of its distribution), limited to the buffer.
         queue = np.minimum(np.where(load < 1, load / np.maximum(1 - load, 1e-12), np.inf), buffers)
     return {
         "utilization": np.array([point.utilisation for point in found]),
