@@ -158,8 +158,8 @@ def test_what_was_recorded_becomes_what_a_simulation_gives() -> None:
             "backlog_packets": np.full(6000, 21),
             "begun_bytes": (6.25e6 * time_s).astype(int),
         },
-        # Two within a round trip, and one a second later; one before the measured time.
-        "drops": {"time_s": np.array([1.0, 4.0, 4.004, 5.0]), "flow": np.zeros(4, dtype=int)},
+        # One before the measured time; three, each less than a round trip (10 ms) after the one before; a later one.
+        "drops": {"time_s": np.array([1.0, 4.0, 4.007, 4.0135, 5.0]), "flow": np.zeros(5, dtype=int)},
     }
     ends = np.arange(0.1, 6.05, 0.1)
     said = Iperf3Report(

@@ -1,8 +1,8 @@
 """Conversion of a run on real stacks to the outcome of a simulation, for the same documents, columns and figures.
 
 *Source*: the definitions of `elephan.metrics`. *Differs from a simulation*: windows and round-trip times are iperf3's,
-ten times per second, with the kernel's own smoothing; timeouts are not counted separately; a loss event ends a round
-trip after its first drop (in a simulation, after its last drop).
+ten times per second, with the kernel's own smoothing; timeouts are not counted separately; the loss events of a flow
+are estimated from its drops, not counted by its sender.
 """
 
 from __future__ import annotations
@@ -165,18 +165,18 @@ def _clusters(plan: TestbedPlan, recorded: dict[str, Any]) -> tuple[int, int]:
     time_s, flow = time_s[keep], flow[keep]
     if not time_s.size:
         return 0, 0
-    events = _events(time_s, gap)
+    # As in the engine: drops less than a gap apart, one from the next, are one event.
+    events = np.concatenate([[0], np.cumsum(np.diff(time_s) >= gap)])
     return int(events[-1]) + 1, len(set(zip(events.tolist(), flow.tolist(), strict=True)))
 
 
-def _events(time_s: Floats, gap: float) -> NDArray[np.int64]:
-    """Return the number of the event of each drop; an event begins at least a gap after the start of the last one."""
-    found, began, number = [], -np.inf, -1
+def _recoveries(time_s: Floats, length_s: float) -> int:
+    """Count the recoveries that drops cause; a recovery begins with a drop and covers those within its length."""
+    count, began = 0, -np.inf
     for at in time_s.tolist():
-        if at >= began + gap:
-            began, number = at, number + 1
-        found.append(number)
-    return np.array(found)
+        if at >= began + length_s:
+            began, count = at, count + 1
+    return count
 
 
 def _loss_events(plan: TestbedPlan, recorded: dict[str, Any], warmup_s: float) -> NDArray[np.uint64]:
@@ -186,7 +186,7 @@ def _loss_events(plan: TestbedPlan, recorded: dict[str, Any], warmup_s: float) -
     found = []
     for number, one in enumerate(plan.flows):
         mine = time_s[(flow == number) & (time_s >= warmup_s) & (time_s < plan.duration_s)]
-        found.append(int(_events(mine, one.rtt_s + queue_s)[-1]) + 1 if mine.size else 0)
+        found.append(_recoveries(mine, one.rtt_s + queue_s))
     return np.array(found, dtype=np.uint64)
 
 
