@@ -36,8 +36,8 @@ PACKETS = 4e7
 OF_FAST = 150
 """Number of runs for which the packets must suffice; on fast paths each run is shortened accordingly."""
 
-LEAST_RUNS = 80
-"""Twice the minimum number of runs for a regression."""
+LEAST_RUNS = 40
+"""Minimum number of runs for a regression."""
 
 KEPT = 0.4
 """Share of the runs, those nearest to the measurement, that have a weight above 0 in the regression."""
@@ -319,7 +319,7 @@ class _Local:
 
     def regression(self) -> dict[str, Interval]:
         """Return the intervals of a local linear regression over the runs so far."""
-        if len(self.paths) < LEAST_RUNS // 2:
+        if len(self.paths) < LEAST_RUNS:
             return {}
         difference, weights = self._weights()
         values = self._values()
