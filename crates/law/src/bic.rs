@@ -179,9 +179,9 @@ mod tests {
                 let middle = here.floor() + 0.5;
                 here += law.per_rtt(middle).unwrap() / middle;
             }
-            // Rounding of ACKs to whole windows costs 32/1000 of 32 segments in a round trip at 32 segments. The doublings
-            // fall on whole segments here, and on ACKs in the paper. Within the last segment before the maximum the path is
-            // straight here.
+            // Rounding of ACKs to whole windows costs 32/1000 of 32 segments in a round trip at 32 segments. The
+            // doublings fall on whole segments here, and on ACKs in the paper. Within the last segment before the
+            // maximum the growth is linear here.
             let tolerance = if (999.0..1000.0).contains(&paper) { 0.4 } else { 0.13 };
             assert!((paper - here).abs() < tolerance, "round {round}: {here} instead of {paper}");
         }

@@ -1,5 +1,5 @@
-//! Compound: a Reno window plus a delay window. The delay window grows by alpha w^k per round trip while the path is idle,
-//! and shrinks as soon as `gamma` own segments wait in the queue.
+//! Compound: a Reno window plus a delay window. The delay window grows by alpha w^k per round trip while fewer than
+//! `gamma` own segments wait in the queue, and otherwise shrinks.
 //!
 //! Source: K. Tan, J. Song, Q. Zhang, M. Sridharan, A Compound TCP Approach for High-speed and Long Distance Networks,
 //! IEEE INFOCOM 2006, Section III; draft-sridharan-tcpm-ctcp-02. One half is kept after a timeout.

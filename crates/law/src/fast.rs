@@ -3,9 +3,9 @@
 //!
 //! Source: C. Jin, D. Wei, S. Low, FAST TCP, IEEE INFOCOM 2004, Section IV: the average round-trip time with weight
 //! min(3/w, 1/4) per sample, the update with a constant alpha, one half after a loss.
-//! Differs from the source: w in the weight is the data in flight, which is the window if that is the limit. The transport
-//! provides the burst control and the loss recovery of the prototype. Where the source is silent: the window is at least
-//! two segments; the first round after a loss moves.
+//! Differs from the source: w in the weight is the data in flight, which is the window if that is the limit. The
+//! transport provides the burst control and the loss recovery of the prototype. Where the source is silent: the window
+//! is at least two segments; the window moves in the first round after a loss.
 
 use crate::{AckSample, CongestionEvent, Law, MIN_SSTHRESH, Needs, WindowLaw};
 use base::{Card, ParamError, Registered};

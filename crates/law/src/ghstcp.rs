@@ -248,9 +248,9 @@ impl Test {
         if self.ring.is_some() || self.trend.count() == 0 { 0 } else { self.wanted - 1 - self.trend.count() }
     }
 
-    /// Takes one of these samples.
+    /// Takes a sample that neither begins nor completes a test ([`Self::left`]).
     fn take(&mut self, sample: (u64, u64)) {
-        debug_assert!(self.trend.admits(sample), "round-trip times last no hour");
+        debug_assert!(self.trend.admits(sample), "round-trip times are below an hour");
         self.trend.add(sample);
     }
 
@@ -390,8 +390,8 @@ mod tests {
         assert_eq!(one, rounds(&mut control("highspeed"), path, &events, 120));
     }
 
-    /// The window every 100 ms of a single sender at an unlimited queue that serves one segment every 100 us, 50 ms away in
-    /// each direction. ACKs clock the sender; each has waited behind those before it.
+    /// The window every 100 ms of a single sender at an unlimited queue that serves one segment every 100 us, 50 ms
+    /// away in each direction. ACKs clock the sender; each segment waits behind those before it.
     fn alone(control: &mut Control, ticks: u64) -> Vec<f64> {
         let (base, service) = (Span::millis(100), Span::micros(100));
         let (mut flying, mut free) = (VecDeque::from([(Time::ZERO, Time::ZERO + base)]), Time::ZERO);
@@ -418,8 +418,8 @@ mod tests {
         // At most a tenth later: a burst from slow start may look like a building queue for a test or two.
         let reference = fast.iter().position(|&w| w >= 1000.0).unwrap();
         assert!(full <= reference + reference / 10, "{full} instead of {reference} round trips");
-        // After that one segment per round trip, with ever longer round trips; before it, up to two tests with HighSpeed's
-        // growth.
+        // From then on the window grows by one segment per round trip, and the round trips get longer. Before that, up
+        // to two tests pass with HighSpeed's growth.
         let (gained, others) = (gentle[219] - gentle[full], fast[219] - fast[full]);
         let rounds = (219 - full) as f64;
         assert!(gained < rounds + 20.0, "{gained} segments in {rounds} round trips");

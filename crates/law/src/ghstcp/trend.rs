@@ -160,7 +160,7 @@ mod tests {
             fresh.add(sample);
         }
         let exact = two_pass(&ring);
-        assert!(exact > 0.2 && exact < 0.3, "a correlation worth the name: {exact}");
+        assert!(exact > 0.2 && exact < 0.3, "the samples are correlated: {exact}");
         assert!((fresh.correlation() - exact).abs() < 1e-9, "{} instead of {exact}", fresh.correlation());
         // Integers are exact: adding, removing and moving the origin give the same numbers.
         slid.move_origin(ring[0]);
