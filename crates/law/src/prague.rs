@@ -389,7 +389,7 @@ mod tests {
         assert_eq!(law.cwnd, 50.0);
         law.alpha = 0.2;
         event(&mut law, at(10), Signal::Ecn);
-        assert_eq!(law.cwnd, 45.0, "before the transition once in a round trip");
+        assert_eq!(law.cwnd, 45.0, "before the transition a mark cuts once per round trip");
         law.rounds = 4;
         event(&mut law, at(34), Signal::Ecn);
         assert_eq!(law.cwnd, 45.0);
@@ -414,7 +414,7 @@ mod tests {
         for _ in 0..40 {
             law.on_ack(&ack);
         }
-        assert_eq!(law.cwnd, law.ssthresh, "no further before all is repaired");
+        assert_eq!(law.cwnd, law.ssthresh, "no growth beyond ssthresh before the repair ends");
     }
 
     #[test]
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_makes_no_sense() {
+    fn refuses_invalid_parameters() {
         for (p, name) in [
             (Params { g: 0.0, ..Params::default() }, "g"),
             (Params { initial_alpha: 1.5, ..Params::default() }, "initial_alpha"),
