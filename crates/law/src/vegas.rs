@@ -155,8 +155,8 @@ mod tests {
             let queued = round.cwnd.floor() - path.bdp;
             assert!((1.0..=3.0).contains(&queued), "{queued} segments wait");
         }
-        // Now with less room: Vegas falls by one per round trip, below the threshold of 128 that the loss left, and does
-        // not enter slow start.
+        // Now on a path with half of the BDP: the window falls by one per round trip, below the threshold of 128 that
+        // the loss left, and Vegas does not enter slow start.
         let narrow = Path { base_rtt: Span::millis(100), bdp: 100.0 };
         let list = rounds(&mut control, narrow, &[], 150);
         assert!(list.windows(2).all(|pair| pair[1].cwnd <= pair[0].cwnd + 1.0), "never more than one per round trip");
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_a_band_upside_down() {
+    fn refuses_a_beta_below_alpha() {
         let error = Vegas::new(&Params { beta: 0.5, ..Params::default() }).unwrap_err();
         assert_eq!(error.to_string(), "beta: must not be below alpha");
     }

@@ -2,10 +2,10 @@
 //! feedback that they write into it. The response to losses is Reno's. The slow start of a scenario is not used.
 //!
 //! Source: Katabi, Handley and Rohrs 2002, Sections 3.2 and 3.3.
-//! Differs from the source: it asks for as much as possible while its window limits it, and for nothing otherwise; the
-//! paper's application knows the rate it wants. If no router on the path implements XCP it is Reno. While a loss is
-//! repaired, grants raise the window at most to ssthresh, because the narrow link may not be an XCP router, as it always is
-//! in the paper.
+//! Differs from the source: the sender asks for as much as possible while its window limits it, and for nothing
+//! otherwise; in the paper the application knows the rate that it wants. If no router on the path implements XCP, the
+//! law is Reno. While a loss is repaired, grants raise the window at most to ssthresh, because the narrow link may not
+//! be an XCP router, as it always is in the paper.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Controller, MIN_SSTHRESH, Needs, Signal};
 use base::{Card, Header, Need, ParamError, Registered, Span};
@@ -24,7 +24,7 @@ pub struct Xcp {
     decrease: f64,
     cwnd: f64,
     ssthresh: f64,
-    /// Whether a router has answered. Paths do not change, so then one always will.
+    /// Whether a router has given feedback. Paths do not change, so all later packets get feedback, too.
     answered: bool,
     /// Whether a loss is being repaired.
     repairing: bool,
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_makes_no_sense() {
+    fn refuses_invalid_parameters() {
         let error = Xcp::new(&Params { decrease: 1.0 }, 10.0).unwrap_err();
         assert_eq!(error.to_string(), "decrease: must lie strictly between 0 and 1");
     }

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn per_ack_an_ack_of_two_segments_opens_by_as_much_as_one_of_one() {
+    fn with_per_ack_an_ack_for_two_segments_counts_as_one() {
         let ack = AckSample { acked: 2.0, ..AckSample::plain(Time::ZERO, Span::millis(50)) };
         for (per_ack, opened) in [(false, 16.0), (true, 13.0)] {
             let mut start = Hybla::new(&Params { per_ack, ..Params::default() }).unwrap();

@@ -1,6 +1,6 @@
 //! HyStart++: in the first slow start, when the round-trip time rises, growth slows down for `css_rounds` round trips
-//! (conservative slow start). It resumes if the rise does not last; otherwise slow start ends. Later slow starts are the
-//! classic one.
+//! (conservative slow start). Slow start resumes if the rise does not last; otherwise it ends. Later slow starts are
+//! the classic one.
 //!
 //! Source: RFC 9406, Section 4 (parameters in 4.3).
 //! Differs from Linux, which has the older algorithm: [`super::hystart_linux`].
