@@ -5,7 +5,7 @@
 //! `freeze_time`; the large steps are 0.02 and 0.002. The paper leaves three points open. Here BLUE's own drops are not
 //! losses, and the arrival does not belong to the backlog. An idle link is an event when its idle period begins, and again
 //! each time `freeze_time` has passed, until the probability is 0; so a probability of 1 does not last.
-//! Differs from ns-3: its own early drops raise the probability there.
+//! Differs from ns-3: in ns-3 BLUE's own early drops raise the probability, too.
 
 use crate::signal::{by_chance, signal};
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_steps_that_are_no_probabilities() {
+    fn refuses_steps_that_are_not_probabilities() {
         let port = Port::new(Limit::Packets(50), Rate(1_000_000), 1000.0);
         for (increment, decrement, field) in [(0.0, 0.1, "increment"), (0.1, 1.5, "decrement")] {
             let params = Params { increment, decrement, ..Params::default() };
