@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_ask_or_grant_stays_if_it_is_less_and_the_rest_is_left_to_others() {
+    fn a_smaller_request_or_grant_stays_and_the_rest_is_left_to_others() {
         let mut xcp = half_used();
         near(pass(&mut xcp, packet(10e3, 600.0)), 600.0);
         near(pass(&mut xcp, packet(10e3, -600.0)), -600.0);
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_makes_no_sense() {
+    fn refuses_invalid_parameters() {
         let port = Port::new(Limit::Unlimited, Rate(8_000_000), 1000.0);
         let says = |p: Params| Xcp::new(&p, &port, Stream::new(0, 0, ("link", 0), "queue")).unwrap_err().to_string();
         assert_eq!(says(Params { beta: 1.5, ..Params::default() }), "beta: must lie between 0 and 1");
