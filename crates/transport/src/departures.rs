@@ -39,7 +39,7 @@ impl Departure {
         self.0 & AGAIN != 0
     }
 
-    /// Whether it was sent more than twice: an ACK of a retransmission need not be one of the last.
+    /// Whether it was sent more than twice: an ACK of a retransmission may then be that of an earlier one.
     #[inline]
     #[must_use]
     pub fn often(self) -> bool {
@@ -67,7 +67,7 @@ impl Departure {
         self.0 <= TIME
     }
 
-    /// Transmission time of this entry, segment `seq`, if it was sent once, between these other two.
+    /// Transmission time of this entry, segment `seq`, if it was sent once, between `after` and `before`.
     #[inline]
     fn left_between(self, seq: u64, after: Transmission, before: Transmission) -> Option<Time> {
         let left = (self.time(), seq);
@@ -185,7 +185,7 @@ impl Departures {
         Some(before)
     }
 
-    /// Marks `seq` as delivered if it was sent once, between these other two. Returns when it was sent.
+    /// Marks `seq` as delivered if it was sent once, between `after` and `before`. Returns when it was sent.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, for every ACK of a repair")]
     pub fn deliver_first(&mut self, seq: u64, after: Transmission, before: Transmission) -> Option<Time> {
@@ -231,7 +231,8 @@ impl Departures {
         self.first = cum;
     }
 
-    /// Releases memory that is not needed soon, as a reduced window grows slowly. Call it when the window may have fallen.
+    /// Releases memory that is not needed soon, because a reduced window grows slowly. Call it when the window may have
+    /// fallen.
     #[inline]
     pub fn trim(&mut self) {
         if self.list.capacity() > 2 * self.list.len() + SLACK {
@@ -273,7 +274,7 @@ impl Departures {
         ends
     }
 
-    /// Takes ACKs at `times`, of the first segments, `each` of them by each ACK, which releases the same number of new ones.
+    /// Takes ACKs at `times`. Each ACK acknowledges the first `each` segments and releases the same number of new ones.
     pub fn take<I: Iterator<Item = Time>>(&mut self, times: I, each: u32) -> Taken<'_, I> {
         let (least, last) = (Span(u64::MAX), Span::ZERO);
         Taken { departures: self, times, each, least, last, oldest: Span::ZERO, left: Time::ZERO }
