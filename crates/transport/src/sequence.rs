@@ -1,7 +1,8 @@
 //! Sequence numbers of a sender, counted in segments: acknowledged, outstanding, sent and offered ones, and the marks
 //! for comparison with later ACKs.
 //!
-//! They have 64 bits and never wrap: a mark may be as old as it likes. Packets carry the low 32 bits ([`base::PacketNumber`]).
+//! They have 64 bits and never wrap, so a mark may be arbitrarily old. Packets carry the low 32 bits
+//! ([`base::PacketNumber`]).
 //!
 //! Source: RFC 9293, Section 3.3.1 (SND.UNA, SND.NXT); RFC 6582 (`recover`), RFC 6675 (`RecoveryPoint`); RFC 3168, 6.1.2
 //! (one reduction per window); RFC 5681, equation 4 (ssthresh once per segment that times out).
@@ -16,7 +17,8 @@ pub const NO_END: u64 = 1 << 63;
 /// where windows end for the same reason).
 pub const MAX_OUTSTANDING: u32 = (1 << 31) - 1;
 
-/// Outstanding segments, from `una` up to `nxt`. Those of a sample: `una` after the ACK, `nxt` before anything leaves for it.
+/// Outstanding segments, from `una` up to `nxt`. For a round-trip sample: `una` after the ACK, `nxt` before the ACK
+/// releases segments.
 #[derive(Clone, Copy, Debug)]
 pub struct Outstanding {
     /// First segment not acknowledged.
@@ -178,7 +180,7 @@ impl SequenceSpace {
         (self.una + u64::from(window)).min(self.data_end)
     }
 
-    /// Notes that the next segment is sent for the first time.
+    /// Notes that the next segment is sent for the first time. Returns its number.
     #[inline]
     pub fn send_new(&mut self) -> u64 {
         debug_assert!(!self.is_going_back() && self.nxt < self.data_end);
@@ -230,7 +232,8 @@ impl SequenceSpace {
         self.marks.is_past(Mark::Recovery, self.una + 1)
     }
 
-    /// Whether more than that is acknowledged: duplicate ACKs then show a new loss (RFC 6582, 3.2, step 1).
+    /// Whether also a segment sent after the last recovery began is acknowledged: duplicate ACKs then show a new loss
+    /// (RFC 6582, 3.2, step 1).
     #[inline]
     #[must_use]
     pub fn is_past_recovery(&self) -> bool {
@@ -244,7 +247,7 @@ impl SequenceSpace {
         self.marks.is_past(Mark::Recovery, self.high)
     }
 
-    /// Notes that a congestion echo, or an equivalent, counted.
+    /// Notes that a congestion echo, or an equivalent, has reduced the window.
     pub fn mark_echo(&mut self) {
         self.mark(Mark::Echo);
     }
