@@ -561,7 +561,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_leaves_what_is_in_flight_and_one_until_all_is_repaired() {
+    fn a_timeout_sets_cwnd_to_in_flight_plus_one_and_the_end_of_recovery_restores_it() {
         let mut bbr = cycling(2);
         bbr.cwnd = 200.0;
         (0..50).for_each(|_| bbr.on_lost(&loss(700)));

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_halves_the_whole_and_the_loss_window_alike() {
+    fn a_loss_halves_the_whole_window_and_the_loss_window() {
         let event = |signal| CongestionEvent::plain(Time(0), signal, Span::millis(100));
         let mut law = law();
         law.dwnd = 600.0;

@@ -523,13 +523,13 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_numbers_are_evaluated_as_real_ones() {
+    fn integer_variants_of_the_kernel_are_evaluated_with_real_numbers() {
         let kernel = evaluator("highspeed", &[("arithmetic", Value::Text("kernel".into()))]);
         assert_eq!(kernel.growth(1000.0, 0.1, 0.1), evaluator("highspeed", &[]).growth(1000.0, 0.1, 0.1));
     }
 
     #[test]
-    fn laws_that_do_not_remember_grow_alike_after_a_loss() {
+    fn laws_without_memory_have_the_same_growth_before_and_after_a_loss() {
         let specs = LAWS.iter().filter_map(|entry| LawSpec::named(entry.card.name));
         let forgetting: Vec<LawEvaluator> =
             specs.filter_map(|spec| LawEvaluator::new(&spec)).filter(|law| !law.remembers()).collect();

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn rising_round_trip_times_make_it_reno_flat_ones_highspeed_and_a_full_queue_looks_idle() {
+    fn it_is_reno_while_rtts_rise_and_highspeed_otherwise() {
         for mut law in [law(), sliding()] {
             feed(&mut law, 500.0, 0, 499, |i| 100_000 + i);
             assert!(!law.reno, "the test wants as many samples as the window has segments");

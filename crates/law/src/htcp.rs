@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_keeps_one_half_and_starts_the_clock_anew() {
+    fn a_timeout_keeps_one_half_and_restarts_the_time_since_the_last_loss() {
         let mut law = law(&Params::default());
         law.on_sample(&round(0.0, 0, RTT));
         law.on_sample(&round(5.0, 10_000, RTT));

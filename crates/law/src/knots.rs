@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn meets_its_knots_exactly_and_stays_at_the_outer_ones() {
+    fn is_exact_at_the_knots_and_constant_outside_them() {
         let pairs = [[2.0, 0.3], [7.0, 0.9], [1000.0, 0.1]];
         let table = knots(&pairs);
         for [w, y] in pairs {

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_with_losses_keeps_what_was_delivered_or_seven_tenths() {
+    fn a_round_with_losses_sets_the_short_term_bounds_to_the_delivered_or_seven_tenths() {
         let mut bbr = cruising();
         let (bw, cwnd) = (bbr.bw, bbr.cwnd);
         (bbr.bw_latest, bbr.inflight_latest) = (0.6 * bw, 0.9 * cwnd);

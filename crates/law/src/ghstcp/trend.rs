@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_straight_line_gives_one_and_a_flat_one_nothing() {
+    fn the_correlation_of_a_rising_line_is_one_and_of_a_flat_line_zero() {
         for (slope, r) in [(3i64, 1.0), (-3, -1.0), (0, 0.0)] {
             let mut line = Trend::default();
             for i in 0..1000i64 {
