@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_rates_grow_alike_at_any_segment_size_and_round_trip_time() {
+    fn equal_rates_grow_equally_at_any_segment_size_and_round_trip_time() {
         // At 400 Mbit/s: bytes per second gained each second, a mss / RTT², and the share given up.
         let reference = law(100.0, 1500.0).per_rtt(4e7 / 8.0 / 1500.0).unwrap() * 1500.0 / 0.01;
         for (ms, mss) in [(100.0, 576.0), (100.0, 9000.0), (250.0, 1500.0), (180.0, 1460.0)] {

@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn in_2020_the_window_is_that_of_dctcp_whatever_the_round_trip_time() {
+    fn the_variant_of_2020_has_the_window_of_dctcp_at_every_round_trip_time() {
         assert!((window(0.001) * 0.001 - 2.73).abs() < 0.005, "1 + sqrt(3) for small p");
         for p in [0.1, 0.02, 0.005] {
             for ms in [2, 50] {
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_mark_halves_and_later_ones_cut_by_half_of_alpha_once_in_25_ms() {
+    fn the_first_mark_halves_and_later_marks_cut_by_half_of_alpha_once_in_25_ms() {
         let mut law = in_avoidance(&Params::default());
         law.cwnd = 100.0;
         let at = |ms| Time::ZERO + Span::millis(ms);

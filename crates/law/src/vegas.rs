@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn grows_by_one_below_alpha_shrinks_by_one_above_beta_and_rests_between() {
+    fn grows_by_one_below_alpha_shrinks_by_one_above_beta_and_is_constant_between() {
         // Diff = 20 (1 - 100/rtt): 0.5 at 102.56 ms, 2 at 111.11 ms, 4 at 125 ms.
         for (us, change) in [(102_564, 1.0), (111_111, 0.0), (125_000, -1.0)] {
             let mut law = Vegas::new(&Params::default()).unwrap();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn shrinks_linearly_over_the_round_and_not_in_one_that_begins_short_of_the_window() {
+    fn shrinks_linearly_over_the_round_unless_the_round_began_below_the_window() {
         let mut law = Vegas::new(&Params::default()).unwrap();
         let rtt = Span::millis(125);
         after_a_round(&mut law, 20.0, rtt);

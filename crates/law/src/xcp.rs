@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_moves_by_what_the_routers_grant_and_no_lower_than_one_segment() {
+    fn the_window_changes_by_the_routers_feedback_but_stays_at_least_one_segment() {
         let mut xcp = xcp();
         assert_eq!(ack(&mut xcp, 0.0), 10.0, "no slow start");
         assert_eq!(ack(&mut xcp, 2.5), 12.5);
@@ -142,12 +142,12 @@ mod tests {
     }
 
     #[test]
-    fn a_header_says_window_and_round_trip_and_asks_for_all() {
+    fn a_header_carries_window_and_rtt_and_requests_unlimited_feedback() {
         let mut xcp = xcp();
         assert_eq!(xcp.header(Span::ZERO), Header { rtt: 0.0, cwnd: 10.0, feedback: f32::INFINITY });
         ack(&mut xcp, 1.0);
         assert_eq!(xcp.header(Span::millis(250)), Header { rtt: 0.25, cwnd: 11.0, feedback: f32::INFINITY });
-        // Limited by the application or the receiver.
+        // A sender that the application or the receiver limits requests nothing.
         xcp.on_feedback(3.0, false);
         assert_eq!((xcp.cwnd(), xcp.header(Span::millis(250)).feedback), (11.0, 0.0));
         xcp.on_feedback(-3.0, false);

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn opens_by_two_to_the_rho_less_one_per_segment() {
+    fn grows_by_two_to_the_power_of_rho_minus_one_per_segment() {
         assert_eq!(opened(25, 10.0), Opening::Grow(11.0));
         assert_eq!(opened(50, 10.0), Opening::Grow(13.0));
         assert_eq!(opened(100, 10.0), Opening::Grow(25.0));

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn resumes_when_the_rise_was_a_passing_one() {
+    fn resumes_slow_start_if_the_rtts_fall_again() {
         let mut start = start();
         round(&mut start, 10.0, 10, Span::millis(80));
         round(&mut start, 20.0, 20, Span::millis(90));
