@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn rises_on_loss_and_falls_on_idle_as_the_paper_says() {
+    fn p_rises_on_loss_and_falls_on_an_idle_link_as_in_the_paper() {
         let mut blue = rule(&Params { increment: 0.02, decrement: 0.002, ..Params::default() });
         // Columns: time of the arrival; start of the idle period, or `None` if the buffer is full; p afterwards, computed
         // by hand.
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn rises_no_faster_than_one_increment_a_freeze_time() {
+    fn p_rises_by_at_most_one_increment_per_freeze_time() {
         let mut blue = rule(&Params { increment: 0.02, decrement: 0.002, ..Params::default() });
         for ms in 0..=2000 {
             assert_eq!(blue.admit(&packet(ms), waiting(50), None), Verdict::Drop(Cause::Overflow));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_the_fraction_it_says_and_marks_what_can_carry_the_mark() {
+    fn drops_or_marks_packets_with_its_probability() {
         let mut blue = rule(&Params::default());
         blue.state.prob = 0.05;
         let n = 100_000;

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn is_said_in_the_words_of_tc() {
+    fn gives_the_arguments_of_tc() {
         let port = Port::new(Limit::Packets(300), Rate(8_000_000), 1000.0);
         let mut params = resolved(&port);
         assert_eq!(Codel::tc(&params, &port).unwrap(), "codel limit 300 target 5000us interval 100000us noecn");

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_turn_leaves_is_carried_to_the_next() {
+    fn the_unused_part_of_a_quantum_is_carried_to_the_next_turn() {
         // The first queue is that of Figures 2 and 3: 500 - 200 leaves 300, too little for 750; then 300 + 500 - 750 - 20.
         // The second queue uses up each of its turns; the third waits for one turn and then sends 600 + 100 of its 500 +
         // 500.

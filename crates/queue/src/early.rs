@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_buffer_drops_what_the_average_would_let_pass_and_restarts_the_count() {
+    fn a_full_buffer_drops_packets_that_red_would_accept_and_restarts_the_count() {
         let mut rule = rule(&Settings { w_q: 1.0 / 16.0, ..settings() }, 7);
         let overflow = Verdict::Drop(Cause::Overflow);
         // 1.875 is below min_th.
