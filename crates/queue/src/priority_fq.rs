@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_stays_active_until_its_turn_finds_nothing() {
+    fn a_flow_stays_active_until_it_has_no_packet_at_its_turn() {
         let mut q = scheduled(Scheduler::Drr, Limit::Unlimited);
         offer(&mut q, &[(0, 1000), (0, 1000), (0, 1000), (0, 1000), (0, 1000), (1, 400)]);
         assert_eq!(serve(&mut q, 3), [(0, 1000), (1, 400), (0, 1000)]);

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_hash_separates_flows_that_shared_a_bucket_and_reorders_none() {
+    fn a_new_hash_separates_flows_that_shared_a_bucket_and_reorders_no_flow() {
         let mut q = sfq(2, Limit::Unlimited);
         let rival = (1..1000).find(|&flow| q.bucket(flow) == q.bucket(0)).unwrap();
         let tokens = |q: &mut Sfq| -> Vec<(u32, u32)> {

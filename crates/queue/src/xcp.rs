@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn spare_bandwidth_is_shared_out_by_flows_whatever_their_windows() {
+    fn spare_bandwidth_is_shared_equally_by_flows_with_different_windows() {
         // 50 kB in 125 ms are 400 kB/s; 600 kB/s are spare. phi = 0.4 0.125 s 600 kB/s = 30 kB; h = max(0, 5 kB - phi) = 0.
         // Sum of rtt s / cwnd = 10 0.125 1/10 + 40 0.125 1/40 = 0.25 s; xi_p = 30 kB / (0.125 s 0.25 s) = 960 kB/s^2.
         // p = xi_p rtt^2 s / cwnd = 960 kB/s^2 (0.125 s)^2 / 10 = 1500 B or / 40 = 375 B: 15 kB for either flow.
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_smaller_request_or_grant_stays_and_the_rest_is_left_to_others() {
+    fn a_request_below_the_fair_share_is_granted_and_the_rest_goes_to_other_packets() {
         let mut xcp = half_used();
         near(pass(&mut xcp, packet(10e3, 600.0)), 600.0);
         near(pass(&mut xcp, packet(10e3, -600.0)), -600.0);

@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wave_passes_what_its_integral_says() {
+    fn a_sine_wave_offers_the_integral_of_its_rate() {
         let wave = || Rates::sine(Rate(50 * MBIT), Rate(20 * MBIT), Span::secs(10));
         assert_eq!(wave().offered_bits(Time::ZERO, ms(30_000.0), &RunMonitor::default()), 1.5e9);
         for to in [1.0, 2.5, 4.0, 5.0, 7.5, 9.0f64] {
