@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn quic_sends_ten_at_once_after_a_pause_and_then_one_by_one() {
+    fn quic_sends_ten_segments_at_once_after_a_pause_and_then_one_by_one() {
         let mut pacer = pacer(Pacing::Quic);
         for start in [MS, MS + Span::secs(5)] {
             for k in 0..10 {

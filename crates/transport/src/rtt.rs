@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn timestamps_smooth_over_a_window_whatever_the_number_of_samples() {
+    fn with_timestamps_a_round_trip_has_the_weight_of_one_sample() {
         // RFC 7323, Appendix G: 100 segments in flight give 50 samples a round trip, and each counts a fiftieth.
         let mut many = rtt(Span::ZERO, Span::ZERO);
         let mut one = many.clone();

@@ -5,8 +5,8 @@
 //! RFC 7661, Sections 4.2 to 4.5 (pipeACK, the non-validated phase, its end after five minutes, losses in it).
 //! Differs from RFC 7661: the largest sample of the sampling period is exact, not kept in a few bins; a sender in the
 //! non-validated phase is not held to a rate when it sends again (Section 4.4.3 says SHOULD): `tcp.pacing` does that.
-//! Differs from Linux: ticks are those of `tcp.rto_granularity`; a sender with more data to send stands for a socket
-//! whose send buffer is full.
+//! Differs from Linux: ticks are those of `tcp.rto_granularity`; Linux checks whether the socket's send buffer is full,
+//! this sender whether it has more data to send.
 
 use crate::options::WindowValidation;
 use base::{Span, Time};
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn linux_cuts_a_window_that_was_not_used_for_a_timeout_halfway_to_what_was() {
+    fn linux_cuts_a_window_unused_for_a_timeout_halfway_to_the_used_part() {
         let mut validation = Validation::new(WindowValidation::Linux, 10, Span::millis(1));
         let used = |at, sent, outstanding| WindowState { sent, nxt: sent, una: sent, ..state(at, 100.0, outstanding) };
         assert!(validation.after_sending(&used(1000, 100, 100)).is_none(), "full");

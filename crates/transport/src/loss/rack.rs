@@ -260,7 +260,7 @@ impl Rack {
     ) -> (u32, Option<(Time, Time)>) {
         let Self { runs, lost, latest, rtt, timed, .. } = self;
         let mut delivered = |departure: Departure, seq: u64| {
-            // What was SACKed before is not new.
+            // A segment that was SACKed before is not new.
             if departure.delivered() {
                 return;
             }

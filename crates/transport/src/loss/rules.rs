@@ -348,8 +348,8 @@ pub trait Loss: Sized {
         None
     }
 
-    /// Takes an ACK in recovery that SACKs the segment after the highest run and nothing else. Returns `None`, and changes
-    /// nothing, if the ACK has other consequences than what it reports (a recovery, timers).
+    /// Takes an ACK in recovery that SACKs the segment after the highest run and nothing else. Returns `None`, and
+    /// changes nothing, if the ACK has further consequences (for the recovery or timers).
     #[inline]
     fn extend(&mut self, _: &mut Segments<'_>) -> Option<Extension> {
         None

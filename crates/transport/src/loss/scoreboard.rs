@@ -1,10 +1,10 @@
 //! SACK scoreboard: the holes at the receiver, and the number of segments in flight (the pipe).
 //!
 //! Source: RFC 6675, Section 4 (`IsLost`, `SetPipe`, `NextSeg`), counted in segments. Every quantity is kept up to date
-//! in closed form, so an ACK costs the same whatever the window: a segment is lost when three above it are SACKed, hence
-//! the edge below which all holes are lost is the third-highest SACKed segment. The number may be another one than three, and it
-//! may adapt to segments that arrive later than others although they were not sent again (RFC 9002, Section 6.1.1; Linux 6.12,
-//! `tcp_check_sack_reordering`, facts, not text).
+//! in closed form, so the cost of an ACK does not depend on the window: a segment is lost when three segments above it
+//! are SACKed, so all holes below the third-highest SACKed segment are lost. Another number than three is possible, and
+//! it may adapt to reordering, that is, to segments that arrive late although they were not sent again (RFC 9002,
+//! Section 6.1.1; Linux 6.12, `tcp_check_sack_reordering`, facts, not text).
 //! Differs from ns-2's Sack1: SACKed data survives a timeout (RFC 2018 advised against it, RFC 6675 5.1 reports why it may).
 
 use crate::ack::Ack;

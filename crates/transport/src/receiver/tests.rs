@@ -44,7 +44,8 @@ fn reports_blocks_as_the_example_of_rfc_2018() {
 
 #[test]
 fn reports_duplicates_as_rfc_2883() {
-    // Section 4.1.1: a duplicate below what is acknowledged; 4.2.2: one of a block that is held, and the block after it.
+    // Section 4.1.1: a duplicate below the cumulative ACK. Section 4.2.2: a duplicate within a block that is held,
+    // reported before that block.
     for blocks in [1, 3] {
         let mut receiver = Acking::from(Receiver::new(1, Span::ZERO, blocks).reporting_duplicates());
         let mut on = |seq| {
@@ -154,7 +155,7 @@ fn a_gap_ends_a_merged_run_and_a_run_beyond_it_takes_one_ack() {
     assert_eq!(*receiver.ack(), Ack::new(2, &[], false));
     assert!(!receiver.on_segment(US(3), 4, Flags::NONE) && receiver.on_segment(US(4), 5, Flags::NONE));
     assert_eq!(*receiver.ack(), Ack::new(2, &[(3, 6)], false), "one ACK for three segments");
-    // What fills the hole may overlap what is held.
+    // Segments that fill the hole may overlap a held block.
     assert!(!receiver.on_segment(US(5), 2, Flags::NONE) && !receiver.on_segment(US(6), 3, Flags::NONE));
     assert!(receiver.on_timer(US(55)));
     assert_eq!(*receiver.ack(), Ack::new(6, &[], false));

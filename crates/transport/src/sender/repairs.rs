@@ -55,8 +55,8 @@ impl<C: CongestionControl> Core<C> {
             self.timed.begin(now, nxt);
             self.emit_row(leave, 1, wire);
         }
-        // Either each quiet ACK takes one segment out of the pipe, or none does, because a timeout had declared their
-        // segments lost.
+        // Either each quiet ACK takes one segment out of the pipe, or no quiet ACK does, because a timeout had declared
+        // their segments lost.
         let falls = u32::from(loss.in_flight(&self.state.seq) < before);
         for (now, acks) in times.zip(1u32..) {
             let (sent, in_flight) = (u64::from(acks.saturating_sub(quiet)), before - falls * acks.min(quiet));
