@@ -119,8 +119,8 @@ fn plan<P: Parts>(
     &LinkMember { table: i, link, member, port, mean_rtt }: &LinkMember<'_>,
     parts: &mut P,
 ) -> Result<LinkPlan<P::Queue>, BuildError> {
-    // The random streams of a link in an array are named by the array's name and the link's number in it, so that adding
-    // a table does not change its draws.
+    // The random streams of a link in an array are named by the array's name and the link's number in it, so that
+    // adding a table does not change its draws.
     let array = format!("link/{}", link.name);
     let of_array = |purpose: &str| Stream::new(scenario.seed, replication, (&array, u64::from(member)), purpose);
     let stream = |purpose: &str| match link.count {
