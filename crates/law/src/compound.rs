@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn gives_way_to_the_queue_and_never_below_reno() {
+    fn the_delay_window_shrinks_by_the_queue_but_not_below_zero() {
         let mut law = law();
         law.dwnd = 100.0;
         assert_eq!(law.change(1000.0, 30.0), -30.0);

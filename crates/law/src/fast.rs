@@ -117,7 +117,7 @@ mod tests {
     use base::Span;
 
     #[test]
-    fn rests_where_alpha_segments_wait_and_halves_the_distance_with_every_update() {
+    fn is_constant_when_alpha_segments_wait_and_halves_the_distance_with_every_update() {
         let law = Fast::new(&Params::default()).unwrap();
         // Alone on a path of 1000 segments: base/rtt = 1000/w once the window fills it, so w' - 1200 = (w - 1200)/2.
         let mut w = 2000.0;
@@ -131,14 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn doubles_at_most_and_gains_gamma_alpha_where_nothing_waits() {
+    fn without_a_queue_it_grows_by_gamma_alpha_but_at_most_doubles() {
         let law = Fast::new(&Params::default()).unwrap();
         assert_eq!(law.next(10.0, 1.0), 20.0);
         assert_eq!(law.next(500.0, 1.0), 600.0);
     }
 
     #[test]
-    fn moves_in_one_round_trip_and_rests_in_the_next_until_alpha_segments_wait() {
+    fn changes_the_window_every_other_round_trip_until_alpha_segments_wait() {
         let start = StartSpec::named("classic").unwrap();
         let mut control = LawSpec::named("fast").unwrap().build(&start, 2.0, 256.0).unwrap();
         let list = rounds(&mut control, Path { base_rtt: Span::millis(100), bdp: 1000.0 }, &[], 80);

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_of_the_rounds_after_the_largest_takes_its_place() {
+    fn an_expired_maximum_is_replaced_by_the_largest_later_candidate() {
         let mut max = WindowMax::default();
         max.update(10, 0, 100.0);
         // A second candidate is kept from round 3 on (a quarter of ten rounds is two); the 80 of round 4 replaces the
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_forgotten_with_the_last_of_its_periods() {
+    fn a_value_is_forgotten_after_three_periods() {
         let mut max = PeriodMax::<3>::default();
         assert!(max.is_empty());
         max.update(5.0);

@@ -341,13 +341,13 @@ mod tests {
     fn it_is_reno_while_rtts_rise_and_highspeed_otherwise() {
         for mut law in [law(), sliding()] {
             feed(&mut law, 500.0, 0, 499, |i| 100_000 + i);
-            assert!(!law.reno, "the test wants as many samples as the window has segments");
+            assert!(!law.reno, "the test needs as many samples as the window has segments");
             feed(&mut law, 500.0, 499, 1, |i| 100_000 + i);
             assert!(law.reno && law.test.r > 0.999);
             // A drop-tail queue at its limit is long but no longer changes.
             feed(&mut law, 500.0, 500, 500, |_| 100_500);
             assert!(!law.reno && law.test.r == 0.0);
-            // A draining queue is not a building one.
+            // A draining queue is not a growing queue.
             feed(&mut law, 500.0, 1000, 500, |i| 101_500 - i);
             assert!(!law.reno && law.test.r < -0.999);
         }
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reduction_is_highspeeds_in_both_modes_ends_reno_mode_and_drops_the_samples() {
+    fn a_reduction_is_that_of_highspeed_in_both_modes_ends_reno_mode_and_drops_the_samples() {
         let mut law = law();
         feed(&mut law, 5000.0, 0, 5100, |i| 100_000 + i);
         assert!(law.reno && law.test.trend.count() == 100);
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn it_turns_gentle_when_the_path_is_full() {
+    fn it_is_in_reno_mode_when_the_path_is_full() {
         // 1000 segments fill the path. HighSpeed gains 5 to 8 per round trip on the way there, and continues.
         let (gentle, fast) = (alone(&mut control("ghstcp"), 220), alone(&mut control("highspeed"), 220));
         let full = gentle.iter().position(|&w| w >= 1000.0).unwrap();

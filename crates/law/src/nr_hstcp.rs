@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn longer_round_trips_leave_renos_growth_at_lower_rates() {
+    fn with_longer_round_trips_growth_exceeds_renos_from_lower_windows_on() {
         for (ms, w, digit) in
             [(75.0, 73.5, 0.1), (100.0, 40.8, 0.1), (150.0, 18.1, 0.1), (250.0, 6.65, 0.01), (500.0, 1.76, 0.01)]
         {

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_pair_tells_rate_and_window() {
+    fn the_first_pair_sets_rate_and_window() {
         let mut law = law();
         assert_eq!((law.cwnd(), law.burst()), (2.0, 2));
         pair(&mut law, 0, 0, 0.0);

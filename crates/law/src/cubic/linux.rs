@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pause_moves_the_stage_by_as_long_but_not_beyond_the_present() {
+    fn a_pause_moves_the_start_of_the_stage_by_its_length_but_not_beyond_now() {
         let p = Whole::of(&Params::default());
         let mut state = State { epoch: 1001, ..State::default() };
         state.idle(&p, 30_000_000, 20_000_000);
@@ -268,14 +268,14 @@ mod tests {
     }
 
     #[test]
-    fn its_numbers_are_linuxs() {
+    fn the_integer_constants_and_the_cube_root_are_those_of_linux() {
         // 717 and 410 of 1024; 8 * 1741 / 3 / 307.
         let p = whole();
         assert_eq!((p.beta, p.c, p.friendly), (717, 410, 15));
         // The cube root of 2^40 * 300 / 410, in units of 1/1024 s.
         let mut state = State { last_max: 1000, ..State::default() };
         state.begin(&p, 700, 5, 1);
-        assert_eq!(state.k, 9300, "9.08 s, where RFC 9438 has 9.09");
+        assert_eq!(state.k, 9300, "9.08 s; RFC 9438 gives 9.09 s");
         for of in [0_u128, 1, 7, 8, 26, 27, 1 << 60, (1 << 90) - 1] {
             let root = u128::from(cube_root(of, 1));
             assert!(root.pow(3) <= of && (root + 1).pow(3) > of, "{of}");

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rise_that_counts_is_an_eighth_between_4_and_16_ms() {
+    fn the_threshold_of_the_rise_is_an_eighth_of_the_rtt_between_4_and_16_ms() {
         // RFC 9406, 4.2: RttThresh = max(4 ms, min(lastRoundMinRTT / 8, 16 ms)).
         for (last, thresh) in [(1, 4), (16, 4), (80, 10), (128, 16), (200, 16)] {
             assert!(slows_down(Span::millis(last), Span::millis(last + thresh), 8), "{last} ms + {thresh} ms");
