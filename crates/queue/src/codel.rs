@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_the_arrival_that_does_not_fit_and_later_the_head() {
+    fn drops_the_arrival_beyond_the_limit_and_later_the_head() {
         let (mut queue, mut fates) = (queue(Limit::Packets(300)), Ledger::default());
         for token in 0..301 {
             queue.enqueue(Packet::new(0, token, 1000, Time::ZERO), None, &mut fates);

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn spares_arrivals_that_find_too_little_waiting() {
+    fn does_not_drop_arrivals_that_find_too_few_packets_waiting() {
         let full = |least_backlog: f64| {
             let mut rule = rule(&Settings { least_backlog, ..settings() }, 7);
             rule.average = 100.0;

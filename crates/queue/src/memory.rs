@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn one_queue_may_hold_all_where_sharing_is_complete() {
+    fn with_complete_sharing_one_queue_may_hold_all_memory() {
         assert!(room(Sharing::Complete, 99, 99) && room(Sharing::Complete, 0, 99));
         assert!(!room(Sharing::Complete, 0, 100));
     }

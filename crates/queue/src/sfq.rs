@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn tc_has_words_for_up_to_127_packets() {
+    fn tc_accepts_limits_up_to_127_packets() {
         let tc = |params: &Params, limit| Sfq::tc(params, &Port::new(limit, Rate(1_000_000), 1500.0));
         let words = "sfq limit 100 divisor 1024 quantum 1500 perturb 10";
         assert_eq!(tc(&Params::default(), Limit::Packets(100)).as_deref(), Some(words));

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn overload_and_standing_queue_are_taken_back_by_rate_while_a_tenth_changes_hands() {
+    fn overload_and_queue_are_taken_back_in_proportion_to_rate_while_a_tenth_is_shuffled() {
         let mut xcp = router();
         for _ in 0..10 {
             // A packet without a header: it is load, and here the packet that waits all the time.
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_handed_out_than_there_is() {
+    fn grants_do_not_exceed_the_spare_bandwidth() {
         // 30 kB at 1500 B per packet are enough for twenty packets; thirty come.
         let mut xcp = half_used();
         let granted: Vec<f64> = (0..30).map(|_| pass(&mut xcp, packet(10e3, f32::INFINITY))).collect();

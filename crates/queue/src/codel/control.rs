@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_for_ect_1_alone_marks_no_others() {
+    fn a_threshold_for_ect_1_alone_marks_no_other_packets() {
         let mut trial = Trial::new(true, 1);
         trial.setting = trial.setting.for_ect1(true);
         for (flags, marks) in [(Flags::NONE, 0), (Flags::ECT, 0), (Flags::ECT.with(Flags::L4S), 2)] {

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_is_unused_if_nothing_follows() {
+    fn the_rest_of_an_opportunity_is_unused_if_no_packet_follows() {
         let mut list = of(&[2, 5, 9]);
         let half = Bytes(752);
         assert_eq!(list.finish(Time(0), false, half), Time(2 * PS_PER_MS));
