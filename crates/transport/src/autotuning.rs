@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_window_is_the_one_that_linux_is_seen_to_advertise() {
+    fn the_first_window_is_the_one_that_linux_advertises_in_a_syn_ack() {
         // A SYN-ACK of Linux with timestamps says 65,160 bytes: 45 segments of 1,448 in half of 128 KiB.
         assert_eq!(limits(6 << 20).initial() * 1448, 65_160);
         // 3 MiB are 2,172 segments, 16 MiB 11,586.
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn room_is_twice_the_data_read_and_more_while_that_grows() {
+    fn room_is_twice_the_data_read_per_round_trip_plus_a_part_that_follows_its_growth() {
         // 2 * 20 + 16 = 56, plus twice that for a doubling of the data; 2 * 40 + 16 = 96, plus twice that; 2 * 60 + 16
         // = 136, plus once that for a growth by one half.
         assert_eq!(rooms(&[10, 20, 40, 60]), [45, 168, 288, 288]);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_follows_by_two_for_each_that_arrives() {
+    fn the_window_grows_by_two_segments_for_each_that_arrives() {
         let (mut tuner, limits) = (Tuner::new(limits(6 << 20), false), limits(6 << 20));
         tuner.room = 100;
         let windows = (0..30).map(|k| limits.read(tuner.on_segments(Time::ZERO, k, 1, Flags::NONE)));

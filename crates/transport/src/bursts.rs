@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_senders_send_two_and_those_on_short_paths_the_limit_of_the_device() {
+    fn slow_senders_send_two_segments_and_senders_on_short_paths_the_limit_of_the_device() {
         let slow = Ask { interval: Some(Span::millis(20)), ..ask(50) };
         assert_eq!(linux().most(&slow), 2);
         assert_eq!(linux().most(&Ask { own_rate: true, ..slow }), 1, "BBR below 1.2 Mbit/s");

@@ -355,12 +355,12 @@ mod tests {
     }
 
     #[test]
-    fn the_first_that_no_ack_has_reported_is_neither_delivered_nor_sent_again() {
+    fn the_first_unreported_segment_is_neither_delivered_nor_retransmitted() {
         let mut departures = sent(&[10, 20, 30, 40]);
         assert_eq!(
             departures.deliver(7).map(|d| (d.time(), d.delivered())),
             Some((Time(10), false)),
-            "as it was before"
+            "returns the entry as it was before"
         );
         departures.sent(8, Time(50));
         departures.lose(9);
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_deliveries_ends_where_one_was_sent_again_or_before_what_arrived() {
+    fn a_row_of_deliveries_ends_before_a_retransmitted_or_delivered_segment() {
         let deliver = |departures: &mut Departures, first, before| {
             let mut seen = Vec::new();
             let bounds = bounds(before);
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_acknowledged_is_forgotten() {
+    fn acknowledged_segments_are_removed() {
         let mut departures = sent(&[10, 20, 30, 40, 50, 60]);
         departures.advance(8);
         departures.advance(10);
@@ -413,22 +413,22 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_what_is_acknowledged_are_those_of_segments_sent_once_and_not_reported() {
+    fn the_ends_of_acknowledged_segments_omit_segments_reported_before() {
         let mut departures = sent(&[10, 20, 30, 40]);
         departures.deliver(7);
         assert_eq!(departures.ends_of_first(7, 10), Some((Time(20), Time(30))));
         departures.sent(9, Time(50));
         assert_eq!(departures.ends_of_first(7, 9), Some((Time(20), Time(20))));
-        assert_eq!(departures.ends_of_first(7, 10), None, "one was sent again");
-        assert_eq!(departures.ends_of_first(7, 8), None, "it was reported before");
+        assert_eq!(departures.ends_of_first(7, 10), None, "segment 9 was sent again");
+        assert_eq!(departures.ends_of_first(7, 8), None, "segment 7 was reported before");
     }
 
     #[test]
-    fn acks_that_each_release_as_many_as_they_acknowledge_take_the_first_and_add_the_last() {
+    fn each_ack_of_a_row_removes_its_segments_and_adds_as_many_new_ones() {
         let mut departures = sent(&[10, 20, 30, 40]);
         let mut taken = departures.take([110, 125].map(Time).into_iter(), 2);
         let rtts: Vec<_> = taken.by_ref().map(|(now, rtt)| (now.0, rtt.0)).collect();
-        assert_eq!(rtts, [(110, 90), (125, 85)], "that of the last segment of each");
+        assert_eq!(rtts, [(110, 90), (125, 85)], "the round-trip time of the last segment of each ACK");
         assert_eq!((taken.least, taken.last, taken.oldest, taken.left), (Span(85), Span(85), Span(95), Time(40)));
         let left: Vec<_> = (11..15).map(|seq| departures.get(seq).map(|d| d.time().0)).collect();
         assert_eq!(left, [Some(110), Some(110), Some(125), Some(125)]);

@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_leaves_at_once_and_is_paid_for() {
+    fn a_burst_leaves_at_once_and_the_wait_after_it_is_longer() {
         for mut pacer in [pacer(Pacing::None), linux()] {
             for _ in 0..3 {
                 assert_eq!(pacer.wait(MS), None);
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn time_not_used_is_lost() {
+    fn even_spacing_gives_no_credit_for_unused_time() {
         let mut even = pacer(Pacing::None);
         even.on_transmit(MS, TEN, || 1);
         let late = MS + Span::millis(500);
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_rate_nothing_waits() {
+    fn without_a_rate_no_segment_waits() {
         let mut pacer = linux();
         pacer.on_transmit(MS, None, || 1);
         assert_eq!(pacer.wait(MS), None);

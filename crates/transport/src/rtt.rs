@@ -548,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn one_segment_is_timed_at_a_time_and_none_that_is_sent_twice() {
+    fn one_segment_is_timed_at_a_time_and_retransmitted_segments_are_not_timed() {
         let mut timed = TimedSegment::none();
         assert_eq!((timed.distance(0), timed.on_ack(Time(9), 5)), (None, None));
         timed.begin(Time(10), 3);

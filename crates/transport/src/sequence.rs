@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_acks_of_what_is_outstanding_only() {
+    fn accepts_only_acks_between_una_and_nxt() {
         let mut seq = sent(5, 10);
         seq.acknowledge(2);
         assert_eq!([1, 2, 5, 6].map(|cum| seq.accepts(cum)), [false, true, true, false]);
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_times_out_for_the_first_time_once() {
+    fn on_timeout_returns_whether_it_is_the_first_timeout_of_the_segment() {
         let mut seq = sent(3, 10);
         assert_eq!([seq.on_timeout(), seq.on_timeout()], [true, false]);
         seq.acknowledge(1);
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn transfers_leave_a_number_out_between_them() {
+    fn a_transfer_begins_one_number_after_the_end_of_the_last() {
         assert_eq!(SequenceSpace::after(&SequenceSpace::new(0, 9), 5).base(), 0, "nothing was sent");
         let next = SequenceSpace::after(&sent(4, 4), 5);
         assert_eq!((next.base(), next.una(), next.nxt(), next.high(), next.data_end()), (5, 5, 5, 5, 10));
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_acks_slides_everything() {
+    fn a_run_of_acks_advances_una_nxt_and_high() {
         let mut seq = sent(4, 10);
         slide(&mut seq, 3);
         assert_eq!((seq.una(), seq.nxt(), seq.high(), seq.acknowledged(), seq.unsent()), (3, 7, 7, 3, 3));
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_mean_the_same_however_many_segments_ago_they_were_set() {
+    fn marked_sequence_numbers_stay_valid_after_more_than_2_to_the_32_segments() {
         // 3 * 2^31 at a time: by a number of 32 bits, every second mark would seem to lie ahead.
         let mut seq = sent(4, NO_END);
         for _ in 0..5 {

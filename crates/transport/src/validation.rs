@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn linux_lets_a_window_grow_that_was_full_in_this_window_of_data_or_half_full_in_slow_start() {
+    fn linux_lets_a_window_grow_if_it_was_full_in_this_round_or_half_full_in_slow_start() {
         let mut validation = Validation::new(WindowValidation::Linux, 10, Span::millis(1));
         let at = |una, nxt, out| WindowState { una, nxt, sent: nxt, ..state(nxt, 40.0, out) };
         let _ = validation.after_sending(&at(0, 40, 40));
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_while_not_validated_leaves_half_of_what_the_path_carried() {
+    fn a_loss_in_the_non_validated_phase_keeps_half_of_pipe_ack_or_flight_size() {
         let mut validation = Validation::new(WindowValidation::Rfc7661, 10, Span::millis(1));
         let _ = steady(&mut validation, 100.0, (0, 3000), 20);
         // A law that keeps 70 of 100; 20 were carried in a round trip, 24 were out.

@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_leaves_the_pipe_and_returns_when_it_is_sent_again() {
+    fn lost_segments_leave_the_pipe_and_retransmissions_enter_it() {
         let driven = in_recovery();
         // Nine outstanding, three of them SACKed.
         assert_eq!(driven.state(), (Phase::Recovery, 6, false));
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recovery_ends_when_all_that_left_before_it_is_acknowledged() {
+    fn a_recovery_ends_when_all_segments_sent_before_it_are_acknowledged() {
         let mut driven = in_recovery();
         driven.ack(100, 9, &[]);
         assert_eq!(driven.core.state.phase, Phase::Recovery);

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pipe_counts_what_is_sacked_lost_and_sent_again() {
+    fn the_pipe_omits_sacked_and_lost_segments_and_counts_retransmissions() {
         let driven = in_recovery(false);
         // Twelve were sent, three of them are SACKed, and the lost one was sent again.
         assert_eq!(driven.state(), (Phase::Recovery, 9, false));
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_segments_as_the_threshold_says_show_a_loss() {
+    fn a_segment_is_lost_when_as_many_segments_above_it_are_sacked_as_the_threshold() {
         for thresh in [1, 2, 6] {
             let mut recovery = SackRecovery::new(Recovery::Sack, false);
             recovery.set_dup_thresh(DupThresh::Segments(thresh));
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recovery_ends_when_all_that_left_before_it_is_acknowledged() {
+    fn a_recovery_ends_when_all_segments_sent_before_it_are_acknowledged() {
         let mut driven = in_recovery(false);
         driven.ack(100, 11, &[]);
         assert_eq!(driven.core.state.phase, Phase::Recovery, "12 had left");
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_takes_every_hole_for_lost_and_keeps_what_is_sacked() {
+    fn a_timeout_marks_every_hole_lost_and_keeps_sacked_segments() {
         let mut driven = in_recovery(false);
         assert_eq!(driven.time_out(), [(0, true)]);
         assert_eq!(driven.state(), (Phase::Loss, 1, false));

@@ -392,7 +392,7 @@ mod tests {
     proptest! {
         /// Against the plain reading, over random SACKs, cumulative ACKs, retransmissions and timeouts.
         #[test]
-        fn counts_what_rfc_6675_counts(script in prop::collection::vec((0u8..10, 0u64..100), 1..150)) {
+        fn agrees_with_rfc_6675_segment_by_segment(script in prop::collection::vec((0u8..10, 0u64..100), 1..150)) {
             const N: u64 = 100;
             let mut board = Scoreboard::default();
             let mut plain = Plain { sacked: vec![false; N as usize], ..Plain::default() };
