@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_can_be_read_added_and_asked_for_quantiles() {
+    fn counts_can_be_read_and_added_and_give_quantiles() {
         let (mut a, mut b) = (Histogram::default(), Histogram::default());
         assert_eq!((a.quantile(0.5), a.is_empty()), (None, true));
         for value in [3, 3, 3, 130] {

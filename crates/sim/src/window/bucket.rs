@@ -248,7 +248,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_several_threads_sorted_is_merged_by_time_then_flow(
+        fn buckets_of_several_threads_are_merged_by_time_then_flow(
             times in prop::collection::vec((0u64..60, 0u32..9), 0..200),
             threads in 1u32..9,
         ) {
