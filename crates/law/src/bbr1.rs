@@ -541,7 +541,11 @@ mod tests {
         bbr.on_lost(&loss(401));
         bbr.on_congestion(&event(401, Signal::Loss, 150.0));
         bbr.on_delivery(&Delivery { in_flight: 151.0, newly_lost: 1.0, ..delivery(401, 401) });
-        assert_eq!((bbr.cwnd(), bbr.prior_cwnd), (151.0, 200.0), "150 in flight without the fast retransmit, and one");
+        assert_eq!(
+            (bbr.cwnd(), bbr.prior_cwnd),
+            (151.0, 200.0),
+            "in flight without the fast retransmit (150), plus one"
+        );
         bbr.on_delivery(&Delivery { in_flight: 150.0, ..delivery(402, 402) });
         assert_eq!(bbr.cwnd(), 151.0);
         // A round later it grows by what is acknowledged.

@@ -191,7 +191,7 @@ mod tests {
         let mut control = LawSpec::named("compound").unwrap().build(&start, 2.0, 500.0).unwrap();
         let list = rounds(&mut control, Path { base_rtt: Span::millis(100), bdp: 1000.0 }, &[], 200);
         let full = list.iter().position(|round| round.cwnd >= 1000.0).unwrap();
-        assert!(full < 9 + 35, "500 more at 13 to 22 per round, not at one per round");
+        assert!(full < 9 + 35, "500 segments at 13 to 22 per round, not at one per round");
         // The delay window overshoots by the round that it takes to see the queue (22 segments). It shrinks twice, because
         // the round-trip times of the round after the first reduction are still those of the old queue.
         for round in &list[full..full + 60] {

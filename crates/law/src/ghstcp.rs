@@ -316,7 +316,7 @@ mod tests {
             // The values are printed with three digits; they were computed from the exact quantile 3.0902, printed as 3.09.
             let critical = critical_r(3.0902, n);
             assert!((critical - r).abs() < if r > 0.1 { 5.1e-4 } else { 5.1e-5 }, "r*({n}) = {critical}");
-            assert!((fisher_z(critical, n) - 3.0902).abs() < 1e-9, "one is the inverse of the other");
+            assert!((fisher_z(critical, n) - 3.0902).abs() < 1e-9, "the two functions are inverse to each other");
         }
     }
 

@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(
             (after(&mut reno, 10.0, 4), after(&mut reno, 10.0, 1)),
             (10.0, 11.0),
-            "ten acknowledged segments add one"
+            "ten acknowledged segments add one segment"
         );
         // The window grows by one per 100 acknowledged segments; in Linux before 5.7, by one per 50 ACKs.
         assert_eq!(after(&mut scalable(0.01, false), 500.0, 100), 502.0);

@@ -161,7 +161,7 @@ mod tests {
             assert_eq!(meter.get(), if round < 10 { 16.0 } else { 1.0 }, "round {round}");
         }
         meter.update(now + Span::secs(1), 100.0, 1000.0, 40.0);
-        assert_eq!(meter.get(), 40.0, "the window bounds it");
+        assert_eq!(meter.get(), 40.0, "the window bounds the excess");
     }
 
     /// Rounds of 100 ms with these numbers of segments delivered and lost; the first ACK of each begins it and reports
