@@ -190,7 +190,7 @@ mod tests {
         let mut draws = chance();
         let second = if draws.below(2) == 0 { (1, 3) } else { (0, 1) };
         assert_eq!(dropped, [(0, 2), second]);
-        assert_eq!(q.chance.next_u64(), draws.next_u64(), "one draw");
+        assert_eq!(q.chance.next_u64(), draws.next_u64(), "exactly one draw");
     }
 
     #[test]

@@ -285,7 +285,7 @@ mod tests {
     fn half_used() -> Xcp {
         let mut xcp = router();
         for _ in 0..10 {
-            assert_eq!(pass(&mut xcp, packet(10e3, f32::INFINITY)), 0.0, "nothing to give yet");
+            assert_eq!(pass(&mut xcp, packet(10e3, f32::INFINITY)), 0.0, "no spare bandwidth is known yet");
         }
         for _ in 0..40 {
             pass(&mut xcp, packet(40e3, f32::INFINITY));
