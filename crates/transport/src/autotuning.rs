@@ -233,7 +233,7 @@ mod tests {
         // 2 * 20 + 16 = 56, plus twice that for a doubling of the data; 2 * 40 + 16 = 96, plus twice that; 2 * 60 + 16
         // = 136, plus once that for a growth by one half.
         assert_eq!(rooms(&[10, 20, 40, 60]), [45, 168, 288, 288]);
-        assert_eq!(rooms(&[10, 20, 40, 80, 120]), [45, 168, 288, 528, 528], "256 and once as much is less than 528");
+        assert_eq!(rooms(&[10, 20, 40, 80, 120]), [45, 168, 288, 528, 528], "256 plus 256 is less than 528");
         // With equal or less data the room stays.
         assert_eq!(rooms(&[200, 200, 100]), [416 + 2 * 416 * 19, 416 + 2 * 416 * 19, 416 + 2 * 416 * 19]);
     }

@@ -385,11 +385,15 @@ mod tests {
         departures.sent(9, Time(60));
         assert_eq!(deliver(&mut departures, 7, 99), (Some((2, 20, 101)), vec![(10, 100), (20, 101)]));
         assert!(departures.get(8).is_some_and(Departure::delivered));
-        assert_eq!(deliver(&mut departures, 10, 39), (None, Vec::new()), "it left after the earliest retransmission");
-        assert_eq!(deliver(&mut departures, 11, 99), (None, Vec::new()), "nothing is outstanding there");
+        assert_eq!(
+            deliver(&mut departures, 10, 39),
+            (None, Vec::new()),
+            "segment 10 left after the earliest retransmission"
+        );
+        assert_eq!(deliver(&mut departures, 11, 99), (None, Vec::new()), "segment 11 was not sent");
         let bounds = bounds(99);
         assert_eq!(departures.deliver_first(10, bounds.0, bounds.1), Some(Time(40)));
-        assert_eq!(departures.deliver_first(10, bounds.0, bounds.1), None, "it has arrived already");
+        assert_eq!(departures.deliver_first(10, bounds.0, bounds.1), None, "segment 10 has arrived already");
     }
 
     #[test]

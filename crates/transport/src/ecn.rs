@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(ecn.on_new_segment(), Flags::ECT);
         ecn.on_reduction();
         assert!(!ecn.is_quiet());
-        assert_eq!(ecn.retransmission(false), Flags::RETRANSMITTED, "it carries no CWR");
+        assert_eq!(ecn.retransmission(false), Flags::RETRANSMITTED, "the segment carries no CWR");
         assert_eq!(ecn.on_new_segment(), Flags::ECT.with(Flags::CWR));
         assert_eq!(ecn.on_new_segment(), Flags::ECT);
         assert_eq!(ecn.retransmission(true), Flags::ECT.with(Flags::RETRANSMITTED));

@@ -382,7 +382,7 @@ mod tests {
         let mut seq = sent(3, 10);
         assert!(seq.on_transmit(0));
         seq.acknowledge(3);
-        assert!(!seq.is_pristine(), "3 may still wait for what was sent twice");
+        assert!(!seq.is_pristine(), "the ACK may be for the segment that was sent twice");
         let next = seq.take_next();
         seq.on_transmit(next);
         seq.acknowledge(4);
@@ -392,7 +392,7 @@ mod tests {
     #[test]
     fn a_recovery_ends_at_its_point_and_another_may_begin_one_later() {
         let mut seq = sent(6, 10);
-        assert!(seq.is_recovered() && seq.is_past_recovery(), "before any");
+        assert!(seq.is_recovered() && seq.is_past_recovery(), "before any mark");
         seq.begin_recovery();
         let mut after = |cum| {
             seq.acknowledge(cum);

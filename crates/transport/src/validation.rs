@@ -432,7 +432,7 @@ mod tests {
         // Four were sent again.
         let end = validation.on_recovered(&WindowState { retransmitted: 4, ..state(3300, 12.0, 8) }).expect("its end");
         assert_eq!(end.cwnd, 10.0);
-        assert!(!validation.pipe.is_unvalidated(1e9), "undefined again");
+        assert!(!validation.pipe.is_unvalidated(1e9), "pipeACK is undefined again");
         // Validated: the law's cut stands.
         let mut validation = Validation::new(WindowValidation::Rfc7661, 10, Span::millis(1));
         let _ = steady(&mut validation, 100.0, (0, 3000), 50);

@@ -235,7 +235,7 @@ mod tests {
         assert!(driven.recovery.first_partial_ack_rto.is_some());
         driven.ack(100, 12, &[]);
         let next = driven.ack(100, 13, &[]).len();
-        assert!(next > 0, "the window is open again");
+        assert!(next > 0, "the window allows new segments again");
         (0..3).for_each(|_| drop(driven.ack(1, 13, &[])));
         assert_eq!((driven.core.state.phase, driven.recovery.first_partial_ack_rto), (Phase::Recovery, None));
     }

@@ -310,7 +310,7 @@ mod tests {
         let mut driven = driven(10);
         driven.ack(100, 1, &[]);
         driven.ack(1, 1, &[(2, 3)]);
-        assert_eq!(driven.core.state.phase, Phase::Open, "one SACKed segment may have overtaken it");
+        assert_eq!(driven.core.state.phase, Phase::Open, "segment 2 may have overtaken segment 1");
         assert_eq!(driven.ack(1, 1, &[(2, 5)]), [(1, true)], "three SACKed segments show a loss");
         assert_eq!(driven.core.state.phase, Phase::Recovery);
         driven

@@ -386,7 +386,7 @@ mod tests {
         board.update(18, &Ack::new(19, &[], false), |_, _| {});
         assert_eq!(board.dup_thresh(), 300);
         board.begin_at(0);
-        assert_eq!(board.dup_thresh(), 300, "the next transfer keeps it");
+        assert_eq!(board.dup_thresh(), 300, "the next transfer keeps the threshold");
     }
 
     proptest! {

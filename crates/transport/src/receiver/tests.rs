@@ -93,7 +93,7 @@ fn an_ack_returns_what_was_granted_since_the_last() {
     assert_eq!(on(3, 2.0), Some(2.0), "out of order");
     assert_eq!(on(2, 0.5), Some(0.5));
     assert_eq!(on(4, f32::INFINITY), None);
-    assert_eq!(on(5, 1.0), Some(f32::INFINITY), "one met no router");
+    assert_eq!(on(5, 1.0), Some(f32::INFINITY), "a header that met no router");
 }
 
 #[test]

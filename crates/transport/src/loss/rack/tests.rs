@@ -181,7 +181,7 @@ fn retransmissions_of_one_instant_are_ordered_by_number() {
         SrttAndMin { srtt: SRTT, min: MIN_RTT },
         |seq| lost.push(seq),
     );
-    assert_eq!((timer, lost), (Time::NEVER, vec![0]), "2 was sent after the 1 that has arrived");
+    assert_eq!((timer, lost), (Time::NEVER, vec![0]), "segment 2 was sent after segment 1, which has arrived");
 }
 
 #[test]
