@@ -443,7 +443,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_a_plain_set_of_numbers(
+        fn it_is_the_set_it_stands_for(
             script in prop::collection::vec((0u64..60, 1u64..12, any::<bool>()), 1..60),
         ) {
             let (mut ranges, mut set) = (Ranges::default(), BTreeSet::new());
@@ -456,7 +456,7 @@ mod tests {
         }
 
         #[test]
-        fn agrees_with_a_plain_set_also_with_several_pieces(
+        fn it_is_the_set_it_stands_for_in_pieces_too(
             every in 2u64..5,
             script in prop::collection::vec((0u64..4000, 1u64..600, 0u32..40), 1..80),
         ) {
@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cost_per_segment_does_not_grow_with_the_number_of_runs() {
+    fn elephants_cost_no_more_per_segment_than_others() {
         let (small, large) = (steps_per_segment(5_000), steps_per_segment(80_000));
         // A segment moves at most one piece, and half of one on average. Moving all runs above it would take 20,000 steps.
         assert!(small < PIECE as f64 && large < 1.3 * small, "{small} {large}");

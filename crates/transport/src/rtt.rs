@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn with_timestamps_a_round_trip_has_the_weight_of_one_sample() {
+    fn timestamps_smooth_over_a_window_whatever_the_number_of_samples() {
         // RFC 7323, Appendix G: 100 segments in flight give 50 samples a round trip, and each counts a fiftieth.
         let mut many = rtt(Span::ZERO, Span::ZERO);
         let mut one = many.clone();
@@ -548,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn one_segment_is_timed_at_a_time_and_retransmitted_segments_are_not_timed() {
+    fn one_segment_is_timed_at_a_time_and_none_that_is_sent_twice() {
         let mut timed = TimedSegment::none();
         assert_eq!((timed.distance(0), timed.on_ack(Time(9), 5)), (None, None));
         timed.begin(Time(10), 3);

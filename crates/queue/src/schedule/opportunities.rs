@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn one_full_packet_leaves_at_each_opportunity_and_the_list_repeats() {
+    fn full_packets_leave_one_at_each_opportunity_and_after_the_last_from_the_beginning() {
         assert_eq!(leave(&[1, 3, 3, 7], 0, &[1500; 9]), [1.0, 3.0, 3.0, 7.0, 8.0, 10.0, 10.0, 14.0, 15.0]);
         // A packet that arrives exactly at an opportunity is too late for it.
         assert_eq!(leave(&[1, 3, 3, 7], 3, &[1500; 2]), [7.0, 8.0]);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn small_packets_share_an_opportunity_and_large_packets_take_several() {
+    fn small_packets_share_one_and_large_ones_take_several() {
         // 748 + 4 bytes are half an opportunity.
         assert_eq!(leave(&[2, 5, 9], 0, &[748, 748, 748, 1500, 748]), [2.0, 2.0, 5.0, 9.0, 9.0]);
         assert_eq!(leave(&[2, 5, 9], 0, &[1501, 1499]), [5.0, 5.0]);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_of_an_opportunity_is_unused_if_no_packet_follows() {
+    fn the_rest_is_unused_if_nothing_follows() {
         let mut list = of(&[2, 5, 9]);
         let half = Bytes(752);
         assert_eq!(list.finish(Time(0), false, half), Time(2 * PS_PER_MS));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_the_opportunities_before_an_instant() {
+    fn counts_what_is_before_an_instant() {
         let list = of(&[0, 1, 3, 3, 7]);
         let plain = |ms: u64| {
             let all = (0..10).flat_map(|cycle| [0, 1, 3, 3, 7].map(|at| cycle * 7 + at));

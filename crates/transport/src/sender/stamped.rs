@@ -1,10 +1,9 @@
 //! Round-trip time samples of a sender with timestamps: one from every ACK that acknowledges or SACKs something new.
 //!
-//! Source: RFC 7323, Section 4.1; Linux 6.12, `tcp_clean_rtx_queue` and `tcp_ack_update_rtt` (facts, not text):
-//! segments sent once are timed by their transmission time; if an acknowledged segment was sent again, the timestamp
-//! shows which copy arrived.
-//! Differs from Linux: if a segment was retransmitted more than once, an ACK of an earlier retransmission is timed from
-//! the last retransmission, but the sample is at least the smallest round-trip time.
+//! Source: RFC 7323, Section 4.1; Linux 6.12, `tcp_clean_rtx_queue` and `tcp_ack_update_rtt` (facts, not text): segments sent once
+//! are timed by when they left; where any of what is acknowledged was sent again, the timestamp says which copy arrived.
+//! Differs from Linux: of a segment that was sent again more than once, an ACK of an earlier retransmission counts for the last,
+//! and as the smallest round trip at least.
 
 use super::core::Core;
 use crate::Ack;
