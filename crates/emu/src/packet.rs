@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_ipv4_packet_have_no_ports_and_are_not_changed() {
+    fn bytes_that_are_not_an_ipv4_packet_have_no_ports_and_are_not_changed() {
         let icmp = {
             let mut list = packet(0);
             list[9] = 1;
