@@ -13,8 +13,8 @@ use std::hint::select_unpredictable;
 const FEW: usize = 48;
 
 /// Number of records in one slot from which a comparison sort is faster, because insertion within a slot is quadratic.
-/// This number of records meets in a slot when a burst follows a quiet window, because then slots are too wide. It is a power
-/// of two, so that the OR of all counts shows whether any slot reached it.
+/// This number of records meets in a slot when a burst follows a quiet window, because then slots are too wide. It is a
+/// power of two, so that the OR of all counts shows whether any slot reached it.
 const CROWD: u32 = 64;
 
 /// One window as the senders of one link see it.
