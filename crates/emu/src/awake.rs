@@ -1,31 +1,32 @@
 //! Keeps processors out of idle states during a measurement.
 //!
-//! Source: sched(7). A processor that sleeps is late for the next packet; a virtual processor, which its host must schedule
-//! again, is late by milliseconds. A busy thread keeps its CPU out of idle states. `SCHED_IDLE` is the lowest class, but
-//! only within its own group of tasks. It may take time from tasks of other groups without a priority, but never from the
-//! relay and the senders, which have one.
-//! never.
+//! Source: sched(7). A processor that sleeps is late for the next packet; a virtual processor is late by milliseconds,
+//! because its host must schedule it again. A busy thread keeps its CPU out of idle states. The busy threads have
+//! the lowest scheduling class, `SCHED_IDLE`, but this applies only within their own group of tasks. They may take time
+//! from normal tasks of other groups, but never from the relay and the senders, which have a real-time priority.
 
 #![expect(unsafe_code, reason = "affinity and scheduling class are calls of the C library")]
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, available_parallelism};
 
-/// On machines with more processors than this, none is kept awake: the power would slow all of them down.
+/// On machines with more processors than this, no processor is kept awake, because their power consumption would lower
+/// the clock rate of all.
 const MAX_CPUS: usize = 16;
 
-/// Runs `work` while a thread on each processor of this process spins in the lowest class (`SCHED_IDLE`). No processor is
-/// kept awake in a container with a CPU quota, which spinning would use up.
+/// Runs `work` while a thread on each processor of this process spins in the lowest class (`SCHED_IDLE`). In a
+/// container with a CPU quota no processor is kept awake, because spinning would use up the quota.
 pub fn with_cpus_awake<R>(work: impl FnOnce() -> R) -> R {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for cpu in cpus_to_keep_awake() {
             let done = &done;
-            // If the thread cannot be created, this processor may sleep, as it would without this function.
+            // If the thread cannot be created, this processor is not kept awake.
             let _ = Builder::new().name("awake".into()).spawn_scoped(scope, move || {
-                // In any other class the thread would take time from the work.
+                // Spin only in the lowest class; in any other class the thread would take time from `work`.
                 if set_lowest_class() && pin_to(cpu) {
-                    // No spin-loop hint: with it, a host may take the processor away.
+                    // There is no spin-loop hint here: a host may take the processor away from a guest that executes
+                    // it.
                     while !done.load(Ordering::Relaxed) {}
                 }
             });
@@ -98,7 +99,7 @@ mod tests {
         unsafe { libc::sched_getscheduler(thread) }
     }
 
-    /// Whether `count` threads exist soon: the system takes some time to start and end threads.
+    /// Waits up to 2 s until `count` threads exist, because the system takes some time to start and end threads.
     fn soon(count: usize) -> bool {
         (0..2000).any(|_| {
             #[expect(clippy::disallowed_methods, reason = "there is nothing else to wait for")]

@@ -8,7 +8,7 @@ use base::{Span, Time};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Nanoseconds by which the kernel may delay a wake-up to combine it with others: the smallest value.
+/// Nanoseconds by which the kernel may delay a wake-up to combine it with other wake-ups: the smallest possible value.
 const SLACK_NS: libc::c_ulong = 1;
 
 /// A clock that measures the time since its start.

@@ -1,8 +1,8 @@
-//! A bottleneck in virtual time: the simulator's link, a propagation delay behind it for each flow, and a return path that
-//! only delays.
+//! A bottleneck in virtual time. It consists of the simulator's link, a propagation delay for each flow behind the
+//! link, and a return path that only adds a delay.
 //!
-//! Source: none. Service begins and ends at the times that rate and arrivals determine, independent of the time of the
-//! caller's calls: a late call delays packets but does not slow the link down.
+//! Source: none. Rate and arrivals alone determine when service begins and ends. If the caller calls late, packets are
+//! delivered late, but the link does not become slower.
 
 use crate::packet;
 use crate::record::{Counters, Drop, Record, Sample};
@@ -33,7 +33,7 @@ pub struct FlowDelays {
     pub backward: Span,
 }
 
-/// A packet in propagation. Ordered by due time, then by departure.
+/// A packet in propagation. Packets are ordered by due time, then by departure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct InFlight {
     due: Time,
@@ -152,7 +152,7 @@ impl Emulator {
         Self { jitter: Some(Jitter { mean, chance, last: Time::ZERO }), ..self }
     }
 
-    /// Takes a packet from a client at `now`, which must not be before the previous call's.
+    /// Takes a packet from a client at `now`, which must not be before the `now` of the previous call.
     pub fn forward(&mut self, now: Time, flow: u32, bytes: &[u8]) {
         self.advance(now);
         let slot = self.slots.put(bytes);
@@ -253,7 +253,7 @@ impl Emulator {
         self.order += 1;
     }
 
-    /// Counts the packet that went into service at `now`.
+    /// Counts `packet`, whose service began at `now`, if there is one.
     fn count_begun(&mut self, packet: Option<Packet>, now: Time) {
         let Some(packet) = packet else { return };
         self.begun_bytes += u64::from(packet.size);
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn serves_at_the_rate_delays_and_drops_what_does_not_fit() {
+    fn serves_at_the_rate_adds_the_delays_and_drops_packets_beyond_the_limit() {
         let mut emulator = emulator("drop-tail", 2, vec![delays(Span::millis(10), Span::millis(20))]);
         for i in 0..4 {
             // 1500 bytes take 120 us. One packet is served, two wait, one finds no room.
@@ -333,12 +333,13 @@ mod tests {
         assert_eq!(found, (4, 3, [1, 0, 0, 0, 0], 2));
         assert_eq!(record.counters.waited, u128::from(Span::micros(120 + 240).0));
         assert_eq!(record.drops, [Drop { time: at(0), flow: 0, cause: Cause::Overflow }]);
-        // The third packet was due after three services and its propagation delay, but was fetched only at 30 ms.
+        // The third packet was due after three services and its propagation delay, at 10.36 ms, but was fetched only at
+        // 30 ms.
         assert_eq!(record.punctuality.latest, Span::micros(30_000 - 10_360));
     }
 
     #[test]
-    fn coming_late_changes_nothing_but_lateness() {
+    fn late_calls_change_only_the_lateness() {
         let run = |looks: &[u64]| {
             let mut emulator = emulator("drop-tail", 5, vec![delays(Span::micros(50), Span::ZERO)]);
             for i in 0..40_u64 {
@@ -357,7 +358,7 @@ mod tests {
 
     #[test]
     fn a_policer_drops_beyond_its_burst_and_jitter_keeps_the_order() {
-        // A burst of three packets, then one per 1.2 ms.
+        // The policer accepts a burst of three packets, then one packet per 1.2 ms.
         let policer = TokenBucket::new(Rate(10_000_000), Bytes(4500));
         let mut emulator = emulator("drop-tail", 100, vec![delays(Span::ZERO, Span::ZERO)]).policed(policer);
         for i in 0..50_u8 {
@@ -372,14 +373,14 @@ mod tests {
             self::emulator("drop-tail", 9, vec![delays(Span::ZERO, Span::ZERO)]).jittered(Span::millis(1), chance);
         let mut late = Span::ZERO;
         for i in 0..200_u64 {
-            // Each packet is alone in flight, so the mean delay is that of the draws.
+            // Only one packet is in flight at a time, so the mean delay is the mean of the draws.
             let sent = at(i * 100_000);
             emulator.forward(sent, 0, &[i as u8; 1500]);
             emulator.advance(sent + Span::micros(120));
             late = late + (emulator.next() - sent - Span::micros(120));
             assert_eq!(delivered(&mut emulator, sent + Span::millis(99)).len(), 1);
         }
-        // The standard error of the mean of 200 is 7 %.
+        // The standard error of the mean of 200 draws is 7 %.
         assert!((late.as_secs() / 200.0 - 1e-3).abs() < 3e-4, "{late:?}");
         for i in 0..100_u8 {
             emulator.forward(at(30_000_000 + u64::from(i) * 200), 0, &[i; 1500]);
@@ -399,14 +400,14 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_the_state_at_their_instants() {
+    fn a_sample_shows_the_state_at_its_instant() {
         let mut emulator = emulator("drop-tail", 100, vec![delays(Span::ZERO, Span::ZERO)]);
         for i in 0..20 {
             emulator.forward(at(10), 0, &[i; 1500]);
         }
         emulator.advance(at(3000));
         let found: Vec<(u32, u64)> = emulator.into_record().samples.iter().map(|s| (s.backlog, s.begun)).collect();
-        // At 0 nothing had arrived; by 1 and 2 ms, 8 and 16 packets had left, and one more is in service.
+        // At 0 no packet had arrived. At 1 and 2 ms, 8 and 16 packets had left, and one more was in service.
         assert_eq!(found, [(0, 0), (11, 9 * 1500), (3, 17 * 1500)]);
     }
 
@@ -435,7 +436,7 @@ mod tests {
         // Compares with the simulator's link for the same arrivals: each packet is served at the same picosecond, or
         // dropped by both.
         #[test]
-        fn is_the_simulators_link(
+        fn gives_each_packet_the_same_fate_as_the_simulators_link(
             gaps in prop::collection::vec(0_u64..400, 1..300),
             name in prop::sample::select(vec!["drop-tail", "red", "codel", "pie", "fq", "gared"]),
         ) {

@@ -1,6 +1,6 @@
-//! A bottleneck for real packets: the simulator's link and disciplines between two network namespaces.
+//! A bottleneck for real packets. It connects two network namespaces by the simulator's link and disciplines.
 //!
-//! Source: none. Unlike the simulator's crates, this one reads a clock and opens devices.
+//! Source: none. Unlike the simulator's crates, this crate reads a clock and opens devices.
 
 pub mod emulator;
 pub mod packet;

@@ -9,7 +9,7 @@ const HEADER: usize = 20;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// The ports of a packet (source, destination); `None` if it has none.
+/// The source and destination port of a packet; `None` if it has no ports.
 #[must_use]
 pub fn ports(packet: &[u8]) -> Option<(u16, u16)> {
     let length = header_length(packet)?;
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_ports_and_what_may_be_marked() {
+    fn reads_ports_and_ecn_bits() {
         assert_eq!(ports(&packet(0)), Some((40_000, 5201)));
         assert_eq!(flags(&packet(0)), Flags::NONE);
         assert!(flags(&packet(2)).has(Flags::ECT) && !flags(&packet(2)).has(Flags::L4S));
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_marked_header_has_a_right_checksum() {
+    fn a_marked_header_has_a_correct_checksum() {
         for (ecn, tos) in [(1, 0), (2, 0), (2, 0xb8), (1, 0xfc)] {
             let mut marked = packet(ecn | tos);
             assert_eq!(sum(&marked[..20]), 0xffff);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_packet_has_no_ports_and_is_left_alone() {
+    fn bytes_that_are_not_an_ipv4_packet_have_no_ports_and_are_not_changed() {
         let icmp = {
             let mut list = packet(0);
             list[9] = 1;

@@ -1,10 +1,10 @@
-//! Record of a run: counters, samples of the queue, delays of packets by the relay, and whether the run is valid.
+//! Record of a run: counters, samples of the queue, how late the relay delivered packets, and whether the run is valid.
 //!
 //! Source: none.
 
 use base::{Cause, Span, Time};
 
-/// Largest number of drops recorded with their time; later ones are only counted.
+/// Largest number of drops recorded with their time; later drops are only counted.
 const MAX_DROPS: usize = 1 << 20;
 /// Number of causes of drops.
 pub const CAUSES: usize = Cause::Injected as usize + 1;
@@ -63,7 +63,7 @@ pub struct Punctuality {
     pub longest_pause: Span,
     /// Packets that a device did not accept.
     pub refused: u64,
-    /// Drops within a round trip after a pause longer than the limit.
+    /// Drops soon after a pause longer than the limit: before [`Record::suspect_until`].
     pub suspect: u64,
     /// Number of all drops.
     pub drops: u64,
@@ -85,7 +85,8 @@ impl Punctuality {
         self.latest = self.latest.max(late);
     }
 
-    /// Bound in microseconds below which the lateness of this share of the packets was; 0 without packets.
+    /// Upper bound in microseconds of the lateness of this share of the packets, to the next power of two; 0 without
+    /// packets.
     #[must_use]
     pub fn quantile(&self, share: f64) -> u64 {
         let total: u64 = self.late.iter().sum();
@@ -103,10 +104,10 @@ impl Punctuality {
     /// Reason why a run with this record is invalid; `None` if it is valid. `rtt` is the shortest base round-trip time,
     /// and `limit` the lateness up to which a packet is punctual.
     ///
-    /// What counts is the effect of a pause of the relay: it forwards packets late, so that senders respond in bursts, and
-    /// it reads the packets that arrived meanwhile as one burst. Both cause drops that a router would not have. One packet
-    /// in a hundred may be late, and one drop in twenty may follow a pause. A pause longer than a round trip always makes
-    /// the run invalid: in a second one, probes and timers of senders would expire.
+    /// A pause of the relay has two effects: it forwards packets late, so that senders respond in bursts, and it reads
+    /// the packets that arrived during the pause as one burst. Both cause drops that a router would not have. So at
+    /// most one packet in a hundred may be late, and at most one drop in twenty may follow a pause. A pause longer than
+    /// a round trip always makes the run invalid, because timers of senders (such as TLP and RTO) may expire in it.
     #[must_use]
     pub fn invalid_reason(&self, rtt: Span, limit: Span) -> Option<String> {
         let millis = |span: Span| span.as_secs() * 1e3;
@@ -131,7 +132,7 @@ impl Punctuality {
         })
     }
 
-    /// Share of the packets that were later than `limit`, without those in the class that contains the limit.
+    /// Share of the packets that were later than `limit`; packets in the class that contains the limit do not count.
     #[must_use]
     pub fn later_than(&self, limit: Span) -> f64 {
         let total: u64 = self.late.iter().sum();
@@ -157,7 +158,8 @@ pub struct Record {
     pub drops: Vec<Drop>,
     /// Punctuality since the end of the warm-up.
     pub punctuality: Punctuality,
-    /// Drops before this time are suspect: a round trip after the last pause that exceeded the limit.
+    /// Drops before this time are suspect: the end of the last pause that exceeded the limit, plus the longest
+    /// round-trip time.
     pub suspect_until: Time,
 }
 
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_invalid_for_what_a_pause_has_done() {
+    fn a_run_is_invalid_if_pauses_made_too_many_packets_late_or_caused_drops() {
         let (rtt, limit) = (Span::millis(100), Span::millis(5));
         let late = |micros, count| {
             let mut p =
@@ -201,7 +203,7 @@ mod tests {
                 .for_each(|i| p.delivered(Time::ZERO, Time::ZERO + Span::micros(if i < count { micros } else { 9 })));
             p
         };
-        // Classes are powers of two: 5 ms are in the class that ends at 8.2 ms.
+        // The limits of classes are powers of two: 5 ms are in the class that ends at 8.2 ms.
         assert_eq!(late(8500, 10).invalid_reason(rtt, limit), None);
         assert_eq!(late(8000, 900).invalid_reason(rtt, limit), None);
         let reason = "1.1 % of the packets were late by more than 5.0 ms";
@@ -217,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_after_a_pause_are_counted_apart() {
+    fn drops_after_a_pause_are_counted_separately() {
         let mut record = Record { suspect_until: Time::ZERO + Span::millis(5), ..Record::default() };
         let drop = |ms| Drop { time: Time::ZERO + Span::millis(ms), flow: 0, cause: Cause::Overflow };
         record.on_drop(drop(4), true);

@@ -24,11 +24,12 @@ pub struct RelayConfig {
     pub until: Time,
     /// Time span in which punctuality is measured.
     pub measured: Range<Time>,
-    /// Port of the first flow's server; the other flows have the following ports.
+    /// Server port of the first flow; the next flows have the next ports.
     pub first_port: u16,
     /// Number of flows.
     pub flows: u32,
-    /// While packets are in flight, wake-ups are at multiples of this time; zero to wake for each packet.
+    /// While packets are in flight, the relay wakes up at multiples of this time; with zero it wakes up for each
+    /// packet.
     pub quantum: Span,
     /// Real-time priority; zero for none.
     pub priority: i32,
@@ -43,7 +44,7 @@ pub struct RelayConfig {
 pub struct RelayReport {
     /// Complete record of the run.
     pub record: Record,
-    /// Whether it had the requested priority.
+    /// Whether the relay's thread got the requested priority.
     pub had_priority: bool,
     /// Duration of the run.
     pub elapsed: Span,
@@ -73,7 +74,7 @@ pub fn relay(
         let more = relay.serve_devices(&clock)?;
         let done = clock.now();
         relay.note_pause(now, done);
-        // The next iteration is due at once if packets may be left, otherwise when the emulator has an event.
+        // If packets may be left, the next iteration is due at once, otherwise at the end of the wait.
         planned = if more { done } else { relay.wait(&clock)? };
     }
     let elapsed = clock.now().since(Time::ZERO);
@@ -101,7 +102,7 @@ impl Relay<'_> {
         Ok(first || second)
     }
 
-    /// Records a time during which the devices were not served.
+    /// Records that the devices were not served from `since` to `until`.
     fn note_pause(&mut self, since: Time, until: Time) {
         if until.since(since) > self.config.limit {
             self.emulator.record().suspect_until = until + self.config.suspect_for;
@@ -128,7 +129,7 @@ impl Relay<'_> {
         Ok(true)
     }
 
-    /// The flow of a packet, by the server's port; a packet without such a port counts as one of the first flow.
+    /// The flow of a packet, by the server's port; a packet without a port of a flow counts for the first flow.
     fn flow(&self, direction: Direction, packet: &[u8]) -> u32 {
         let port = ports(packet)
             .map(|(source, destination)| if direction == Direction::Forward { destination } else { source });
@@ -136,8 +137,8 @@ impl Relay<'_> {
         if flow < self.config.flows { flow } else { 0 }
     }
 
-    /// Sleeps until the emulator has an event or a device is readable; while packets are in flight, with a quantum, until
-    /// its next multiple. Returns the time until which it meant to sleep at most.
+    /// Sleeps until the emulator has an event or a device is readable. With a quantum, and while packets are in flight,
+    /// it sleeps until the next multiple of the quantum. Returns the latest time at which the sleep should have ended.
     fn wait(&self, clock: &Clock) -> io::Result<Time> {
         let (now, quantum) = (clock.now(), self.config.quantum);
         let latest = (now + MAX_SLEEP).min(self.config.until);

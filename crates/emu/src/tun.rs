@@ -1,8 +1,8 @@
-//! A TUN device in a network namespace: packets that the namespace sends through it are read here, and packets written here
-//! arrive there, one at a time.
+//! A TUN device in a network namespace: each read returns one packet that the namespace sends through the device, and
+//! each written packet arrives in the namespace.
 //!
-//! Source: Linux, Documentation/networking/tuntap.rst. Without `IFF_VNET_HDR` the kernel splits large segments and computes
-//! checksums before the device, so that each read returns a packet as it would be on a wire.
+//! Source: Linux, Documentation/networking/tuntap.rst. Without `IFF_VNET_HDR` the kernel splits large segments and
+//! computes checksums before the device, so that each read returns a packet in the form in which it would be on a wire.
 
 #![expect(unsafe_code, reason = "devices and namespaces are calls of the C library")]
 
@@ -24,9 +24,10 @@ impl Tun {
     /// Creates the device `name` in the namespace at `namespace`, such as `/run/netns/client`.
     ///
     /// # Errors
-    /// An error of the operating system: there is no such namespace, it is not permitted, or the name is taken.
+    /// An error of the operating system: the namespace does not exist, the process has no permission, or the name is
+    /// taken.
     pub fn new(namespace: &Path, name: &str) -> io::Result<Self> {
-        // A separate thread enters the namespace, so that the caller's thread stays in its own.
+        // A separate thread enters the namespace, so that the caller's thread stays in its own namespace.
         let inside = || {
             let namespace = File::open(namespace)?;
             // SAFETY: the file is open during the call.

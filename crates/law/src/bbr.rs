@@ -1,13 +1,15 @@
-//! BBR version 3: a model of the path (largest delivery rate, smallest round-trip time, what losses say of both) sets
+//! BBR version 3: a model of the path (largest delivery rate, smallest round-trip time, bounds learnt from losses) sets
 //! the pace of the sender and bounds what is in flight.
 //!
 //! Source: draft-ietf-ccwg-bbr-06 (6 July 2026), Section 5. Names and order of steps are the draft's.
 //! Differs from the source: random waits are a hash of clock and deliveries; segments leave one by one, so there is no
 //! send quantum and no offload budget; an ECN mark, which the draft leaves open, counts as losses above the threshold;
-//! a restart from idle is noticed at its first ACK and begins `extra_acked`'s interval with nothing, as in Linux (the draft
-//! moves only its start); what a spurious recovery restores is saved once. Selective acknowledgements are taken for granted;
-//! under `prr` it is as under `sack`, because it rules its window in recovery itself.
-//! Differs from Linux and ns-3: there it is version 1 (2017), a cycle of eight gains without bounds learnt from losses: `bbr1`.
+//! `idle_restart` is set at the first ACK after a pause; a restart begins the interval of `extra_acked` with a count of
+//! zero, as in Linux (the draft moves only its start); the state that a spurious recovery restores is saved once. The
+//! control assumes selective acknowledgements. Recovery `prr` has the same results as `sack`, because the control sets
+//! its own window in recovery.
+//! Differs from Linux and ns-3: there it is version 1 (2017), a cycle of eight gains without bounds learnt from losses:
+//! `bbr1`.
 
 mod gauges;
 mod machine;
@@ -109,7 +111,7 @@ pub struct Bbr {
     cwnd_gain: f64,
     state: State,
     acks: Acks,
-    // Where the last ACK left the connection.
+    // State of the connection after the last ACK.
     now: Time,
     delivered: u64,
     in_flight: f64,
@@ -220,7 +222,7 @@ impl CongestionControl for Bbr {
         if delivery.newly_lost > 0.0 {
             self.losses_in_round += 1;
         }
-        // An empty network and an application that was behind: what was sent since began from idle.
+        // The network was empty and the application limited the sender, so these segments were sent after an idle time.
         self.idle_restart = self.in_flight <= 0.0 && self.delivered > 0 && delivery.app_limited;
         (self.now, self.delivered, self.in_flight) = (delivery.now, delivery.delivered, delivery.in_flight);
         self.start_round_after_undo();
@@ -302,7 +304,7 @@ impl CongestionControl for Bbr {
         self.save_cwnd();
         self.in_recovery = true;
         if event.signal == Signal::Timeout {
-            // OnEnterRTO: one segment may leave, whatever is not taken for lost.
+            // OnEnterRTO: the segments in flight that are not marked lost, and one more.
             self.cwnd = event.in_flight + 1.0;
         }
     }
@@ -450,7 +452,8 @@ mod tests {
         bbr
     }
 
-    /// The loss of a segment of which 100,000 were in flight; with it `n` were lost.
+    /// The loss of a segment that was sent with 100,000 segments in flight; `n` segments were lost since then, itself
+    /// included.
     pub(super) fn lost(n: f64) -> Lost {
         Lost {
             now: Time::ZERO + Span::secs(2),
@@ -529,7 +532,7 @@ mod tests {
         assert_eq!(bbr.state, State::Up);
         bbr.on_lost(&lost(2001.0));
         assert_eq!((bbr.state, bbr.prev_probe_too_high), (State::Down, true));
-        // Never below 0.7 bdp; here 0.02 (99,999 + prefix) = 2000 + prefix, so the prefix is nothing.
+        // Never below 0.7 bdp; here 0.02 (99,999 + prefix) = 2000 + prefix, so the prefix would be negative and is 0.
         assert_eq!(bbr.inflight_longterm, 99_999.0);
         bbr.set_cwnd(1.0);
         assert_eq!(bbr.cwnd, 99_999.0);
@@ -548,7 +551,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_lie_between_two_and_three_seconds_and_neighbours_draw_apart() {
+    fn waits_lie_between_two_and_three_seconds_and_look_random() {
         let mut bins = [0u32; 10];
         let mut odd = 0;
         for i in 0..1000 {
@@ -559,13 +562,14 @@ mod tests {
             bins[(part * 10.0) as usize] += 1;
             odd += bbr.rounds_since_probe_up;
         }
-        // 1000 draws: 100 in each tenth and 500 odd ones, with standard deviations of 9.5 and 16; four of them.
+        // Of 1000 draws 100 are in each tenth (standard deviation 9.5), and 500 are odd (16). The tolerance is four
+        // standard deviations.
         assert!(bins.iter().all(|n| (62..=138).contains(n)), "{bins:?}");
         assert!((436..=564).contains(&odd), "{odd}");
     }
 
     #[test]
-    fn refuses_what_makes_no_sense() {
+    fn refuses_invalid_parameters() {
         let says = |p: Params| Bbr::new(&p, 10.0).unwrap_err().to_string();
         let p = Params::default;
         assert_eq!(says(Params { startup_pacing_gain: 1.0, ..p() }), "startup_pacing_gain: must exceed 1");

@@ -1,9 +1,12 @@
 //! BBR version 1, as Linux ships it: the largest delivery rate of ten rounds and the smallest round-trip time of ten
-//! seconds set pace and window; a cycle of eight gains looks for more and drains what that put into the queue.
+//! seconds set pace and window; a cycle of eight gains probes for more bandwidth and then drains the queue that the
+//! probe has built.
 //!
-//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it); N. Cardwell et al., BBR: Congestion-based congestion control, ACM Queue 14 (5), 2016.
-//! Differs from Linux: the first phase of a cycle is a hash of clock and deliveries; without a handshake the first window is paced for a
-//! nominal millisecond; segments that wait for their pace count as in flight; times are not in ticks. SACK is assumed.
+//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (its rules); N. Cardwell et al., BBR: Congestion-based congestion control,
+//! ACM Queue 14 (5), 2016.
+//! Differs from Linux: the first phase of a cycle is a hash of clock and deliveries; without a handshake the first
+//! window is paced for a nominal millisecond; segments that wait for their pace count as in flight; times are not in
+//! ticks. SACK is assumed.
 
 mod model;
 mod modes;
@@ -24,11 +27,11 @@ const PHASES: u8 = 8;
 const MSS: u32 = 1460;
 /// Round-trip time assumed before the first sample.
 const NOMINAL_RTT: Span = Span::millis(1);
-/// Linux counts bandwidth in these, in segments per second: 2^-24 per microsecond.
+/// Linux's unit of bandwidth, 2^-24 segments per microsecond, in segments per second.
 const UNIT: f64 = 15_625.0 / 262_144.0;
 
-/// Rounded down to Linux's unit. Windows are rounded up, so that a bandwidth without this would make them a segment too
-/// large wherever the product is a whole number.
+/// Rounds a rate down to Linux's unit. Windows are rounded up, so without this a window could be one segment too large
+/// if the exact product is a whole number.
 fn in_units(rate: f64) -> f64 {
     (rate / UNIT).floor() * UNIT
 }
@@ -78,9 +81,9 @@ enum Repair {
 /// [`Delivery`] with further values of this ACK.
 struct Sample<'a> {
     delivery: &'a Delivery,
-    /// Segments that this ACK made the sender take for lost; those that a timer did are not its.
+    /// Segments that the sender marked lost because of this ACK, without those that a timer marked.
     losses: f64,
-    /// Segments in flight including this ACK's report, before anything is sent again.
+    /// Segments in flight after this ACK, before a segment is sent again.
     in_flight: f64,
     app_limited: bool,
 }
@@ -100,22 +103,22 @@ pub struct Bbr1 {
     mode: Mode,
     phase: u8,
     phase_start: Time,
-    // Where the last ACK left the connection.
+    // State of the connection after the last ACK.
     now: Time,
     delivered_at: Time,
     delivered: u64,
     in_flight: f64,
-    // Losses so far, and those of the instant of the last one.
+    // Number of losses so far, time of the last loss, and number of losses at that time.
     lost: u64,
     lost_at: Time,
     losses: f64,
-    // Repair: as it is, and as the window last took note of it.
+    // The present repair, and the repair at the last update of the window.
     repair: Repair,
     seen: Repair,
     conserving: bool,
     /// Start of the repair, and the number of segments in flight then.
     begun: (Time, f64),
-    /// The window before it was restored, should another repair begin with the same ACK.
+    /// The window before it was restored; needed if another repair begins with the same ACK.
     unrestored: f64,
     // Rounds.
     round: u64,
@@ -190,11 +193,11 @@ impl CongestionControl for Bbr1 {
         let sample = Sample {
             delivery,
             losses: if self.lost_at == delivery.now { self.losses } else { 0.0 },
-            // The fast retransmit has left already; in Linux it leaves after this.
+            // Here the fast retransmit has already been sent; in Linux it is sent after this call.
             in_flight: if begins_now { delivery.in_flight.min(self.begun.1) } else { delivery.in_flight },
             app_limited: delivery.app_limited || self.held_back.contains(delivery.prior_delivered),
         };
-        // An empty network and an application that was behind: what was sent since began from idle.
+        // The network was empty and the application limited the sender, so these segments were sent after an idle time.
         let restarted = self.restarted;
         let idle_restart = restarted || (self.in_flight <= 0.0 && self.delivered > 0 && sample.app_limited);
         (self.now, self.delivered, self.in_flight) = (delivery.now, delivery.delivered, delivery.in_flight);
@@ -217,7 +220,7 @@ impl CongestionControl for Bbr1 {
             self.has_rtt = true;
             self.begin_pace(rtt);
         }
-        // Should the application be idle now, it begins again at the bandwidth itself.
+        // If the application is idle now, it will restart with a pacing gain of 1.
         let is_idle = self.mode == Mode::ProbeBw && self.in_flight <= 0.0;
         self.set_pacing_rate(if is_idle { 1.0 } else { self.pacing_gain });
         self.set_cwnd(&sample);
@@ -237,7 +240,7 @@ impl CongestionControl for Bbr1 {
         self.losses += 1.0;
     }
 
-    /// `bbr_undo_cwnd`: the losses that proved spurious say nothing of the path.
+    /// `bbr_undo_cwnd`: spurious losses say nothing about the path.
     fn on_undo(&mut self, _cwnd: f64, _ssthresh: f64) {
         self.full_pipe.forget_base();
         self.policer = Policer::default();
@@ -264,7 +267,7 @@ impl CongestionControl for Bbr1 {
                 if self.repair == Repair::None {
                     self.save_cwnd();
                 }
-                // One segment may leave, whatever is not taken for lost.
+                // The segments in flight that are not marked lost, and one more.
                 self.cwnd = event.in_flight + 1.0;
                 self.time_out();
             }
@@ -364,7 +367,7 @@ mod tests {
         Time::ZERO + Span::millis(ms)
     }
 
-    /// The ACK of one segment at `ms`, on a path that has delivered 1000 per second for 100 ms.
+    /// The ACK of one segment at `ms`, on a path that has delivered 1000 segments per second for 100 ms.
     fn delivery(ms: u64, delivered: u64) -> Delivery {
         Delivery {
             now: at(ms),
@@ -399,7 +402,7 @@ mod tests {
 
     #[test]
     fn gains_are_linux_s() {
-        // 256 * 2885 / 1000 + 1 and 256 * 1000 / 2885 in whole numbers, of 256.
+        // Linux's integers, in units of 1/256: 256 * 2885 / 1000 + 1 and 256 * 1000 / 2885.
         let p = Params::default();
         assert_eq!((256.0 * p.startup_gain, 256.0 * p.drain_pacing_gain), (739.0, 88.0));
         assert!((p.startup_gain * std::f64::consts::LN_2 - 2.0).abs() < 1e-3);
@@ -430,13 +433,13 @@ mod tests {
         bbr.on_delivery(&Delivery { prior_delivered: 0, ..delivery(100, 1) });
         assert!((pace(&bbr) - 100.0).abs() < 1e-6);
         assert_eq!(bbr.cwnd(), 11.0);
-        // Slower samples do not lower it before the pipe was full.
+        // Slower samples do not lower the pacing rate before the pipe was full.
         bbr.on_delivery(&Delivery { interval: Some(Span::secs(1)), ..delivery(101, 2) });
         assert!((pace(&bbr) - 100.0).abs() < 1e-6);
     }
 
     #[test]
-    fn three_rounds_without_a_quarter_more_end_startup() {
+    fn three_rounds_without_25_percent_growth_end_startup() {
         let mut bbr = bbr();
         for (ms, delivered, mode) in
             [(100, 100, Mode::Startup), (200, 200, Mode::Startup), (300, 300, Mode::Startup), (400, 400, Mode::Drain)]
@@ -444,7 +447,7 @@ mod tests {
             bbr.on_delivery(&Delivery { in_flight: 200.0, ..delivery(ms, delivered) });
             assert_eq!(bbr.mode, mode, "at {ms} ms");
         }
-        // Drain ends with one bdp and room for three bursts of two: 106.
+        // Drain ends with one BDP and three bursts of two segments in flight: 106.
         bbr.on_delivery(&Delivery { in_flight: 107.0, ..delivery(410, 410) });
         assert_eq!(bbr.mode, Mode::Drain);
         bbr.on_delivery(&Delivery { in_flight: 106.0, ..delivery(411, 411) });
@@ -464,12 +467,12 @@ mod tests {
     #[test]
     fn windows_are_even_and_have_room_for_three_bursts() {
         let mut bbr = cycling(2);
-        // 2 * 100, three bursts of two, and one acknowledged segment that came at once.
+        // 2 * 100 and three bursts of two.
         assert_eq!(bbr.inflight(1000.0, 2.0), 206.0);
-        assert_eq!(bbr.inflight(1001.0, 1.0), 108.0, "100.1 is 101, 107 with the bursts");
+        assert_eq!(bbr.inflight(1001.0, 1.0), 108.0, "100.1 rounds up to 101; 107 with the bursts");
         bbr.phase = 0;
-        assert_eq!(bbr.inflight(1000.0, 1.25), 134.0, "125 + 6, even, and two more");
-        // 10 Gbit/s in segments of 1460 bytes: 836 in a 1024th of a second, of which 44 count.
+        assert_eq!(bbr.inflight(1000.0, 1.25), 134.0, "125 + 6 rounds up to 132; two more");
+        // 10 Gbit/s in segments of 1460 bytes are 836 segments per 1/1024 s, but 64 KiB hold only 44.
         for (pace, burst) in [(100.0, 1.0), (110.0, 2.0), (3071.0, 2.0), (3072.0, 3.0), (856_000.0, 44.0)] {
             bbr.pacing_rate = pace;
             assert_eq!(bbr.quantum(), burst, "{pace}");
@@ -481,8 +484,9 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_lasts_until_a_quarter_more_is_in_flight_or_something_is_lost() {
-        // 125 and six for bursts, even, and two more: 134, of which the next burst of two is still to leave.
+    fn a_probe_lasts_until_its_target_is_in_flight_or_a_segment_is_lost() {
+        // The target is 125 and six for bursts, rounded up to an even number, and two more: 134. The next burst of two
+        // has not left yet.
         let after = |ms: u64, prior_in_flight, lost| {
             let mut bbr = cycling(0);
             if lost {
@@ -496,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn the_phase_after_it_ends_with_the_queue_and_the_others_with_the_clock() {
+    fn the_second_phase_ends_with_the_queue_and_the_others_after_min_rtt() {
         let after = |phase, ms: u64, prior_in_flight| {
             let mut bbr = cycling(phase);
             bbr.on_delivery(&Delivery { prior_in_flight, ..delivery(400 + ms, 401) });
@@ -518,7 +522,7 @@ mod tests {
             count[usize::from(bbr.phase)] += 1;
         }
         assert_eq!(count[1], 0);
-        // 1000 each, with a standard deviation of 29; four of them.
+        // 1000 in each phase, with a standard deviation of 29. The tolerance is four standard deviations.
         assert!(count.iter().enumerate().all(|(phase, n)| phase == 1 || (884..=1116).contains(n)), "{count:?}");
     }
 
@@ -540,7 +544,7 @@ mod tests {
         assert_eq!(
             (bbr.cwnd(), bbr.prior_cwnd),
             (151.0, 200.0),
-            "what is in flight without the fast retransmit, and one"
+            "in flight without the fast retransmit (150), plus one"
         );
         bbr.on_delivery(&Delivery { in_flight: 150.0, ..delivery(402, 402) });
         assert_eq!(bbr.cwnd(), 151.0);
@@ -561,7 +565,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_leaves_what_is_in_flight_and_one_until_all_is_repaired() {
+    fn a_timeout_sets_cwnd_to_in_flight_plus_one_and_the_end_of_recovery_restores_it() {
         let mut bbr = cycling(2);
         bbr.cwnd = 200.0;
         (0..50).for_each(|_| bbr.on_lost(&loss(700)));
@@ -576,7 +580,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_makes_no_sense() {
+    fn refuses_invalid_parameters() {
         let says = |p: Params| Bbr1::new(&p, 10.0).unwrap_err().to_string();
         let p = Params::default;
         assert_eq!(says(Params { startup_gain: 1.0, ..p() }), "startup_gain: must exceed 1");

@@ -179,9 +179,9 @@ mod tests {
                 let middle = here.floor() + 0.5;
                 here += law.per_rtt(middle).unwrap() / middle;
             }
-            // Rounding of ACKs to whole windows costs 32/1000 of 32 segments in a round trip at 32 segments. The doublings
-            // fall on whole segments here, and on ACKs in the paper. Within the last segment before the maximum the path is
-            // straight here.
+            // Rounding of ACKs to whole windows costs 32/1000 of 32 segments in a round trip at 32 segments. The
+            // doublings fall on whole segments here, and on ACKs in the paper. Within the last segment before the
+            // maximum the growth is linear here.
             let tolerance = if (999.0..1000.0).contains(&paper) { 0.4 } else { 0.13 };
             assert!((paper - here).abs() < tolerance, "round {round}: {here} instead of {paper}");
         }
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_the_time_of_the_closed_form_to_return_to_its_maximum() {
+    fn the_time_to_return_to_the_maximum_is_that_of_the_closed_form() {
         let law = after_loss();
         // (125 - 64) / 32 round trips at the largest step, then 2 ln(64 / 0.02).
         let expected = 61.0 / 32.0 + 2.0 * libm::log(3200.0);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn probing_takes_a_round_trip_per_doubling_wherever_the_maximum_lies() {
+    fn probing_takes_a_round_trip_per_doubling_for_any_maximum() {
         for w_max in [1000.0, 1000.3, 1000.7] {
             let law = Bic { w_max, ..after_loss() };
             // The rest of the search from 1000 on, then one round trip each at 1, 2, 4, 8 and 16 segments, then 32 per
@@ -236,12 +236,12 @@ mod tests {
     }
 
     #[test]
-    fn aims_at_the_middle_when_it_lost_before_its_maximum() {
+    fn a_loss_below_the_maximum_moves_the_maximum_to_the_middle_fast_convergence() {
         let mut law = after_loss();
         assert_eq!(law.backoff(900.0, &loss()), 787.5);
         assert_eq!(law.w_max, 0.5 * (900.0 + 787.5));
         law.backoff(950.0, &loss());
-        assert_eq!(law.w_max, 950.0, "beyond the maximum there is no need to yield");
+        assert_eq!(law.w_max, 950.0, "no fast convergence after a loss above the maximum");
     }
 
     #[test]

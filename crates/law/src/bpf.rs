@@ -50,22 +50,22 @@ impl Params {
     }
 }
 
-/// Recovery states, with the kernel's numbers.
+/// Values of `ca_state`: `TCP_CA_Open`, `TCP_CA_CWR`, `TCP_CA_Recovery` and `TCP_CA_Loss`.
 const OPEN: u8 = 0;
 const REDUCTION: u8 = 2;
 const RECOVERY: u8 = 3;
 const LOSS: u8 = 4;
 
-/// Events, with the kernel's numbers.
+/// Events: `CA_EVENT_TX_START`, `CA_EVENT_CWND_RESTART`, `CA_EVENT_COMPLETE_CWR` and `CA_EVENT_LOSS`.
 const TX_START: u32 = 0;
 const CWND_RESTART: u32 = 1;
 const COMPLETE: u32 = 2;
 const TIMEOUT: u32 = 3;
 
-/// Flag of an ACK: it echoes a mark.
+/// Flag of an ACK that echoes a mark (`CA_ACK_ECE`).
 const ECHO: u32 = 4;
 
-/// Flag of a control: it wants ECN.
+/// Flag of a control that needs ECN (`TCP_CONG_NEEDS_ECN`).
 const WANTS_ECN: u32 = 2;
 
 /// Picoseconds in a nanosecond, and in a microsecond.
@@ -173,8 +173,8 @@ impl Bpf {
         }
     }
 
-    /// Notes whether the window limits the sender. In slow start the kernel looks at the most segments in flight in the
-    /// last window.
+    /// Notes whether the window limits the sender. In slow start the kernel compares cwnd with the largest
+    /// `packets_out` of the last window (`tcp_is_cwnd_limited`).
     fn note_limit(&mut self, limited: bool) {
         let cwnd = self.socket.snd_cwnd();
         self.socket.set_cwnd_limited(limited);

@@ -1,5 +1,5 @@
-//! Compound: a Reno window plus a delay window. The delay window grows by alpha w^k per round trip while the path is idle,
-//! and shrinks as soon as `gamma` own segments wait in the queue.
+//! Compound: a Reno window plus a delay window. The delay window grows by alpha w^k per round trip while fewer than
+//! `gamma` own segments wait in the queue, and otherwise shrinks.
 //!
 //! Source: K. Tan, J. Song, Q. Zhang, M. Sridharan, A Compound TCP Approach for High-speed and Long Distance Networks,
 //! IEEE INFOCOM 2006, Section III; draft-sridharan-tcpm-ctcp-02. One half is kept after a timeout.
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn gives_way_to_the_queue_and_never_below_reno() {
+    fn the_delay_window_shrinks_by_the_queue_but_not_below_zero() {
         let mut law = law();
         law.dwnd = 100.0;
         assert_eq!(law.change(1000.0, 30.0), -30.0);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_halves_the_whole_and_the_loss_window_alike() {
+    fn a_loss_halves_the_whole_window_and_the_loss_window() {
         let event = |signal| CongestionEvent::plain(Time(0), signal, Span::millis(100));
         let mut law = law();
         law.dwnd = 600.0;
@@ -191,7 +191,7 @@ mod tests {
         let mut control = LawSpec::named("compound").unwrap().build(&start, 2.0, 500.0).unwrap();
         let list = rounds(&mut control, Path { base_rtt: Span::millis(100), bdp: 1000.0 }, &[], 200);
         let full = list.iter().position(|round| round.cwnd >= 1000.0).unwrap();
-        assert!(full < 9 + 35, "500 more at 13 to 22 per round, not at one per round");
+        assert!(full < 9 + 35, "500 segments at 13 to 22 per round, not at one per round");
         // The delay window overshoots by the round that it takes to see the queue (22 segments). It shrinks twice, because
         // the round-trip times of the round after the first reduction are still those of the old queue.
         for round in &list[full..full + 60] {

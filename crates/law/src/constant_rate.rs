@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_grows_alike_at_every_round_trip_time() {
+    fn the_rate_grows_equally_at_every_round_trip_time() {
         for ms in [10, 50, 100, 400, 1000] {
             let rtt = ms as f64 / 1e3;
             // a segments per round trip are a/RTT² segments per second each second.

@@ -20,7 +20,7 @@ base::dispatched! {
     ($) macro congestion_control;
     /// The interface that the transport uses: it reports events and reads the window.
     ///
-    /// A controller is a small `Clone` value.
+    /// A control is a small `Clone` value.
     pub trait CongestionControl: [Clone + std::fmt::Debug] {
         /// Measurements it needs beyond one round-trip sample per round trip.
         fn needs(&self) -> Needs {
@@ -69,9 +69,9 @@ base::dispatched! {
         fn cwnd(&self) -> f64;
         /// Slow-start threshold, in segments; infinite before the first loss unless set.
         fn ssthresh(&self) -> f64;
-        /// Effect of the next ACKs if they are all alike (one segment each, window full); `None` if it depends on more than
-        /// their number. If only the window matters ([`Step::acks`]), ACKs that find it not full have no effect except to
-        /// begin round trips.
+        /// Effect of the next ACKs if they are all alike (one segment each, window full); `None` if it depends on more
+        /// than their number. If only the window matters ([`Step::acks`]), ACKs that arrive while the window is not
+        /// full only begin round trips.
         fn step(&self) -> Option<Step> {
             None
         }

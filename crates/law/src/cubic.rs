@@ -133,7 +133,7 @@ impl WindowLaw for Cubic {
     }
 
     fn on_idle(&mut self, now: Time, _idle: Span) {
-        // This time does not count either. No ACK has come since the last one.
+        // The idle time, which began at the last ACK, does not count, either.
         if self.epoch != Time::NEVER {
             self.epoch += now.since(self.last_ack);
         }
@@ -277,7 +277,7 @@ mod tests {
         assert!((cwnd - paused).abs() < 0.02, "{cwnd} and {paused}");
         let mut deaf = after_loss();
         let deaf = run(&mut deaf, 700.0, 0.0, 2.0).max(run(&mut deaf, 700.0, 32.0, 1.0));
-        assert!(deaf > 1500.0, "a law that is not told: {deaf}");
+        assert!(deaf > 1500.0, "without `on_idle`: {deaf}");
     }
 
     #[test]

@@ -19,7 +19,8 @@ const PANELS: u32 = 200;
 const MOST_STEPS: u32 = 400_000;
 /// Steps of flows between two checks of the monitor.
 const FLOWS_BETWEEN_LOOKS: usize = 4096;
-/// Number of sawteeth of a single flow before the measurement, and in it: some laws aim lower at every second loss.
+/// Numbers of sawteeth of a single flow before the measurement, and in it. Both are even because some laws aim lower at
+/// every second loss.
 const SETTLING: u32 = 4;
 const MEASURED: u32 = 2;
 /// Ratio of the first loss's window to that of an overflow. With fast convergence, laws aim lower when the window at a loss
@@ -202,7 +203,7 @@ struct Flow {
     round: f64,
     /// Time of a loss that is not detected yet \[s\].
     lost_at: Option<f64>,
-    /// The window at that time.
+    /// The window at the time of that loss.
     lost_window: f64,
     /// End of the repair \[s\].
     repaired: f64,
@@ -363,8 +364,8 @@ impl LawEvaluator {
         sums.mean(link, f64::from(seen.saturating_sub(before)))
     }
 
-    /// Flows of a link, somewhere on their sawteeth. The start does not affect the result: overflows before the measurement
-    /// remove it.
+    /// Flows of a link, with different phases of their sawteeth. The phases do not affect the result, because the
+    /// overflows before the measurement remove their effect.
     fn started(&self, link: &Link) -> Vec<Flow> {
         let count = link.rtts.len();
         let full = link.buffer / link.rate;
@@ -469,7 +470,8 @@ mod tests {
     fn a_period_of_aimd_is_that_of_its_triangle() {
         let law = evaluator("reno", &[("increase", Value::Number(2.0)), ("decrease", Value::Number(0.2))]);
         let found = law.period(1000.0, 0.1, 0.1);
-        // From 800 to 1000 segments by two per round trip, 900 on average; exact, because midpoints of straight lines are.
+        // From 800 to 1000 segments by two per round trip, 900 on average; exact, because the midpoint rule is exact
+        // for a straight line.
         assert!(near(found.rounds, 100.0, 1e-9) && near(found.packets, 90_000.0, 1e-9) && near(found.cut, 0.2, 1e-9));
         assert_eq!(law.growth(1000.0, 0.1, 0.1), 2.0);
     }
@@ -521,13 +523,13 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_numbers_are_evaluated_as_real_ones() {
+    fn integer_variants_of_the_kernel_are_evaluated_with_real_numbers() {
         let kernel = evaluator("highspeed", &[("arithmetic", Value::Text("kernel".into()))]);
         assert_eq!(kernel.growth(1000.0, 0.1, 0.1), evaluator("highspeed", &[]).growth(1000.0, 0.1, 0.1));
     }
 
     #[test]
-    fn laws_that_do_not_remember_grow_alike_after_a_loss() {
+    fn laws_without_memory_have_the_same_growth_before_and_after_a_loss() {
         let specs = LAWS.iter().filter_map(|entry| LawSpec::named(entry.card.name));
         let forgetting: Vec<LawEvaluator> =
             specs.filter_map(|spec| LawEvaluator::new(&spec)).filter(|law| !law.remembers()).collect();
@@ -541,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn a_control_of_its_own_kind_has_no_evaluator() {
+    fn a_control_that_sets_its_own_window_has_no_evaluator() {
         assert!(LawEvaluator::new(&LawSpec::named("bbr").unwrap()).is_none());
     }
 }

@@ -3,9 +3,9 @@
 //!
 //! Source: C. Jin, D. Wei, S. Low, FAST TCP, IEEE INFOCOM 2004, Section IV: the average round-trip time with weight
 //! min(3/w, 1/4) per sample, the update with a constant alpha, one half after a loss.
-//! Differs from the source: w in the weight is the data in flight, which is the window if that is the limit. The transport
-//! provides the burst control and the loss recovery of the prototype. Where the source is silent: the window is at least
-//! two segments; the first round after a loss moves.
+//! Differs from the source: w in the weight is the data in flight, which is the window if that is the limit. The
+//! transport provides the burst control and the loss recovery of the prototype. Where the source is silent: the window
+//! is at least two segments; the window moves in the first round after a loss.
 
 use crate::{AckSample, CongestionEvent, Law, MIN_SSTHRESH, Needs, WindowLaw};
 use base::{Card, ParamError, Registered};
@@ -117,7 +117,7 @@ mod tests {
     use base::Span;
 
     #[test]
-    fn rests_where_alpha_segments_wait_and_halves_the_distance_with_every_update() {
+    fn is_constant_when_alpha_segments_wait_and_halves_the_distance_with_every_update() {
         let law = Fast::new(&Params::default()).unwrap();
         // Alone on a path of 1000 segments: base/rtt = 1000/w once the window fills it, so w' - 1200 = (w - 1200)/2.
         let mut w = 2000.0;
@@ -131,14 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn doubles_at_most_and_gains_gamma_alpha_where_nothing_waits() {
+    fn without_a_queue_it_grows_by_gamma_alpha_but_at_most_doubles() {
         let law = Fast::new(&Params::default()).unwrap();
         assert_eq!(law.next(10.0, 1.0), 20.0);
         assert_eq!(law.next(500.0, 1.0), 600.0);
     }
 
     #[test]
-    fn moves_in_one_round_trip_and_rests_in_the_next_until_alpha_segments_wait() {
+    fn changes_the_window_every_other_round_trip_until_alpha_segments_wait() {
         let start = StartSpec::named("classic").unwrap();
         let mut control = LawSpec::named("fast").unwrap().build(&start, 2.0, 256.0).unwrap();
         let list = rounds(&mut control, Path { base_rtt: Span::millis(100), bdp: 1000.0 }, &[], 80);

@@ -1,7 +1,8 @@
 //! Filters and detectors that both versions of BBR share, one small type each.
 //!
-//! Source: draft-ietf-ccwg-bbr-06, Sections 5.3.1.2 (full pipe) and 5.5.9 (aggregation); Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of
-//! it) and `lib/win_minmax.c`, which is K. Nichols' filter: the largest value of a window from three candidates.
+//! Source: draft-ietf-ccwg-bbr-06, Sections 5.3.1.2 (full pipe) and 5.5.9 (aggregation); Linux 6.12,
+//! `net/ipv4/tcp_bbr.c` (its rules) and `lib/win_minmax.c`, which is K. Nichols' filter: the largest value of a window
+//! from three candidates.
 
 use crate::{larger, number};
 use base::time::PS_PER_S;
@@ -14,7 +15,8 @@ const FLAT_ROUNDS: u32 = 3;
 /// No round-trip sample yet.
 pub(crate) const UNKNOWN: Span = Span(u64::MAX);
 
-/// Largest value of a window of rounds: the best, the best after it, and the best after that, each with its round.
+/// Largest value of a window of rounds. It keeps three candidates, each with its round: the largest value, the largest
+/// after it, and the largest after the second.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WindowMax([(u64, f64); 3]);
 
@@ -23,7 +25,7 @@ impl WindowMax {
         self.0[0].1
     }
 
-    /// A sample of `value` in this `round`; what is older than `window` rounds does not count.
+    /// Adds a sample of `value` in this `round`. Samples older than `window` rounds do not count.
     pub fn update(&mut self, window: u64, round: u64, value: f64) {
         let (new, best) = ((round, value), &mut self.0);
         let beaten = best.iter().position(|candidate| value >= candidate.1);
@@ -40,8 +42,8 @@ impl WindowMax {
                 *best = [best[1], best[2], new];
             }
         } else if best[1].0 == best[0].0 && age > window / 4 {
-            // A quarter of the window without a second: the present one, so that there is one when the first is too
-            // old.
+            // A quarter of the window has passed without a second candidate. Take the present sample, so that there is
+            // a candidate when the first one expires.
             best[1..].fill(new);
         } else if best[2].0 == best[1].0 && age > window / 2 {
             best[2] = new;
@@ -49,7 +51,7 @@ impl WindowMax {
     }
 }
 
-/// Largest value, zero or more, of the present period and the `N - 1` before.
+/// Largest value of the present period and the `N - 1` periods before; zero without values.
 #[derive(Clone, Debug)]
 pub(crate) struct PeriodMax<const N: usize> {
     values: [f64; N],
@@ -106,7 +108,8 @@ impl MinRtt {
         now.since(self.stamp) > window
     }
 
-    /// Takes a smaller sample, or any if the present one has `expired`. Returns whether it did.
+    /// Takes `sample` if it is smaller than the present one, or if the present one has `expired`. Returns whether it
+    /// was taken.
     pub fn update(&mut self, sample: Self, expired: bool) -> bool {
         let takes = sample.rtt < self.rtt || expired;
         if takes {
@@ -116,7 +119,7 @@ impl MinRtt {
     }
 }
 
-/// Whether sending faster has stopped to deliver faster (`full_bw`, `full_bw_count`, `full_bw_now`).
+/// Whether the delivery rate has stopped growing with the sending rate (`full_bw`, `full_bw_count`, `full_bw_now`).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FullPipe {
     base: f64,
@@ -125,7 +128,7 @@ pub(crate) struct FullPipe {
 }
 
 impl FullPipe {
-    /// Starts again, from `rate` on.
+    /// Starts again with `rate` as the base rate.
     pub fn restart(&mut self, rate: f64) {
         *self = Self { base: rate, flat: 0, reached: false };
     }
@@ -162,8 +165,9 @@ impl Excess {
         rate * (number(now.since(self.since).0) / PS_PER_S as f64)
     }
 
-    /// `acked` segments were acknowledged at `now`, where `expected` were expected since the interval began. It begins anew where
-    /// no more came than that, or when it reaches `limit` segments. Returns the excess.
+    /// Adds `acked` segments that were acknowledged at `now`, when `expected` segments were expected since the interval
+    /// began. A new interval begins if the old one had no more than `expected` segments, or if it reaches `limit`
+    /// segments. Returns the excess.
     pub fn update(&mut self, now: Time, acked: f64, mut expected: f64, limit: f64) -> f64 {
         if self.acked <= expected || self.acked + acked >= limit {
             (self.acked, self.since, expected) = (0.0, now, 0.0);
@@ -206,7 +210,7 @@ impl HeldBack {
         self.last = delivered + in_flight as u64;
     }
 
-    /// Whether a segment sent at this count is one of them.
+    /// Whether a segment sent at this count of deliveries is included.
     pub fn contains(&self, prior_delivered: u64) -> bool {
         (self.first..=self.last).contains(&prior_delivered)
     }
@@ -229,10 +233,11 @@ mod tests {
     }
 
     #[test]
-    fn the_best_of_the_rounds_after_the_largest_takes_its_place() {
+    fn an_expired_maximum_is_replaced_by_the_largest_later_candidate() {
         let mut max = WindowMax::default();
         max.update(10, 0, 100.0);
-        // A second is kept from the third round on (a quarter of ten is two), and 80 beats what was kept then.
+        // A second candidate is kept from round 3 on (a quarter of ten rounds is two); the 80 of round 4 replaces the
+        // 70 of round 3.
         for (round, value) in [(1, 90.0), (2, 95.0), (3, 70.0), (4, 80.0), (5, 60.0), (10, 60.0)] {
             max.update(10, round, value);
             assert_eq!(max.get(), 100.0, "round {round}");
@@ -242,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_for_a_window_forgets_all() {
+    fn a_window_without_samples_forgets_all_candidates() {
         let mut max = WindowMax::default();
         max.update(10, 0, 100.0);
         max.update(10, 11, 1.0);
@@ -250,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_forgotten_with_the_last_of_its_periods() {
+    fn a_value_is_forgotten_after_three_periods() {
         let mut max = PeriodMax::<3>::default();
         assert!(max.is_empty());
         max.update(5.0);
@@ -274,18 +279,18 @@ mod tests {
             min.rtt
         };
         assert_eq!(take(100, 1), Span::millis(100));
-        assert_eq!(take(120, 11), Span::millis(100), "ten seconds are its window");
+        assert_eq!(take(120, 11), Span::millis(100), "the sample is kept for ten seconds");
         assert_eq!(take(120, 12), Span::millis(120));
         assert_eq!(take(110, 13), Span::millis(110));
     }
 
     #[test]
-    fn the_pipe_is_full_after_three_rounds_with_less_than_a_quarter_more() {
+    fn the_pipe_is_full_after_three_rounds_with_less_than_25_percent_growth() {
         let mut pipe = FullPipe::default();
         for rate in [10.0, 20.0, 25.0, 31.25] {
             pipe.update(rate);
         }
-        // 31.25 is exactly a quarter more than 25: the count begins after it, and its base stays 31.25.
+        // 31.25 is exactly 25 % more than 25, which counts as growth. The next rounds are compared with 31.25.
         for (rate, full) in [(39.0, false), (35.0, false), (39.06, true)] {
             pipe.update(rate);
             assert_eq!(pipe.reached, full, "{rate}");
@@ -304,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_timeout_the_count_begins_with_whatever_comes() {
+    fn after_a_timeout_any_rate_counts_as_growth() {
         let mut pipe = FullPipe::default();
         for rate in [100.0, 100.0, 100.0] {
             pipe.update(rate);

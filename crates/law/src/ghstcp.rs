@@ -248,9 +248,9 @@ impl Test {
         if self.ring.is_some() || self.trend.count() == 0 { 0 } else { self.wanted - 1 - self.trend.count() }
     }
 
-    /// Takes one of these samples.
+    /// Takes a sample that neither begins nor completes a test ([`Self::left`]).
     fn take(&mut self, sample: (u64, u64)) {
-        debug_assert!(self.trend.admits(sample), "round-trip times last no hour");
+        debug_assert!(self.trend.admits(sample), "round-trip times are below an hour");
         self.trend.add(sample);
     }
 
@@ -316,7 +316,7 @@ mod tests {
             // The values are printed with three digits; they were computed from the exact quantile 3.0902, printed as 3.09.
             let critical = critical_r(3.0902, n);
             assert!((critical - r).abs() < if r > 0.1 { 5.1e-4 } else { 5.1e-5 }, "r*({n}) = {critical}");
-            assert!((fisher_z(critical, n) - 3.0902).abs() < 1e-9, "one is the inverse of the other");
+            assert!((fisher_z(critical, n) - 3.0902).abs() < 1e-9, "the two functions are inverse to each other");
         }
     }
 
@@ -338,16 +338,16 @@ mod tests {
     }
 
     #[test]
-    fn rising_round_trip_times_make_it_reno_flat_ones_highspeed_and_a_full_queue_looks_idle() {
+    fn it_is_reno_while_rtts_rise_and_highspeed_otherwise() {
         for mut law in [law(), sliding()] {
             feed(&mut law, 500.0, 0, 499, |i| 100_000 + i);
-            assert!(!law.reno, "the test wants as many samples as the window has segments");
+            assert!(!law.reno, "the test needs as many samples as the window has segments");
             feed(&mut law, 500.0, 499, 1, |i| 100_000 + i);
             assert!(law.reno && law.test.r > 0.999);
             // A drop-tail queue at its limit is long but no longer changes.
             feed(&mut law, 500.0, 500, 500, |_| 100_500);
             assert!(!law.reno && law.test.r == 0.0);
-            // A draining queue is not a building one.
+            // A draining queue is not a growing queue.
             feed(&mut law, 500.0, 1000, 500, |i| 101_500 - i);
             assert!(!law.reno && law.test.r < -0.999);
         }
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reduction_is_highspeeds_in_both_modes_ends_reno_mode_and_drops_the_samples() {
+    fn a_reduction_is_that_of_highspeed_in_both_modes_ends_reno_mode_and_drops_the_samples() {
         let mut law = law();
         feed(&mut law, 5000.0, 0, 5100, |i| 100_000 + i);
         assert!(law.reno && law.test.trend.count() == 100);
@@ -390,8 +390,8 @@ mod tests {
         assert_eq!(one, rounds(&mut control("highspeed"), path, &events, 120));
     }
 
-    /// The window every 100 ms of a single sender at an unlimited queue that serves one segment every 100 us, 50 ms away in
-    /// each direction. ACKs clock the sender; each has waited behind those before it.
+    /// The window every 100 ms of a single sender at an unlimited queue that serves one segment every 100 us, 50 ms
+    /// away in each direction. ACKs clock the sender; each segment waits behind those before it.
     fn alone(control: &mut Control, ticks: u64) -> Vec<f64> {
         let (base, service) = (Span::millis(100), Span::micros(100));
         let (mut flying, mut free) = (VecDeque::from([(Time::ZERO, Time::ZERO + base)]), Time::ZERO);
@@ -411,15 +411,15 @@ mod tests {
     }
 
     #[test]
-    fn it_turns_gentle_when_the_path_is_full() {
+    fn it_is_in_reno_mode_when_the_path_is_full() {
         // 1000 segments fill the path. HighSpeed gains 5 to 8 per round trip on the way there, and continues.
         let (gentle, fast) = (alone(&mut control("ghstcp"), 220), alone(&mut control("highspeed"), 220));
         let full = gentle.iter().position(|&w| w >= 1000.0).unwrap();
         // At most a tenth later: a burst from slow start may look like a building queue for a test or two.
         let reference = fast.iter().position(|&w| w >= 1000.0).unwrap();
         assert!(full <= reference + reference / 10, "{full} instead of {reference} round trips");
-        // After that one segment per round trip, with ever longer round trips; before it, up to two tests with HighSpeed's
-        // growth.
+        // From then on the window grows by one segment per round trip, and the round trips get longer. Before that, up
+        // to two tests pass with HighSpeed's growth.
         let (gained, others) = (gentle[219] - gentle[full], fast[219] - fast[full]);
         let rounds = (219 - full) as f64;
         assert!(gained < rounds + 20.0, "{gained} segments in {rounds} round trips");

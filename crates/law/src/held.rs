@@ -103,7 +103,7 @@ impl CongestionControl for Held {
         self.cwnd
     }
 
-    /// The present window: the control never opens it, and a recovery must keep it.
+    /// The present window, so that the control is never in slow start and a recovery keeps the window.
     fn ssthresh(&self) -> f64 {
         self.cwnd
     }
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn losses_leave_the_window_and_timeouts_one_segment() {
+    fn a_loss_keeps_the_window_and_a_timeout_sets_it_to_one_segment() {
         let rtt = Span::millis(100);
         let mut held = Held::window(50.0);
         for (signal, left) in [(Signal::Loss, 50.0), (Signal::Ecn, 50.0), (Signal::Timeout, 1.0)] {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_for_controls_that_were_made_with_one() {
+    fn a_control_made_without_a_rate_has_none() {
         let (mut window, mut paced) = (Held::window(10.0), Held::paced(10.0, 100.0));
         window.set_rate(5.0);
         paced.set_rate(5.0);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn round_trip_times_are_taken_once_however_they_came() {
+    fn samples_of_acks_and_of_steps_are_taken_once() {
         let mut held = Held::window(10.0);
         held.on_ack(&AckSample { rtt: Some(Span(30)), ..AckSample::plain(Time::ZERO, Span(1)) });
         held.on_ack(&AckSample { rtt: None, ..AckSample::plain(Time::ZERO, Span(1)) });

@@ -38,7 +38,7 @@ pub struct Highspeed {
     low_window: f64,
     ln_low_window: f64,
     ln_low_p: f64,
-    /// ln(`high_window` / `low_window`), the A of the buffer paper.
+    /// ln(`high_window` / `low_window`).
     ln_span: f64,
     /// d ln p / d ln w, the exponent of the response function (-1.2).
     slope: f64,

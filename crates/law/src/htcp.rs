@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn alpha_is_the_papers_function_of_the_time_since_the_event() {
         let law = law(&Params::default());
-        // 1 + 10 (delta - 1) + ((delta - 1) / 2)², with beta = 1/2, which scales by 1.
+        // 1 + 10 (delta - 1) + ((delta - 1) / 2)², times 2 (1 - beta), which is 1 for beta = 1/2.
         for (s, alpha) in [(0.0, 1.0), (1.0, 1.0), (2.0, 11.25), (3.0, 22.0), (11.0, 126.0)] {
             assert_eq!(law.alpha_after(Span::from_secs(s), RTT), alpha, "after {s} s");
         }
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_scales_the_growth() {
+    fn the_share_kept_scales_the_growth() {
         let mut law = law(&Params::default());
         law.beta = 0.8;
         // 2 (1 - 0.8) = 0.4, up to the rounding of 1 - 0.8.
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_does_not_raise_what_scaling_multiplies_by() {
+    fn a_queue_does_not_raise_the_factor_of_rtt_scaling() {
         // 50 segments after a cut, 100 ms without a queue and 200 ms with it. tcp_htcp.c: scale = 8 HZ / (10 minRTT) = 8 in
         // units of 1/8, factor 1, alpha = 2 (1 - 1/2). So the round of 50 ACKs gives 50 steps of 1/w, 50.99 segments in the
         // end.
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_keeps_one_half_and_starts_the_clock_anew() {
+    fn a_timeout_keeps_one_half_and_restarts_the_time_since_the_last_loss() {
         let mut law = law(&Params::default());
         law.on_sample(&round(0.0, 0, RTT));
         law.on_sample(&round(5.0, 10_000, RTT));

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn per_ack_an_ack_of_two_segments_gains_what_one_of_one_does() {
+    fn with_per_ack_an_ack_for_two_segments_counts_as_one() {
         let mut law = Hybla::new(&Params { per_ack: true, ..Params::default() }).unwrap();
         let ack = AckSample { acked: 2.0, ..AckSample::plain(Time::ZERO, Span::millis(100)) };
         law.on_sample(&ack);

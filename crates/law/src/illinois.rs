@@ -4,8 +4,9 @@
 //! Source: S. Liu, T. Başar, R. Srikant, TCP-Illinois, Performance Evaluation 65(6-7), 2008 (first 2006): the curves f1
 //! and f2, thresholds as shares of the largest delay, alpha back at its maximum only after `theta` low rounds.
 //! Differs from the source: ns-3's manual quotes an `alpha_min` of 0.1 from it; Linux and ns-3 use 0.3, as here.
-//! Differs from Linux and ns-3: `win_thresh` is 15 there, and alpha starts at its maximum. Differs from Linux: it sets
-//! `snd_cwnd_cnt` to 0 with each growth and so loses the remainder, 12 to 21 % for windows of 20 to 60 segments.
+//! Differs from Linux and ns-3: `win_thresh` is 15 there, and alpha starts at its maximum.
+//! Differs from Linux: Linux sets `snd_cwnd_cnt` to 0 with each growth. It loses the remainder, 12 to 21 % for windows
+//! of 20 to 60 segments.
 
 use crate::{AckSample, CongestionEvent, Law, Needs, Signal, WindowLaw};
 use base::{Card, ParamError, Registered};
@@ -193,7 +194,7 @@ mod tests {
     fn returns_to_the_largest_growth_only_after_five_low_rounds() {
         let mut law = law();
         law.judge(0.0, 100.0);
-        assert_eq!(law.alpha, 10.0, "a path that never queued is open");
+        assert_eq!(law.alpha, 10.0, "without any queue alpha is at its maximum at once");
         law.judge(50.0, 100.0);
         let alpha = law.alpha;
         assert!(alpha < 1.0);

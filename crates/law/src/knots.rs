@@ -7,7 +7,7 @@ use base::param::ParamType;
 use base::{ParamError, Value};
 use std::sync::Arc;
 
-/// Largest number of knots: more than curves of laws need, and few enough that a reader can check every error.
+/// Largest number of knots: more than the curve of any law needs.
 const MOST: usize = 4096;
 
 /// See the [module](self). Copies share their knots.
@@ -65,7 +65,8 @@ impl Knots {
         (knot, if above == 0 { 0.0 } else { libm::log(w) - knot.ln_w })
     }
 
-    /// Refuses windows that do not increase from one segment or more, and values that are not `fine`.
+    /// Checks that the first window is at least one segment, that the windows increase, and that all values are `fine`.
+    /// `right` describes valid values.
     ///
     /// # Errors
     /// The first invalid entry of `field`, with a description of valid ones.
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn meets_its_knots_exactly_and_stays_at_the_outer_ones() {
+    fn is_exact_at_the_knots_and_constant_outside_them() {
         let pairs = [[2.0, 0.3], [7.0, 0.9], [1000.0, 0.1]];
         let table = knots(&pairs);
         for [w, y] in pairs {
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_is_refused() {
+    fn an_invalid_table_is_refused() {
         let error = |value| Knots::read(&value).unwrap_err();
         let form = "must be a list of pairs of window and value such as [[1, 1], [1000, 8.2]]";
         assert_eq!(error(Value::Number(1.0)), form);

@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn longer_round_trips_leave_renos_growth_at_lower_rates() {
+    fn with_longer_round_trips_growth_exceeds_renos_from_lower_windows_on() {
         for (ms, w, digit) in
             [(75.0, 73.5, 0.1), (100.0, 40.8, 0.1), (150.0, 18.1, 0.1), (250.0, 6.65, 0.01), (500.0, 1.76, 0.01)]
         {
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_rates_grow_alike_at_any_segment_size_and_round_trip_time() {
+    fn equal_rates_grow_equally_at_any_segment_size_and_round_trip_time() {
         // At 400 Mbit/s: bytes per second gained each second, a mss / RTT², and the share given up.
         let reference = law(100.0, 1500.0).per_rtt(4e7 / 8.0 / 1500.0).unwrap() * 1500.0 / 0.01;
         for (ms, mss) in [(100.0, 576.0), (100.0, 9000.0), (250.0, 1500.0), (180.0, 1460.0)] {

@@ -15,7 +15,7 @@ use base::{Card, ParamError, Registered, Span, Time};
 /// Segments of a pair, and the largest burst that may replace it.
 const PAIR: u32 = 2;
 const MAX_BURST: u32 = 8;
-/// Pacing rate of the first pair, in segments per second; nothing is sent after it before it is measured.
+/// Pacing rate of the first pair, in segments per second; the next pair waits until the first one is measured.
 const FIRST_PACE: f64 = 1000.0;
 /// ACKs less than this apart came together. Packets that a trace of opportunities passes at one instant are picoseconds
 /// apart, which does not show the service rate.
@@ -176,7 +176,8 @@ impl PacketPair {
     /// Sets the rate for the next round trip: the service rate, plus the rate that brings the backlog to the setpoint in
     /// that time.
     fn steer(&mut self, in_flight: f64) {
-        // Segments in flight but not in the pipe are waiting. Only at the start are there fewer than the pipe holds.
+        // Segments in flight but not in the pipe are waiting. Fewer segments than the pipe holds are in flight only at
+        // the start.
         self.backlog = (in_flight - self.service * self.min_rtt).max(0.0);
         let rate = self.service + (self.p.setpoint - self.backlog) / self.rtt;
         // At least one pair per round trip, so that the measurement continues.
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_pair_tells_rate_and_window() {
+    fn the_first_pair_sets_rate_and_window() {
         let mut law = law();
         assert_eq!((law.cwnd(), law.burst()), (2.0, 2));
         pair(&mut law, 0, 0, 0.0);
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn acks_of_one_opportunity_of_a_trace_say_nothing_of_the_service() {
+    fn acks_of_one_opportunity_of_a_trace_do_not_measure_the_service_rate() {
         let mut law = law();
         for i in [0, 1] {
             let rtt = Span(Span::millis(100).0 + i);
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_of_four_tell_what_pairs_cannot_where_an_ack_covers_two() {
+    fn bursts_of_four_measure_the_service_rate_if_an_ack_covers_two_segments() {
         let mut law = law();
         let two = |at: u64, rtt: u64, prior, delivered| {
             let delivery = ack(Span::millis(at), Span::millis(rtt), (prior, delivered), 10.0);
@@ -311,14 +312,14 @@ mod tests {
         law.on_delivery(&two(101, 101, 0, 2));
         assert_eq!((law.burst(), law.service), (2, 0.0));
         law.on_delivery(&two(203, 101, 2, 4));
-        assert_eq!((law.burst(), law.service), (4, 20.0), "2 in 100 ms at least");
+        assert_eq!((law.burst(), law.service), (4, 20.0), "at least 2 segments in 100 ms");
         law.on_delivery(&two(305, 101, 4, 6));
         law.on_delivery(&two(307, 103, 4, 8));
         near(law.service, 1000.0);
     }
 
     #[test]
-    fn refuses_what_makes_no_sense() {
+    fn refuses_invalid_parameters() {
         let says = |p: Params| PacketPair::new(&p, 2.0).unwrap_err().to_string();
         let p = Params::default;
         assert_eq!(says(Params { setpoint: 0.5, ..p() }), "setpoint: must lie between 1 and 10^6 segments");

@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn in_2020_the_window_is_that_of_dctcp_whatever_the_round_trip_time() {
+    fn the_variant_of_2020_has_the_window_of_dctcp_at_every_round_trip_time() {
         assert!((window(0.001) * 0.001 - 2.73).abs() < 0.005, "1 + sqrt(3) for small p");
         for p in [0.1, 0.02, 0.005] {
             for ms in [2, 50] {
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_mark_halves_and_later_ones_cut_by_half_of_alpha_once_in_25_ms() {
+    fn the_first_mark_halves_and_later_marks_cut_by_half_of_alpha_once_in_25_ms() {
         let mut law = in_avoidance(&Params::default());
         law.cwnd = 100.0;
         let at = |ms| Time::ZERO + Span::millis(ms);
@@ -389,7 +389,7 @@ mod tests {
         assert_eq!(law.cwnd, 50.0);
         law.alpha = 0.2;
         event(&mut law, at(10), Signal::Ecn);
-        assert_eq!(law.cwnd, 45.0, "before the transition once in a round trip");
+        assert_eq!(law.cwnd, 45.0, "before the transition a mark cuts once per round trip");
         law.rounds = 4;
         event(&mut law, at(34), Signal::Ecn);
         assert_eq!(law.cwnd, 45.0);
@@ -414,7 +414,7 @@ mod tests {
         for _ in 0..40 {
             law.on_ack(&ack);
         }
-        assert_eq!(law.cwnd, law.ssthresh, "no further before all is repaired");
+        assert_eq!(law.cwnd, law.ssthresh, "no growth beyond ssthresh before the repair ends");
     }
 
     #[test]
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_makes_no_sense() {
+    fn refuses_invalid_parameters() {
         for (p, name) in [
             (Params { g: 0.0, ..Params::default() }, "g"),
             (Params { initial_alpha: 1.5, ..Params::default() }, "initial_alpha"),

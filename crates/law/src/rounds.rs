@@ -1,6 +1,6 @@
-//! A control without packets: round trip by round trip, with losses in given rounds, on a path whose round-trip time grows
-//! once the window fills it; or along a list of events. For figures, snapshots and comparison with an independent
-//! implementation; the simulator uses neither.
+//! A control without packets: round trip by round trip, with losses in given rounds, on a path whose round-trip time
+//! grows once the window fills it; or along a list of events. Figures, snapshots and the comparison with an independent
+//! implementation use it; the simulator does not.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Control, Delivery, Lost, Signal};
 use base::{RunMonitor, Span, Time};
@@ -33,12 +33,12 @@ pub struct Round {
     pub cwnd: f64,
     /// Slow-start threshold at the start, in segments.
     pub ssthresh: f64,
-    /// Its round-trip time.
+    /// Round-trip time of the round.
     pub rtt: Span,
 }
 
-/// Runs `control` for `count` round trips on `path`. In the rounds of `events` all segments but one are acknowledged, and
-/// then the signal comes; the loss is repaired in the next round.
+/// Runs `control` for `count` round trips on `path`. In each round listed in `events` all segments but one are
+/// acknowledged, and the signal comes at its end; the loss is repaired in the next round.
 ///
 /// With a pacing rate, the data in flight is what that rate sent in the previous round, limited by the window.
 pub fn rounds(control: &mut Control, path: Path, events: &[(u32, Signal)], count: u32) -> Vec<Round> {

@@ -159,8 +159,9 @@ pub struct Delivery {
     pub delivered: u64,
     /// Segments delivered when the segment of this sample was last sent.
     pub prior_delivered: u64,
-    /// The longer of the two intervals in which the segments in between were sent and acknowledged. `None`, and so no rate,
-    /// if it is shorter than the smallest round-trip time or if the ACK delivered nothing.
+    /// The longer of the two intervals in which the segments from `prior_delivered` to `delivered` were sent and
+    /// acknowledged. `None`, so that there is no rate, if it is shorter than the smallest round-trip time or if the ACK
+    /// delivered nothing.
     pub interval: Option<Span>,
     /// Whether the application, not the window, limited the sender when the segment was sent.
     pub app_limited: bool,
@@ -174,7 +175,7 @@ pub struct Delivery {
     pub in_flight: f64,
     /// Segments in the network right after the sampled segment was last sent, itself included.
     pub tx_in_flight: f64,
-    /// Segments marked lost since then, including those of this ACK.
+    /// Segments marked lost since the sampled segment was last sent, including those of this ACK.
     pub lost: f64,
     /// Whether lost segments are being repaired.
     pub recovering: bool,
@@ -214,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_either_needs_both_need() {
+    fn or_contains_the_needs_of_both() {
         let none = Needs::default();
         let each = [
             Needs { rounds: true, ..none },

@@ -2,8 +2,8 @@
 //! window. Up to `legacy_window` it is Reno.
 //!
 //! Source: T. Kelly, Scalable TCP, ACM CCR 33(2), 2003, Section 3.
-//! Differs from the source: real-valued windows, so the cut is 0.125 cwnd and not the next whole segment.
-//! Differs from Linux: Reno's growth applies up to 100 segments there (`TCP_SCALABLE_AI_CNT`; up to 50 ACKs before 5.7),
+//! Differs from the source: real-valued windows, so the cut of 0.125 cwnd is not rounded up to a whole segment. Differs
+//! from Linux: Reno's growth applies up to 100 segments there (`TCP_SCALABLE_AI_CNT`; up to 50 ACKs before 5.7),
 //! without Reno's halving, and a timeout keeps 7/8: see [`crate::whole`] and `variant`.
 //! Differs from ns-3: there the gain is 1/50 per ACK, Reno's growth applies up to 50 segments, and the cut is from the data
 //! in flight.
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn per_ack_an_ack_of_two_segments_gains_what_one_of_one_does() {
+    fn with_per_ack_an_ack_for_two_segments_counts_as_one() {
         let mut law = Scalable::new(&Params { increase: 0.02, per_ack: true, ..Params::default() }).unwrap();
         let ack = AckSample { acked: 2.0, ..AckSample::plain(Time::ZERO, Span::millis(100)) };
         assert_eq!((law.per_rtt(100.0), law.avoid(100.0, &ack), law.avoid(10.0, &ack)), (None, 100.02, 10.1));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn gains_as_much_in_eight_hundredths_of_a_loss_interval_as_it_gives_up() {
+    fn the_peak_is_eight_hundredths_of_the_loss_interval() {
         // The sawtooth in closed form: 1/p segments gain 0.01/p, which is 0.125 of the peak if the peak is 0.08/p.
         let mut law = law();
         for p in [1e-3, 1e-5, 1e-7] {

@@ -9,7 +9,7 @@
 use crate::{CongestionEvent, Knots, Law, Signal, WindowLaw};
 use base::{Card, ParamError, Registered};
 
-/// Largest number of segments gained per round trip: a window larger than any link in one round trip.
+/// Largest number of segments gained per round trip: more than the BDP of any link.
 const MOST: f64 = 1e6;
 
 base::params! {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_that_are_no_law_are_refused_and_the_entry_named() {
+    fn invalid_tables_are_refused_and_the_error_names_the_entry() {
         let error = |increase: &[[f64; 2]], decrease: &[[f64; 2]]| {
             Tabulated::new(&Params { increase: table(increase), decrease: table(decrease) }).unwrap_err().to_string()
         };

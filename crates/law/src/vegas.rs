@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn grows_by_one_below_alpha_shrinks_by_one_above_beta_and_rests_between() {
+    fn grows_by_one_below_alpha_shrinks_by_one_above_beta_and_is_constant_between() {
         // Diff = 20 (1 - 100/rtt): 0.5 at 102.56 ms, 2 at 111.11 ms, 4 at 125 ms.
         for (us, change) in [(102_564, 1.0), (111_111, 0.0), (125_000, -1.0)] {
             let mut law = Vegas::new(&Params::default()).unwrap();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn shrinks_linearly_over_the_round_and_not_in_one_that_begins_short_of_the_window() {
+    fn shrinks_linearly_over_the_round_unless_the_round_began_below_the_window() {
         let mut law = Vegas::new(&Params::default()).unwrap();
         let rtt = Span::millis(125);
         after_a_round(&mut law, 20.0, rtt);
@@ -155,8 +155,8 @@ mod tests {
             let queued = round.cwnd.floor() - path.bdp;
             assert!((1.0..=3.0).contains(&queued), "{queued} segments wait");
         }
-        // Now with less room: Vegas falls by one per round trip, below the threshold of 128 that the loss left, and does
-        // not enter slow start.
+        // Now on a path with half of the BDP: the window falls by one per round trip, below the threshold of 128 that
+        // the loss left, and Vegas does not enter slow start.
         let narrow = Path { base_rtt: Span::millis(100), bdp: 100.0 };
         let list = rounds(&mut control, narrow, &[], 150);
         assert!(list.windows(2).all(|pair| pair[1].cwnd <= pair[0].cwnd + 1.0), "never more than one per round trip");
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_a_band_upside_down() {
+    fn refuses_a_beta_below_alpha() {
         let error = Vegas::new(&Params { beta: 0.5, ..Params::default() }).unwrap_err();
         assert_eq!(error.to_string(), "beta: must not be below alpha");
     }

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_leaves_what_fills_the_path_without_a_queue() {
+    fn a_loss_sets_the_window_that_fills_the_path_without_a_queue() {
         let mut law = Westwood::new(&Params::default()).unwrap();
         // 1500 segments in flight at 150 ms, of which 500 wait: 10,000 segments per second, so 1000 fill the path without a
         // queue.
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn short_round_trips_share_a_sample_and_without_one_it_is_reno() {
+    fn short_round_trips_share_a_bandwidth_sample_and_without_a_sample_a_loss_halves() {
         let mut law = Westwood::new(&Params::default()).unwrap();
         assert_eq!(keeps(&law, 100.0, Span::millis(20), Signal::Loss), 50.0);
         // With round trips of 20 ms the third one completes the first sample, of 60 ms.

@@ -1,7 +1,8 @@
 //! Laws in whole segments, as Linux computes them: Reno and Scalable, and the counter of all laws with additive increase.
 //!
 //! Source: Linux 6.12, `net/ipv4/tcp_cong.c` (`tcp_cong_avoid_ai`, `tcp_reno_ssthresh`) and `tcp_scalable.c`. The
-//! difference from real numbers is largest for small windows: Scalable does not reduce a window below eight segments.
+//! difference from real numbers is largest for small windows: Scalable does not reduce a window of less than eight
+//! segments.
 
 use crate::{AckSample, CongestionEvent, WindowLaw};
 use base::Value;
@@ -42,7 +43,7 @@ pub(crate) struct Counter(u32);
 impl Counter {
     /// The window after `acked` segments, if it grows by one for each `count` of them (`tcp_cong_avoid_ai`).
     pub(crate) fn grow(&mut self, mut cwnd: u32, count: u32, acked: u32) -> u32 {
-        // Credit from a time with a larger `count` is worth at most one segment.
+        // Segments counted while `count` was larger add at most one segment.
         if self.0 >= count {
             self.0 = 0;
             cwnd += 1;
@@ -145,17 +146,21 @@ mod tests {
     #[test]
     fn windows_grow_by_whole_segments() {
         let mut reno = Whole::reno(0.5);
-        assert_eq!((after(&mut reno, 10.0, 4), after(&mut reno, 10.0, 1)), (10.0, 11.0), "ten segments");
-        // 200 segments are two times 100; in Linux before 5.7, 100 ACKs are two times 50.
+        assert_eq!(
+            (after(&mut reno, 10.0, 4), after(&mut reno, 10.0, 1)),
+            (10.0, 11.0),
+            "ten acknowledged segments add one segment"
+        );
+        // The window grows by one per 100 acknowledged segments; in Linux before 5.7, by one per 50 ACKs.
         assert_eq!(after(&mut scalable(0.01, false), 500.0, 100), 502.0);
         assert_eq!(after(&mut scalable(0.02, true), 500.0, 100), 502.0);
-        // Below that range it is Reno: 20 segments, or 20 ACKs.
+        // A smaller window grows as Reno's: by one per 20 acknowledged segments, or per 20 ACKs.
         assert_eq!(after(&mut scalable(0.01, false), 20.0, 10), 21.0);
         assert_eq!(after(&mut scalable(0.02, true), 20.0, 20), 21.0);
     }
 
     #[test]
-    fn what_was_counted_is_forgotten_at_a_cut_and_worth_one_segment_when_the_pace_rises() {
+    fn a_cut_resets_the_counter_and_a_smaller_count_turns_it_into_one_segment() {
         let mut counter = Counter::default();
         assert_eq!((counter.grow(10, 100, 99), counter.grow(10, 5, 1)), (10, 11));
         let mut reno = Whole::reno(0.5);

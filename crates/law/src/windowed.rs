@@ -1,7 +1,8 @@
 //! A window law with a slow start: the usual TCP sender.
 //!
-//! Source: RFC 5681 Section 3.1 (when to use which, and the lower limit of two segments), RFC 6298 Section 5 (window of one
-//! after a timeout), RFC 3465 (growth counts acknowledged segments; in slow start a limited number per ACK).
+//! Source: RFC 5681 Section 3.1 (the choice between slow start and congestion avoidance, and the lower limit of two
+//! segments), RFC 6298 Section 5 (window of one after a timeout), RFC 3465 (growth counts acknowledged segments; in
+//! slow start a limited number per ACK).
 
 use crate::{
     AckSample, CongestionControl, CongestionEvent, GRID_LIMIT, MIN_SSTHRESH, Needs, Opening, Restart, Signal,
@@ -71,7 +72,8 @@ impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
     fn count(&mut self, acked: f64, limit: f64) {
         // The window and the gain are on the grid and the number of ACKs is whole, so the sum is exact.
         if self.in_slow_start() {
-            // Limited to the threshold, as in Linux: a window of 2.9 kept after a timeout means two segments, not three.
+            // Limited to the threshold, as in Linux: with a threshold of 2.9 after a timeout, slow start ends at 2.9,
+            // which permits two segments, not three.
             self.cwnd = (self.cwnd + self.gain * acked.min(limit)).min(self.ssthresh);
         } else {
             self.cwnd += self.gain * acked;
@@ -206,7 +208,7 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
 
     #[inline]
     fn open(&mut self, acks: u32) {
-        debug_assert!(acks <= self.opening(), "it opens no further");
+        debug_assert!(acks <= self.opening(), "at most `opening()` segments");
         self.cwnd += f64::from(acks);
         self.refresh();
     }
@@ -267,11 +269,11 @@ mod tests {
     fn slow_start_ends_at_the_threshold_and_counts_a_limited_number_for_an_ack() {
         let mut control = aimd(4.0, 9.5);
         control.on_ack(&AckSample { acked: 5.0, ..ACK() });
-        assert_eq!(control.cwnd(), 6.0, "RFC 3465: two of five");
+        assert_eq!(control.cwnd(), 6.0, "RFC 3465: an ACK for five segments counts as two");
         control.on_ack(&AckSample { cwnd_limited: false, ..ACK() });
         assert_eq!(control.cwnd(), 6.0, "a window that is not full stays");
         (0..4).for_each(|_| control.on_ack(&ACK()));
-        assert_eq!(control.cwnd(), 9.5, "not beyond it");
+        assert_eq!(control.cwnd(), 9.5, "growth stops at the threshold");
     }
 
     #[test]
@@ -279,7 +281,7 @@ mod tests {
         let mut control = aimd(10.0, 2.0);
         control.on_ack(&AckSample { acked: 3.0, ..ACK() });
         assert_eq!(control.cwnd(), 10.0 + 3.0 * on_grid(1.0 / 10.5));
-        let step = control.step().expect("it only counts");
+        let step = control.step().expect("a law with `per_rtt` has steps");
         assert_eq!((step.gain, step.below), (on_grid(1.0 / 10.5), 11.0));
         // The same ACKs in a step and one by one.
         let mut other = control.clone();
@@ -332,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_leaves_the_window_no_larger_than_it_is_told() {
+    fn a_restart_limits_the_window_and_sets_the_threshold() {
         let restart = |cwnd, ssthresh| Restart { now: Time::ZERO, idle: Span::secs(1), cwnd, ssthresh };
         let mut control = aimd(20.0, 10.0);
         control.on_restart(&restart(f64::INFINITY, None));
@@ -340,7 +342,7 @@ mod tests {
         control.on_restart(&restart(0.5, Some(1.0)));
         assert_eq!(windows(&control), (1.0, MIN_SSTHRESH));
         control.on_restart(&restart(7.0, Some(15.0)));
-        assert_eq!(windows(&control), (1.0, 15.0), "it does not rise");
+        assert_eq!(windows(&control), (1.0, 15.0), "a restart does not raise the window");
     }
 
     #[test]
@@ -348,8 +350,8 @@ mod tests {
         let mut control = Windowed::new(Five, Classic, 9.0, 8.0);
         control.on_ack(&ACK());
         assert_eq!(windows(&control), (5.0, 5.0));
-        assert!(control.step().is_none(), "it takes every ACK");
-        // Only the transport makes a window below two; it is in slow start.
+        assert!(control.step().is_none(), "a law that measures takes every ACK");
+        // Only the transport sets a window below two; it is then in slow start.
         control.collapse();
         control.on_ack(&ACK());
         assert_eq!(control.cwnd(), 2.0);

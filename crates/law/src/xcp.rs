@@ -2,10 +2,10 @@
 //! feedback that they write into it. The response to losses is Reno's. The slow start of a scenario is not used.
 //!
 //! Source: Katabi, Handley and Rohrs 2002, Sections 3.2 and 3.3.
-//! Differs from the source: it asks for as much as possible while its window limits it, and for nothing otherwise; the
-//! paper's application knows the rate it wants. If no router on the path implements XCP it is Reno. While a loss is
-//! repaired, grants raise the window at most to ssthresh, because the narrow link may not be an XCP router, as it always is
-//! in the paper.
+//! Differs from the source: the sender asks for as much as possible while its window limits it, and for nothing
+//! otherwise; in the paper the application knows the rate that it wants. If no router on the path implements XCP, the
+//! law is Reno. While a loss is repaired, grants raise the window at most to ssthresh, because the narrow link may not
+//! be an XCP router, as it always is in the paper.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Controller, MIN_SSTHRESH, Needs, Signal};
 use base::{Card, Header, Need, ParamError, Registered, Span};
@@ -24,7 +24,7 @@ pub struct Xcp {
     decrease: f64,
     cwnd: f64,
     ssthresh: f64,
-    /// Whether a router has answered. Paths do not change, so then one always will.
+    /// Whether a router has given feedback. Paths do not change, so all later packets get feedback, too.
     answered: bool,
     /// Whether a loss is being repaired.
     repairing: bool,
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_moves_by_what_the_routers_grant_and_no_lower_than_one_segment() {
+    fn the_window_changes_by_the_routers_feedback_but_stays_at_least_one_segment() {
         let mut xcp = xcp();
         assert_eq!(ack(&mut xcp, 0.0), 10.0, "no slow start");
         assert_eq!(ack(&mut xcp, 2.5), 12.5);
@@ -142,12 +142,12 @@ mod tests {
     }
 
     #[test]
-    fn a_header_says_window_and_round_trip_and_asks_for_all() {
+    fn a_header_carries_window_and_rtt_and_requests_unlimited_feedback() {
         let mut xcp = xcp();
         assert_eq!(xcp.header(Span::ZERO), Header { rtt: 0.0, cwnd: 10.0, feedback: f32::INFINITY });
         ack(&mut xcp, 1.0);
         assert_eq!(xcp.header(Span::millis(250)), Header { rtt: 0.25, cwnd: 11.0, feedback: f32::INFINITY });
-        // Limited by the application or the receiver.
+        // A sender that the application or the receiver limits requests nothing.
         xcp.on_feedback(3.0, false);
         assert_eq!((xcp.cwnd(), xcp.header(Span::millis(250)).feedback), (11.0, 0.0));
         xcp.on_feedback(-3.0, false);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_makes_no_sense() {
+    fn refuses_invalid_parameters() {
         let error = Xcp::new(&Params { decrease: 1.0 }, 10.0).unwrap_err();
         assert_eq!(error.to_string(), "decrease: must lie strictly between 0 and 1");
     }

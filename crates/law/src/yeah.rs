@@ -3,8 +3,8 @@
 //!
 //! Source: A. Baiocchi, A. Castellani, F. Vacirca, YeAH-TCP, 5th Workshop on Protocols for Fast Long-Distance Networks,
 //! 2007. Where the text is not specific (one half after `rho` slow rounds, `zeta`, the largest decongestion), this law
-//! follows the authors' code in Linux. As there, a decongestion usually happens twice, because the round-trip times show it
-//! only a round later.
+//! follows the authors' code in Linux. As in Linux, a decongestion usually happens twice, because the round-trip times
+//! fall only a round later.
 //! Differs from Linux: the queue at a loss is that of the round in progress and also known in slow start, where Linux uses
 //! the last round of congestion avoidance; rounds with fewer than three samples count; a timeout keeps one half, where
 //! Linux treats it like any loss.
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn is_scalable_with_a_short_queue_and_takes_a_long_one_off_its_window() {
+    fn is_scalable_with_a_short_queue_and_subtracts_a_long_queue_from_its_window() {
         let mut law = law();
         // 1000 segments at 104 ms instead of 100 ms: 38 wait.
         assert_eq!(law.judge(1000.0, 100.0 / 104.0), 1000.0);

@@ -1,9 +1,10 @@
 //! Adaptive RED: a clock moves `max_p` so that the average backlog stays in a band midway between the thresholds.
 //!
 //! Source: Floyd, Gummadi and Shenker 2001 ("Adaptive RED"), Figure 1; see `early.rs` for what all kinds of RED share.
-//! The bounds of `max_p` are tested before a step, as there, so that it may pass them by one step.
-//! Differs from ns-2: by default a clock, where ns-2 looks at every arrival an `interval` after the last change or later
-//! (`looks`), and moves `max_p` before it decides on that packet, not after; `bottom` is 0.01 at every rate.
+//! The bounds of `max_p` are tested before a step, as in the source, so `max_p` may pass them by one step.
+//! Differs from ns-2: by default a clock triggers the changes. ns-2 looks at each arrival that is at least an
+//! `interval` after the last change (`looks`), and moves `max_p` before it decides on that packet; here `max_p` moves
+//! after the decision. `bottom` is 0.01 at every rate.
 //! Differs from Linux: `tc` can express it only with `gentle = false`, `count = "classic"` and the source's constants.
 
 use crate::early::{self, Adaptation, Early, adaptive_red_params};

@@ -5,7 +5,7 @@
 //! `freeze_time`; the large steps are 0.02 and 0.002. The paper leaves three points open. Here BLUE's own drops are not
 //! losses, and the arrival does not belong to the backlog. An idle link is an event when its idle period begins, and again
 //! each time `freeze_time` has passed, until the probability is 0; so a probability of 1 does not last.
-//! Differs from ns-3: its own early drops raise the probability there.
+//! Differs from ns-3: in ns-3 BLUE's own early drops raise the probability, too.
 
 use crate::signal::{by_chance, signal};
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn rises_on_loss_and_falls_on_idle_as_the_paper_says() {
+    fn p_rises_on_loss_and_falls_on_an_idle_link_as_in_the_paper() {
         let mut blue = rule(&Params { increment: 0.02, decrement: 0.002, ..Params::default() });
         // Columns: time of the arrival; start of the idle period, or `None` if the buffer is full; p afterwards, computed
         // by hand.
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn rises_no_faster_than_one_increment_a_freeze_time() {
+    fn p_rises_by_at_most_one_increment_per_freeze_time() {
         let mut blue = rule(&Params { increment: 0.02, decrement: 0.002, ..Params::default() });
         for ms in 0..=2000 {
             assert_eq!(blue.admit(&packet(ms), waiting(50), None), Verdict::Drop(Cause::Overflow));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_the_fraction_it_says_and_marks_what_can_carry_the_mark() {
+    fn drops_or_marks_packets_with_its_probability() {
         let mut blue = rule(&Params::default());
         blue.state.prob = 0.05;
         let n = 100_000;
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_steps_that_are_no_probabilities() {
+    fn refuses_steps_that_are_not_probabilities() {
         let port = Port::new(Limit::Packets(50), Rate(1_000_000), 1000.0);
         for (increment, decrement, field) in [(0.0, 0.1, "increment"), (0.1, 1.5, "decrement")] {
             let params = Params { increment, decrement, ..Params::default() };

@@ -67,7 +67,7 @@ mod tests {
     use base::Stream;
 
     #[test]
-    fn what_passes_is_bounded_by_burst_and_rate_between_any_two_instants() {
+    fn between_any_two_instants_at_most_burst_plus_rate_times_time_passes() {
         // 8 Mbit/s are one byte per microsecond.
         let (rate, burst) = (Rate(8_000_000), Bytes(10_000));
         for waits in [false, true] {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_waits_for_what_is_missing_and_no_longer() {
+    fn a_packet_waits_exactly_until_its_tokens_have_arrived() {
         let mut bucket = TokenBucket::new(Rate(8_000_000), Bytes(3000));
         let us = |n: u64| Time(n * 1_000_000);
         assert_eq!(bucket.wait(us(5), Bytes(1500)), us(5));

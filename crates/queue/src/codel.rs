@@ -173,14 +173,14 @@ mod tests {
     }
 
     #[test]
-    fn drops_the_arrival_that_does_not_fit_and_later_the_head() {
+    fn drops_the_arrival_beyond_the_limit_and_later_the_head() {
         let (mut queue, mut fates) = (queue(Limit::Packets(300)), Ledger::default());
         for token in 0..301 {
             queue.enqueue(Packet::new(0, token, 1000, Time::ZERO), None, &mut fates);
         }
         assert_eq!(fates.0, [(300, Cause::Overflow)]);
-        // One packet per millisecond. The sojourn time first reaches 5 ms at 5 ms: at 105 ms packet 100 is dropped at the
-        // head, and 101 goes on. At 205 ms, 100 ms / sqrt(1) later, packet 201 is dropped.
+        // One packet per millisecond. The sojourn time first reaches 5 ms at 5 ms. At 105 ms packet 105 is dropped at
+        // the head, and 106 goes on. At 205 ms, 100 ms / sqrt(1) later, packet 206 is dropped.
         let out: Vec<u32> =
             (0..=205).map(|ms| queue.dequeue(Time::ZERO + Span::millis(ms), &mut fates).unwrap().token).collect();
         assert_eq!(fates.0[1..], [(105, Cause::Sojourn), (206, Cause::Sojourn)]);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn is_said_in_the_words_of_tc() {
+    fn gives_the_arguments_of_tc() {
         let port = Port::new(Limit::Packets(300), Rate(8_000_000), 1000.0);
         let mut params = resolved(&port);
         assert_eq!(Codel::tc(&params, &port).unwrap(), "codel limit 300 target 5000us interval 100000us noecn");
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn gets_a_target_of_a_packet_where_one_takes_longer() {
+    fn the_target_for_tc_is_at_least_the_service_time_of_a_packet() {
         // 1500 bytes at 1 Mbit/s take 12 ms; RFC 8290 gives about 15 ms for this case.
         let slow = Port::new(Limit::Packets(30), Rate(1_000_000), 1500.0);
         let words = Codel::tc(&resolved(&slow), &slow).unwrap();

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn is_said_in_the_words_of_tc() {
+    fn gives_the_arguments_of_tc() {
         let port = Port::new(Limit::Packets(300), Rate(8_000_000), 1000.0);
         assert_eq!(DropHead::tc(&Params {}, &port).unwrap(), "pfifo_head_drop limit 300");
         assert_eq!(DropHead::tc(&Params {}, &Port { limit: Limit::Unlimited, ..port }), None);

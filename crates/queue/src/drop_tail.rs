@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_above_the_threshold_what_can_carry_the_mark() {
+    fn marks_ecn_capable_packets_above_the_threshold() {
         let mut rule = rule(&Params { ecn_threshold: Amount::Packets(20.0) }, Limit::Packets(50));
         let mut verdict =
             |packets, flags| rule.admit(&Packet::new(0, 0, 1000, Time::ZERO).with(flags), waiting(packets), None);

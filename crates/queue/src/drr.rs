@@ -3,10 +3,10 @@
 //! Source: Shreedhar and Varghese 1995 ("Efficient Fair Queueing using Deficit Round Robin"), Section 3.
 //! Differs from the source: an arrival is dropped if the buffer, or its flow's share `flow_limit` of it, is full. The
 //! source hashes flows into buckets and drops from the longest queue (as `fq` does).
-//! Differs from ns-2: it hashes flows into 16 buckets and, beyond `blimit_` bytes, drops the oldest packet of the largest
-//! one (similar to `fq` with `victim = "head"`).
-//! Differs from Linux: its `drr` is classful and drops everything without classes; classes and filters do not fit one line
-//! of tc.
+//! Differs from ns-2: ns-2 hashes flows into 16 buckets. Beyond `blimit_` bytes it drops the oldest packet of the
+//! largest bucket (similar to `fq` with `victim = "head"`).
+//! Differs from Linux: Linux's `drr` is classful and drops everything without classes; classes and filters do not fit
+//! one line of tc.
 
 use crate::flows::Flows;
 use crate::order::RoundRobin;
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_turn_leaves_is_carried_to_the_next() {
+    fn the_unused_part_of_a_quantum_is_carried_to_the_next_turn() {
         // The first queue is that of Figures 2 and 3: 500 - 200 leaves 300, too little for 750; then 300 + 500 - 750 - 20.
         // The second queue uses up each of its turns; the third waits for one turn and then sends 600 + 100 of its 500 +
         // 500.
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quantum_of_nothing_is_refused() {
+    fn a_quantum_of_zero_is_refused() {
         let port = Port::new(Limit::Unlimited, base::Rate(1_000_000), 1000.0);
         let params = Params { quantum: Amount::Packets(0.0), ..Params::default() };
         let error = Drr::new(&params, &port, crate::order::tests::chance()).unwrap_err();

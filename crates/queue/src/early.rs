@@ -4,9 +4,10 @@
 //! the backlog that arrivals find, without the arrival itself and the packet in service.
 //! Differs from the source: an arrival at an idle server first decays the average and then counts as a sample of 0; a drop
 //! for lack of room restarts `count`. Both are as in ns-2.
-//! Differs from ns-2: packets missed while idle are not truncated to whole ones, nor forgotten once a packet was dropped
-//! then; the first packet at or above `min_th` has count 0, as in the source; a backlog of 0 or 1 is exempt only where
-//! `least_backlog` says so; in byte mode `count` counts packets.
+//! Differs from ns-2: the number of packets that could have been sent in an idle time is not truncated to a whole
+//! number, nor forgotten when a packet is dropped in that time; the first packet at or above `min_th` has count 0, as
+//! in the source; a backlog of 0 or 1 is exempt only where `least_backlog` says so; in byte mode `count` counts
+//! packets.
 //! Differs from Linux: in byte mode p is scaled with the size of the packet.
 
 mod adaptive;
@@ -22,7 +23,7 @@ use crate::{Backlog, Limit, Packet, Port, Verdict};
 use base::time::PS_PER_S;
 use base::{Cause, ParamError, Stream, Time};
 
-/// The rule: it is the whole of [`crate::red`], and other kinds adapt its `max_p`.
+/// The rule of RED. [`crate::red`] consists only of it, and the other kinds adapt its `max_p`.
 #[derive(Clone, Debug)]
 pub(crate) struct Early {
     limit: Limit,
@@ -44,7 +45,7 @@ pub(crate) struct Early {
     /// Idle picoseconds, and packets that found the server idle, whose decay has not been applied to the average yet. Below
     /// `min_th` they change no decision, and an exponential for each would cost more than everything else.
     pending_decay: (u64, u32),
-    /// Time up to which idle time is applied to the average or pending.
+    /// Time up to which idle time is included in the average or in `pending_decay`.
     decayed_to: Time,
     /// Packets since the last drop or mark; -1 while the average is below `min_th`.
     count: f64,
@@ -271,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn spares_arrivals_that_find_too_little_waiting() {
+    fn does_not_drop_arrivals_that_find_too_few_packets_waiting() {
         let full = |least_backlog: f64| {
             let mut rule = rule(&Settings { least_backlog, ..settings() }, 7);
             rule.average = 100.0;
@@ -350,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_buffer_drops_what_the_average_would_let_pass_and_restarts_the_count() {
+    fn a_full_buffer_drops_packets_that_red_would_accept_and_restarts_the_count() {
         let mut rule = rule(&Settings { w_q: 1.0 / 16.0, ..settings() }, 7);
         let overflow = Verdict::Drop(Cause::Overflow);
         // 1.875 is below min_th.

@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_follows_what_waits() {
+    fn memory_depends_on_the_waiting_packets_only() {
         let mut flows = Flows::default();
         for flow in 0..1000 {
             let (lane, new) = flows.push(Packet::new(flow, 0, 1000, Time::ZERO));

@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn serves_by_start_tags_and_then_by_arrival() {
         let mut q = start_time();
-        // S: 0 | 0 | 0 + 100 | 100 + 100 | 0 + 250
+        // Start tags, in the order of arrival: 0 | 0 | 0 + 100 | 100 + 100 | 0 + 250.
         offer(&mut q, &[(0, 100), (1, 250), (0, 100), (0, 100), (1, 250)]);
         assert_eq!(serve(&mut q, 3), [(0, 100), (1, 250), (0, 100)]);
         // v = 100 becomes the tag of a new flow's packet, which comes before 200 and 250.
@@ -136,9 +136,9 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_was_served_ahead_pays_when_it_returns() {
+    fn a_flow_that_was_served_ahead_waits_when_it_returns() {
         let mut q = start_time();
-        // S: 0 | 0, 100, 200; F of flow 0 is 1000.
+        // Start tags: 0 | 0, 100, 200; the finish tag of flow 0 is 1000.
         offer(&mut q, &[(0, 1000), (1, 100), (1, 100), (1, 100)]);
         assert_eq!(serve(&mut q, 3), [(0, 1000), (1, 100), (1, 100)]);
         // v = 100, but flow 0 starts at 1000, after 200 and 300.
@@ -160,14 +160,14 @@ mod tests {
                 Victim::Head => (0, 0),
             };
             assert_eq!(offer(&mut q, &[(0, 900), (0, 900), (0, 900), (1, 700), (1, 700)]), [lost]);
-            // S: 0, 900 | 0, 700. The head of flow 0 is younger than flow 1's only if its old head was dropped: packets 1
-            // and 3 remain.
+            // Start tags: 0, 900 | 0, 700. The heads have equal tags; that of flow 0, packet 0 or 1, arrived before
+            // packet 3 of flow 1.
             assert_eq!(serve(&mut q, 4), [(0, 900), (1, 700), (1, 700), (0, 900)]);
         }
     }
 
     #[test]
-    fn the_longest_queue_pays_at_its_tail_or_its_head() {
+    fn an_overflow_drops_from_the_tail_or_the_head_of_the_longest_queue() {
         for (victim, lost) in [(Victim::Tail, (0, 2)), (Victim::Head, (0, 0))] {
             let mut q: Fq = queue(&Params { victim, ..Params::default() }, Limit::Packets(4));
             assert_eq!(offer(&mut q, &[(0, 1000), (0, 1000), (0, 1000), (1, 1000), (2, 1000)]), [lost]);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn one_arrival_may_cost_several_packets_and_ties_one_draw_each() {
+    fn one_arrival_may_drop_several_packets_and_each_tie_takes_one_draw() {
         let mut q: Fq = queue(&Params::default(), Limit::Bytes(Bytes(3000)));
         // 4500 bytes: flow 0 (3 packets) loses one, 3500 remain. Now both have 2 packets, and flow 1 is first in the
         // bucket.
@@ -190,7 +190,7 @@ mod tests {
         let mut draws = chance();
         let second = if draws.below(2) == 0 { (1, 3) } else { (0, 1) };
         assert_eq!(dropped, [(0, 2), second]);
-        assert_eq!(q.chance.next_u64(), draws.next_u64(), "one draw");
+        assert_eq!(q.chance.next_u64(), draws.next_u64(), "exactly one draw");
     }
 
     #[test]

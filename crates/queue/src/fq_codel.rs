@@ -64,7 +64,7 @@ impl FqCodel {
         (((z >> 32) * self.queues.len() as u64) >> 32) as u32
     }
 
-    /// Section 4.1: drops half the packets of the longest queue, from its head.
+    /// Section 4.1: drops half the packets of the queue with most bytes, from its head.
     fn shed(&mut self, now: Time, fates: &mut impl Fates) {
         let q = self.heaviest.find();
         let lane = self.flows.lane(q);

@@ -2,9 +2,9 @@
 //!
 //! Source: Zhang, Hasegawa and Murata 2005 ("Performance Analysis and Improvement of HighSpeed TCP with TailDrop/RED
 //! Routers"), Section 5; "target" is the band of adaptive RED. `max_p` has no lower bound, and does not fall while the
-//! average is at or below `min_th`. What the source leaves open (`interval`, `top`, the first `max_p`) is as there, and so
-//! is when it looks: by a clock, or, as code made from ns-2's adaptive RED would, at arrivals (`looks`), where the average
-//! is compared with what the arrival before left.
+//! average is at or below `min_th`. Parameters that the source does not give (`interval`, `top`, the first `max_p`) are
+//! as in adaptive RED. The trigger of changes (`looks`) is also as in adaptive RED: a clock, or arrivals as in ns-2. At
+//! an arrival the average is compared with the average before that arrival.
 
 use crate::early::{self, Adaptation, Early, adaptive_red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_rounded_up_whatever_they_were() {
+    fn lengths_are_rounded_up_for_every_old_length() {
         let longest = Longest::new(10.0);
         for bytes in 0..100 {
             for old in 0..12 {

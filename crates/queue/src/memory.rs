@@ -93,20 +93,20 @@ mod tests {
     }
 
     #[test]
-    fn one_queue_may_hold_all_where_sharing_is_complete() {
+    fn with_complete_sharing_one_queue_may_hold_all_memory() {
         assert!(room(Sharing::Complete, 99, 99) && room(Sharing::Complete, 0, 99));
         assert!(!room(Sharing::Complete, 0, 100));
     }
 
     #[test]
-    fn a_static_share_is_the_size_over_the_queues_whatever_the_others_hold() {
+    fn a_static_share_is_the_size_divided_by_the_number_of_queues() {
         // Each of three queues has 33 of 100.
         assert!(room(Sharing::Static, 32, 32) && room(Sharing::Static, 32, 98));
         assert!(!room(Sharing::Static, 33, 33));
     }
 
     #[test]
-    fn a_dynamic_threshold_is_alpha_times_what_is_free() {
+    fn a_dynamic_threshold_is_alpha_times_the_free_memory() {
         // A single queue: 66 < 2 (100 - 66) = 68, but 67 > 2 (100 - 67) = 66, so the 67th packet is the last one accepted.
         assert!(room(Sharing::Dynamic, 66, 66) && !room(Sharing::Dynamic, 67, 67));
         // With 80 in use by all queues, the threshold is 40.

@@ -74,8 +74,8 @@ impl RoundRobin {
         (self.front, self.granted) = (flows.neighbours(self.front).1, false);
     }
 
-    /// Charges the front lane for its oldest packet; returns whether its deficit suffices. It gets its quantum once per
-    /// turn.
+    /// Charges the front lane for its oldest packet; returns whether its deficit suffices. The lane gets its quantum
+    /// once per turn.
     #[inline]
     pub fn charge(&mut self, flows: &mut Flows) -> bool {
         let mut left = *flows.deficit(self.front);

@@ -1,9 +1,10 @@
 //! PD-RED: a proportional-derivative controller moves RED's `max_p` to keep the average backlog at a target.
 //!
-//! Source: Sun, Ko, Chen, Chan and Zukerman 2003 ("PD-RED: To Improve the Performance of RED"): each `interval`, `max_p`
-//! grows by `k_p e / B + k_d (e - e_old) / B`, where e is the average less its target and B the buffer. The first `e_old`
-//! is that of an empty queue. If the buffer has no limit, B is twice `max_th`. The defaults of `k_p`, `k_d` and `interval`
-//! are this laboratory's; the target is midway between the thresholds, and the bounds are adaptive RED's.
+//! Source: Sun, Ko, Chen, Chan and Zukerman 2003 ("PD-RED: To Improve the Performance of RED"): each `interval`,
+//! `max_p` grows by `k_p e / B + k_d (e - e_old) / B`, where e is the average minus its target and B the buffer. The
+//! first `e_old` is that of an empty queue. If the buffer has no limit, B is twice `max_th`. The defaults of `k_p`,
+//! `k_d` and `interval` are elephan's own; the target is midway between the thresholds, and the bounds are adaptive
+//! RED's.
 
 use crate::checks::gain;
 use crate::early::{self, Early, Timer, red_params};

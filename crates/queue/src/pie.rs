@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_the_fraction_it_says() {
+    fn drops_packets_with_its_probability() {
         let n = 100_000;
         let fraction = |params: &Params, size| {
             let mut pie = dropping(params, 0.05, 15.0);
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn says_in_the_words_of_tc_what_tc_can_say() {
+    fn gives_the_arguments_of_tc_for_values_that_tc_has() {
         let port = Port::new(Limit::Packets(1000), Rate(8_000_000), 1000.0);
         let tc = |params: &Params| Pie::tc(params, &port);
         let d = Params::default;

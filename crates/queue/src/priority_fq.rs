@@ -6,8 +6,8 @@
 //! a flow that was not active, and the next packets as long as they total at most one quantum and no packet of the flow
 //! waits outside the FIFO. These packets are charged to the flow's tag or deficit; the virtual time does not move with
 //! them.
-//! Choices: the paper's description, as its pseudo-code was not available; drops as in `fq`, which leave no trace in
-//! charges.
+//! Choices: this file follows the paper's description, because its pseudo-code was not available. Drops are as in `fq`;
+//! dropped packets are not charged.
 
 use crate::flows::{Flows, NONE, Victim};
 use crate::longest::Longest;
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_small_does_not_overtake_what_waits_of_its_flow() {
+    fn a_small_packet_does_not_overtake_waiting_packets_of_its_flow() {
         for scheduler in [Scheduler::StartTime, Scheduler::Drr] {
             let mut q = scheduled(scheduler, Limit::Unlimited);
             // 900 + 200 would be 1100 bytes, so the 200 wait; then the 50 wait too, although they would fit the quantum.
@@ -323,7 +323,7 @@ mod tests {
     fn a_flow_stays_active_until_the_virtual_time_passes_its_tag() {
         let mut q = scheduled(Scheduler::StartTime, Limit::Unlimited);
         offer(&mut q, &[(0, 1000), (0, 1000), (0, 1000), (0, 1000)]);
-        // The packet from 0 to 1000 comes first, then the one with tag 1000.
+        // The packet with tag 0 comes first, then the one with tag 1000.
         assert_eq!(serve(&mut q, 2), [(0, 1000), (0, 1000)]);
         // v = 1000: flow 1 sends from 1000 to 1600 at once. With the next 600 it would be 1200 bytes: tag 1600, before flow
         // 0's 2000.
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_stays_active_until_its_turn_finds_nothing() {
+    fn a_flow_stays_active_until_it_has_no_packet_at_its_turn() {
         let mut q = scheduled(Scheduler::Drr, Limit::Unlimited);
         offer(&mut q, &[(0, 1000), (0, 1000), (0, 1000), (0, 1000), (0, 1000), (1, 400)]);
         assert_eq!(serve(&mut q, 3), [(0, 1000), (1, 400), (0, 1000)]);
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_victim_may_wait_among_the_first() {
+    fn an_overflow_may_drop_a_packet_of_the_priority_fifo() {
         for scheduler in [Scheduler::StartTime, Scheduler::Drr] {
             let mut q = scheduled(scheduler, Limit::Packets(3));
             // The quantum of flow 0 covers all three; its fourth packet waits outside the FIFO.

@@ -223,7 +223,8 @@ pub(crate) fn terse(spec: &QueueSpec, words: &str, port: &Port) -> String {
     let plain = profile.and_then(|profile| {
         let mut port = Port { limit: profile.limit().map_or(port.limit, Limit::Packets), ..*port };
         if ["codel", "fq-codel"].contains(&profile.discipline) {
-            // Their words contain a packet's time on slow links; Linux does not apply it by itself.
+            // On slow links their words for tc raise the target to a packet's service time; Linux itself does not. At
+            // an unlimited rate the words have the plain target.
             port.rate = Rate(u64::MAX);
         }
         let mut plain = profile.spec()?;
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_of_linux_is_its_name_alone_to_tc() {
+    fn tc_needs_only_the_name_of_a_queue_with_linuxs_defaults() {
         for profile in PROFILES.iter().filter(|profile| profile.limit().is_some()) {
             let port = port(Limit::Packets(profile.limit().unwrap()));
             let mut spec = profile.spec().unwrap();
@@ -299,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn tc_is_told_what_is_not_linuxs_default() {
+    fn tc_gets_the_parameters_that_are_not_linuxs_defaults() {
         let port = port(Limit::Packets(100));
         for (discipline, name, value, words) in [
             ("pie", "target", Value::Text("20 ms".into()), "pie limit 100 target 20000us"),
@@ -347,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_that_is_none_gets_one_line() {
+    fn an_unknown_profile_gives_an_error_of_one_line() {
         let says = |name, discipline| Profile::named(name, discipline).unwrap_err();
         assert_eq!(says("windows", "pie"), "unknown profile \"windows\"; must be \"linux\"");
         let known = "red, pie, sfq, codel, fq-codel and dualpi2 have one";

@@ -3,8 +3,8 @@
 //! Source: Floyd and Jacobson 1993 ("Random Early Detection Gateways for Congestion Avoidance"), Figure 2; the gentle
 //! form: Floyd 2000; `early.rs` has what all kinds of RED share.
 //! Differs from the source: by default gentle, and drops are spaced 1/p to 2/p packets apart, as in ns-2 since 2001.
-//! Differs from Linux: neither is there (`tc` wants `gentle = false`, `count = "classic"`), the average is of bytes,
-//! and the weight a power of two.
+//! Differs from Linux: Linux has neither (`tc` needs `gentle = false`, `count = "classic"`); it averages bytes, and its
+//! weight is a power of two.
 
 use crate::early::{self, Early, red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};

@@ -15,7 +15,8 @@ pub trait Rule: Registered + Sized {
         Ok(())
     }
 
-    /// The signal that it provides to flows that cross it, from resolved parameters; laws or keys may need it.
+    /// The signal that the discipline provides to the flows that cross it, from resolved parameters. Laws and keys of
+    /// scenario files may need this signal.
     fn gives(_params: &Self::Params) -> Option<Need> {
         None
     }
@@ -69,15 +70,15 @@ impl QueueSpec {
         open.map_or(Ok(()), |(name, _)| Err(ParamError::new(name, base::amount::FORM)))
     }
 
-    /// The signal that it provides to flows: [`Need::Marks`], [`Need::XcpRouter`] or none. The specification must be
-    /// resolved.
+    /// The signal that the discipline provides to flows: [`Need::Marks`], [`Need::XcpRouter`] or none. The
+    /// specification must be resolved.
     #[must_use]
     pub fn gives(&self) -> Option<Need> {
         each_queue!(self, |p, Kind| <Kind as Rule>::gives(p))
     }
 
-    /// Whether it may manage a buffer in shared memory: it must decide on arrival, and must not depend on how often its own
-    /// buffer was full.
+    /// Whether the discipline may manage a buffer in shared memory: it must decide on arrival, and must not depend on
+    /// how often its own buffer was full.
     #[must_use]
     pub fn can_share_memory(&self) -> bool {
         let on_arrival = each_queue!(self, |_p, Kind| admissions: true, disciplines: false,);

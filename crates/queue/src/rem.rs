@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_the_price_as_the_papers_equation_says() {
+    fn the_price_follows_the_papers_equation() {
         let mut rem = rule(Params { gamma: 0.5, phi: 2.0, ..Params::default() });
         // Columns: b(t+1), and price + 0.5 (0.1 (b(t) - 20) + b(t+1) - b(t)), never negative, computed by hand.
         let trace = [
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_the_fraction_it_says() {
+    fn drops_packets_with_its_probability() {
         let mut rem = rule(Params::default());
         rem.state.prob = 0.05;
         let n = 100_000;
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_what_can_carry_the_mark_and_drops_what_does_not_fit() {
+    fn marks_ecn_capable_packets_and_drops_packets_beyond_the_limit() {
         let mut rem = rule(Params::default());
         let packet = Packet::new(0, 0, 1000, Time::ZERO).with(Flags::ECT);
         rem.state.prob = 1.0;

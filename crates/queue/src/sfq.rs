@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_in_different_buckets_take_turns_and_the_longest_pays() {
+    fn flows_in_different_buckets_take_turns_and_the_longest_loses_a_packet() {
         let mut q = sfq(1 << 20, Limit::Packets(4));
         assert_eq!(offer(&mut q, &[(0, 1000), (0, 1000), (0, 1000), (1, 1000), (2, 1000)]), [(0, 2)]);
         assert_eq!(serve(&mut q, 9), [(0, 1000), (1, 1000), (2, 1000), (0, 1000)]);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_hash_parts_flows_that_met_and_reorders_none() {
+    fn a_new_hash_separates_flows_that_shared_a_bucket_and_reorders_no_flow() {
         let mut q = sfq(2, Limit::Unlimited);
         let rival = (1..1000).find(|&flow| q.bucket(flow) == q.bucket(0)).unwrap();
         let tokens = |q: &mut Sfq| -> Vec<(u32, u32)> {
@@ -238,13 +238,13 @@ mod tests {
     }
 
     #[test]
-    fn never_means_never() {
+    fn with_a_perturb_of_zero_the_hash_never_changes() {
         let q: Sfq = queue(&Params { perturb: Span(0), ..Params::default() }, Limit::Unlimited);
         assert_eq!(q.next_wakeup(), Time::NEVER);
     }
 
     #[test]
-    fn linux_has_it_for_few_packets() {
+    fn tc_accepts_limits_up_to_127_packets() {
         let tc = |params: &Params, limit| Sfq::tc(params, &Port::new(limit, Rate(1_000_000), 1500.0));
         let words = "sfq limit 100 divisor 1024 quantum 1500 perturb 10";
         assert_eq!(tc(&Params::default(), Limit::Packets(100)).as_deref(), Some(words));

@@ -285,7 +285,7 @@ mod tests {
     fn half_used() -> Xcp {
         let mut xcp = router();
         for _ in 0..10 {
-            assert_eq!(pass(&mut xcp, packet(10e3, f32::INFINITY)), 0.0, "nothing to give yet");
+            assert_eq!(pass(&mut xcp, packet(10e3, f32::INFINITY)), 0.0, "no spare bandwidth is known yet");
         }
         for _ in 0..40 {
             pass(&mut xcp, packet(40e3, f32::INFINITY));
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn spare_bandwidth_is_shared_out_by_flows_whatever_their_windows() {
+    fn spare_bandwidth_is_shared_equally_by_flows_with_different_windows() {
         // 50 kB in 125 ms are 400 kB/s; 600 kB/s are spare. phi = 0.4 0.125 s 600 kB/s = 30 kB; h = max(0, 5 kB - phi) = 0.
         // Sum of rtt s / cwnd = 10 0.125 1/10 + 40 0.125 1/40 = 0.25 s; xi_p = 30 kB / (0.125 s 0.25 s) = 960 kB/s^2.
         // p = xi_p rtt^2 s / cwnd = 960 kB/s^2 (0.125 s)^2 / 10 = 1500 B or / 40 = 375 B: 15 kB for either flow.
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn overload_and_standing_queue_are_taken_back_by_rate_while_a_tenth_changes_hands() {
+    fn overload_and_queue_are_taken_back_in_proportion_to_rate_while_a_tenth_is_shuffled() {
         let mut xcp = router();
         for _ in 0..10 {
             // A packet without a header: it is load, and here the packet that waits all the time.
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_handed_out_than_there_is() {
+    fn grants_do_not_exceed_the_spare_bandwidth() {
         // 30 kB at 1500 B per packet are enough for twenty packets; thirty come.
         let mut xcp = half_used();
         let granted: Vec<f64> = (0..30).map(|_| pass(&mut xcp, packet(10e3, f32::INFINITY))).collect();
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_ask_or_grant_stays_if_it_is_less_and_the_rest_is_left_to_others() {
+    fn a_request_below_the_fair_share_is_granted_and_the_rest_goes_to_other_packets() {
         let mut xcp = half_used();
         near(pass(&mut xcp, packet(10e3, 600.0)), 600.0);
         near(pass(&mut xcp, packet(10e3, -600.0)), -600.0);
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_makes_no_sense() {
+    fn refuses_invalid_parameters() {
         let port = Port::new(Limit::Unlimited, Rate(8_000_000), 1000.0);
         let says = |p: Params| Xcp::new(&p, &port, Stream::new(0, 0, ("link", 0), "queue")).unwrap_err().to_string();
         assert_eq!(says(Params { beta: 1.5, ..Params::default() }), "beta: must lie between 0 and 1");

@@ -1,7 +1,7 @@
 //! Builds the network of one replication from its scenario.
 //!
 //! Each random stream is named by (seed, replication, flow), so adding a flow to the file does not change the draws of
-//! others.
+//! the other flows.
 
 use crate::datagrams::DatagramDelays;
 use crate::draw::{self, Draws, Expanded, Propagation, RoundTrip};
@@ -103,7 +103,8 @@ impl<P: Parts> Builder<'_, P> {
         let Self { scenario, replication, first, largest, expanded, network, parts } = self;
         let (first, draws) = (*first, &shared.draws);
         let group = &scenario.groups[g];
-        // Streams are named by group and position in it, so that another group does not change the draws.
+        // Streams are named by the group and the flow's position in it, so that adding a group does not change the
+        // draws.
         let name = format!("flow/{}", group.name);
         let stream = |purpose: &str| Stream::new(scenario.seed, *replication, (&name, u64::from(i)), purpose);
         let (path, return_path) = (expanded.path(&group.path, i), expanded.path(&group.back, i));
@@ -187,7 +188,7 @@ impl<P: Parts> Builder<'_, P> {
                 let delays = group.traffic.gap(group.packet);
                 let delays = delays.map(|gap| Box::new(DatagramDelays::new(start, first, gap, rest)));
                 let mut party = party(0, start, stop);
-                // The answer is the request itself on its way back.
+                // There is no separate answer: the request travels the return path as data.
                 party.path.append(&mut party.return_path);
                 let plan = SourcePlan { party, source, first, sizes, mean_gap, delays };
                 network.flows.push(FlowPlan::Datagrams(Box::new(plan)));
@@ -210,7 +211,7 @@ impl<P: Parts> Builder<'_, P> {
 struct Handshake {
     /// Time of a data packet and its ACK, without queues.
     sample: Span,
-    /// Longest round-trip time of the path, with full buffers.
+    /// Round-trip time of the path with full buffers.
     longest: Span,
 }
 
@@ -243,7 +244,7 @@ impl Handshake {
     }
 }
 
-/// Features of a sender of `group`, whose application writes at intervals or does not.
+/// Features of a sender of `group`. `writes`: its application writes at intervals.
 fn features<'a>(
     group: &Group,
     shared: &'a Shared<'_>,
@@ -280,7 +281,7 @@ fn tcp<C: FlowControl>(
         (true, false) => 3,
         _ => 0,
     };
-    // The receiver's own retransmission timeout, as it is after the handshake.
+    // Linux's receiver uses its own retransmission timeout; this is its value after the handshake.
     let quick_after = handshake.sample + group.tcp.min_rto.max(Span(2 * handshake.sample.0));
     let receiver = Receiver::new(group.tcp.delayed_ack, group.tcp.delayed_ack_timeout, blocks)
         .acknowledging_quickly(group.tcp.quick_acks, quick_after)

@@ -1,16 +1,17 @@
 //! Causes of the idle time of a link, by counterfactual replay.
 //!
-//! Drops and marks at the link in close succession are one *event*; the time from one event to the next is a *period*. For
-//! event j, a fork of the run is made just before it; from then on the link in the fork drops and marks nothing, so later
-//! periods have less idle time. For the period of event k, the forks of events k, k-1 and so on are examined, until one has
-//! no idle time. Event j is charged with the amount by which its fork reduces the smallest idle time so far (at first that
-//! of the run itself). What remains is charged to the limits of the senders in the fork with the smallest idle time. The
-//! charges of a period add up to its idle time.
+//! Drops and marks at the link in close succession are one *event*; the time from one event to the next is a *period*.
+//! For event j, a fork of the run is made just before it; from then on the link in the fork drops and marks nothing, so
+//! later periods have less idle time. For the period after event k, the forks of events k, k-1 and so on are examined,
+//! until a fork has no idle time in this period. Event j is charged with the amount by which its fork reduces the
+//! smallest idle time found so far (at first the idle time of the run itself). What remains is charged to the limits of
+//! the senders in the fork with the smallest idle time. The charges of a period add up to its idle time.
 //!
 //! A fork has an unlimited queue, so that no sender loses a packet. That queue would stay busy long after an application
 //! has stopped, so idle time is computed for a link that has the run's buffer and gets the same packets.
 //!
-//! Waiting times are charged to the packet's group and to the limit of its sender, also without a remainder.
+//! Waiting times are charged to the packet's group and to the limit of its sender; these charges add up to the whole
+//! waiting time.
 
 mod senders;
 
@@ -43,9 +44,9 @@ const MOST_WAITING: u32 = 1 << 22;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LossEvent {
-    /// Time of the first.
+    /// Time of its first drop or mark.
     pub from: Time,
-    /// Time of the last.
+    /// Time of its last drop or mark.
     pub to: Time,
     /// Data packets dropped.
     pub dropped: u64,
@@ -61,7 +62,7 @@ pub struct LossEvent {
     pub timeout: Span,
 }
 
-/// Measured time between two events, or before the first.
+/// Measured time from one event to the next, or before the first event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Period {
@@ -75,10 +76,11 @@ pub struct Period {
     pub charged: Vec<(usize, Span)>,
     /// The remaining idle time, by the limit of the senders.
     pub rest: [Span; IdleLimit::ALL.len()],
-    /// Idle time of each step in the fork that determined the rest: end of the step, and idle time. `None` for the run
-    /// itself.
+    /// Idle time of each step in the fork with the smallest idle time: end of the step, and idle time. `None` if that
+    /// is the run itself.
     pub rest_steps: Option<Vec<(Time, Span)>>,
-    /// Whether earlier events were ignored because the allowed number of forks was reached.
+    /// Whether idle time remained, and forks of earlier events were not examined: too many packets waited in a fork, or
+    /// the allowed number of forks was reached.
     pub is_cut: bool,
 }
 
@@ -154,7 +156,7 @@ struct Question<'a> {
     monitor: &'a RunMonitor,
 }
 
-/// A run up to its present time.
+/// A run or a fork, and its present time.
 struct Run<'a> {
     question: &'a Question<'a>,
     steps: Box<dyn Steps<Control>>,
@@ -220,7 +222,7 @@ impl<'a> Fork<'a> {
         Self { event, begun: now, run: Run { question, steps, now } }
     }
 
-    /// Time simulated since the fork.
+    /// Simulated time from the event to the fork's present time.
     fn went(&self) -> Span {
         self.run.now - self.begun
     }

@@ -69,7 +69,7 @@ impl Expanded {
     }
 }
 
-/// The links of `scenario`, each with its discipline ready.
+/// The links of `scenario`, each with its discipline and random streams.
 pub fn links<P: Parts>(
     scenario: &Scenario,
     replication: u32,
@@ -119,7 +119,8 @@ fn plan<P: Parts>(
     &LinkMember { table: i, link, member, port, mean_rtt }: &LinkMember<'_>,
     parts: &mut P,
 ) -> Result<LinkPlan<P::Queue>, BuildError> {
-    // The streams of a link are named by its array, so that another table does not change its draws.
+    // The random streams of a link in an array are named by the array's name and the link's number in it, so that
+    // adding a table does not change its draws.
     let array = format!("link/{}", link.name);
     let of_array = |purpose: &str| Stream::new(scenario.seed, replication, (&array, u64::from(member)), purpose);
     let stream = |purpose: &str| match link.count {
@@ -305,7 +306,7 @@ impl<'a> Draws<'a> {
     }
 }
 
-/// The value of flow `i` of `n`.
+/// The value of the distribution for flow `i` of `n` flows.
 fn value<T: Quantity>(values: &Values<T>, i: u32, n: u32, stream: impl FnOnce() -> Stream) -> T {
     match values {
         Values::Same(x) => *x,
@@ -319,7 +320,7 @@ fn value<T: Quantity>(values: &Values<T>, i: u32, n: u32, stream: impl FnOnce() 
     }
 }
 
-/// Element `i` of a list that has one element per flow (`n`); of any other list, a random element.
+/// Element `i` of a list of length `n` (one element per flow); a random element of a list of any other length.
 fn pick_one<T: Copy>(list: &[T], i: u32, n: u32, stream: impl FnOnce() -> Stream) -> T {
     if list.len() == n as usize { list[i as usize] } else { list[stream().below(list.len() as u64) as usize] }
 }

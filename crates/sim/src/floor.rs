@@ -1,4 +1,4 @@
-//! The memory floor of the benchmarks: the cost of moving the packets without any decision.
+//! Lower bound for the benchmarks: the time to move all packets through memory, without any decision about them.
 //!
 //! Per-flow rings hold a bandwidth-delay product of 8-byte records. Each step takes a record from a ring in a known
 //! round-robin order, touches the flow's 32 bytes of state, and puts a record back. There is no queue, no TCP and no

@@ -1,9 +1,9 @@
 //! Packets between the server of a link and its far end. With batches, packets wait for the next batch. With a variable or
 //! random delay, the part above the smallest delay is added here.
 //!
-//! Packets normally stay in order: each arrives at the later of its predecessor's arrival and its own departure plus the
-//! delay at that time. If the scenario lets packets be reordered, a packet arrives at its departure plus the delay,
-//! whatever its predecessor does.
+//! Packets normally stay in order: a packet arrives at its own departure plus the delay at that time, but not before
+//! its predecessor. If the scenario lets packets be reordered, a packet arrives at its departure plus the delay, even
+//! if that is before its predecessor.
 
 use crate::marks::Marks;
 use base::{Span, Stream, Time};
@@ -24,8 +24,8 @@ impl Handover {
         Self { batch, delay: delay.map(Box::new) }
     }
 
-    /// Time from which a packet that leaves the server at `end` has only the link's least delay ahead. Calls must be in the
-    /// order in which packets leave.
+    /// Time at which a packet that leaves the server at `end` arrives, minus the link's least delay. Calls must be in
+    /// the order in which packets leave.
     #[inline]
     pub fn at(&mut self, end: Time) -> Time {
         let left = self.left(end);
@@ -82,7 +82,7 @@ pub struct VaryingDelay {
     reordering: Option<Reordering>,
     /// The least delay of any packet. The engines add it themselves.
     least: Span,
-    /// Time from which the previous packet had only the least delay ahead.
+    /// Arrival time of the previous packet, minus the least delay.
     last: Time,
     marks: Marks,
     seen: Seen,
@@ -119,7 +119,7 @@ impl VaryingDelay {
         self.reordering.is_some()
     }
 
-    /// Time from which a packet that left at `left` has only the least delay ahead.
+    /// Arrival time of a packet that was handed over at `left`, minus the least delay.
     pub fn passed(&mut self, left: Time) -> Time {
         let steps = self.steps.at(left);
         let drawn = self.jitter.as_mut().map_or(Span::ZERO, |(law, chance)| match *law {
@@ -141,7 +141,8 @@ impl VaryingDelay {
 struct Reordering {
     rule: Reorder,
     chance: Stream,
-    /// Number of packets since the last late or early one; with several paths, the index of the last packet's path.
+    /// Number of packets since the last packet with a different delay; with several paths, the index of the last
+    /// packet's path.
     count: u32,
 }
 
@@ -149,7 +150,7 @@ impl Reordering {
     fn new(rule: Reorder, chance: Stream) -> Self {
         let first = match &rule {
             Reorder::Paths(list, _) => list.len() as u32 - 1,
-            // The first packet may already be late or early.
+            // The first packet may already have a different delay.
             Reorder::Late(apart) | Reorder::Early(apart) => apart.gap - 1,
             Reorder::Jitter => 0,
         };
@@ -194,7 +195,7 @@ impl Reordering {
 struct Steps {
     list: Arc<[DelayStep]>,
     period: Option<Span>,
-    /// Start of the list's present round, and the index of the present step.
+    /// Start of the present pass through the list, and the index of the present step.
     origin: Time,
     at: usize,
 }
@@ -204,7 +205,7 @@ impl Steps {
         Self { list, period, origin: Time::ZERO, at: 0 }
     }
 
-    /// Delay at `now`, which must not be before the last call's.
+    /// Delay at `now`; `now` must not decrease from call to call.
     fn at(&mut self, now: Time) -> Span {
         if let Some(period) = self.period {
             let whole = (now - self.origin).0 / period.0;
@@ -255,12 +256,13 @@ mod tests {
     }
 
     #[test]
-    fn the_share_of_late_packets_is_what_gap_and_probability_make_it() {
+    fn the_share_of_late_packets_follows_from_gap_and_probability() {
         for (share, gap) in [(0.25, 1), (0.25, 5), (1.0, 3), (0.01, 1), (0.0, 2)] {
             let apart = Apart { share, by: Span(9), gap };
             let late = delays(Reorder::Late(apart), 200_000);
             let of_all = late.iter().filter(|delay| **delay > 0).count() as f64 / late.len() as f64;
-            // Five standard deviations of independent draws; with a gap, the deviations are smaller.
+            // The tolerance is five standard deviations of independent draws; with a gap the standard deviation is
+            // smaller.
             let tolerance = 5.0 * (of_all / 200_000.0).sqrt();
             assert!((of_all - apart.of_all()).abs() <= tolerance, "{share} {gap}: {of_all}");
             // No two late packets are closer together than the gap.
@@ -272,12 +274,12 @@ mod tests {
     }
 
     #[test]
-    fn ways_are_taken_in_turn_or_at_random() {
+    fn paths_are_taken_in_turn_or_at_random() {
         let list: Arc<[Span]> = [Span(0), Span(5), Span(7)].into();
         assert_eq!(delays(Reorder::Paths(Arc::clone(&list), Spray::InTurn), 5), [0, 5, 7, 0, 5]);
         let drawn = delays(Reorder::Paths(list, Spray::Random), 3000);
         let of = |delay: u64| drawn.iter().filter(|drawn| **drawn == delay).count();
-        // Five standard deviations, sqrt(3000 / 3 * 2 / 3) = 26 each.
+        // The tolerance is five standard deviations of sqrt(3000 / 3 * 2 / 3) = 26 each.
         assert!([0, 5, 7].iter().all(|&delay| of(delay).abs_diff(1000) < 130));
     }
 }

@@ -14,7 +14,7 @@ pub enum PacketFate {
     Accepted = 0,
     Marked = 1,
     Dropped = 2,
-    /// The packet had been there before and was dropped or marked now.
+    /// A packet that was already waiting was dropped or marked.
     ChangedLater = 3,
 }
 
@@ -54,7 +54,8 @@ impl Rolling {
     pub fn ack(&mut self, time: Time, cwnd: f64, una: u64, nxt: u64, in_flight: u32) {
         self.word(time.0);
         self.word(cwnd.to_bits());
-        // A rotation keeps both numbers whole: bits of one above the 32nd must not cancel those of the other.
+        // A rotation keeps both numbers whole: the bits of the first number above bit 32 must not cancel bits of the
+        // second.
         self.word((una - self.first).rotate_left(32) ^ (nxt - self.first));
         self.word(u64::from(in_flight));
     }

@@ -61,8 +61,8 @@ impl Histogram {
         self.0.iter().enumerate().filter(|(_, count)| **count > 0).map(|(bin, count)| (range_of(bin), *count))
     }
 
-    /// The bin of the `q` quantile: of the smallest value that is not less than at least a share `q` of all values. `None`
-    /// for an empty histogram.
+    /// The bin of the `q` quantile: the smallest value such that at least a share `q` of all values is not greater.
+    /// `None` for an empty histogram.
     ///
     /// # Examples
     ///
@@ -71,7 +71,7 @@ impl Histogram {
     /// for picoseconds in 1..=1000 {
     ///     waits.count(picoseconds);
     /// }
-    /// // The 500th of them, to a thirty-second.
+    /// // The bin of the 500th smallest value, 500; its width is below 1/32 of the value.
     /// assert_eq!(waits.quantile(0.5), Some(496..=503));
     /// ```
     #[must_use]
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_can_be_read_added_and_asked_for_quantiles() {
+    fn counts_can_be_read_and_added_and_give_quantiles() {
         let (mut a, mut b) = (Histogram::default(), Histogram::default());
         assert_eq!((a.quantile(0.5), a.is_empty()), (None, true));
         for value in [3, 3, 3, 130] {

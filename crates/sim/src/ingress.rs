@@ -17,8 +17,8 @@ impl Ingress {
         (loss.is_some() || policer.is_some()).then_some(Self { loss, policer })
     }
 
-    /// Cause for which an arrival is dropped; `None` if it is not. It has `size` bytes, comes at `now` and is number
-    /// `arrived`, counted from 1.
+    /// Cause for which a packet of `size` bytes that arrives at `now` is dropped; `None` if it is not dropped. It is
+    /// the packet number `arrived` at this link, counted from 1.
     pub fn drops(&mut self, now: Time, arrived: u64, size: u32) -> Option<Cause> {
         if self.loss.as_mut().is_some_and(|loss| loss.hits(now, arrived)) {
             return Some(Cause::Injected);
@@ -65,7 +65,8 @@ impl InjectedLoss {
         Self { law, during, stream }
     }
 
-    /// Whether the arrival at `now` is lost; it is number `arrived`, counted from 1.
+    /// Whether the packet that arrives at `now` is lost; it is the packet number `arrived` at this link, counted from
+    /// 1.
     pub fn hits(&mut self, now: Time, arrived: u64) -> bool {
         if let Some((spans, next)) = &mut self.during {
             while spans.get(*next).is_some_and(|span| Time::ZERO + span.1 <= now) {
@@ -97,7 +98,7 @@ mod tests {
     fn runs(loss: &Loss, packets: u64) -> [Vec<u32>; 2] {
         let mut loss = InjectedLoss::new(loss, Stream::new(5, 0, ("link", 0), "loss"));
         let fates: Vec<bool> = (1..=packets).map(|i| loss.hits(Time(i), i)).collect();
-        // Leaves out the first and last run, which are cut off.
+        // Leaves out the first and the last run, because the ends of the sample cut them off.
         let mut all: Vec<_> = fates.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect();
         all.truncate(all.len() - 1);
         [true, false].map(|lost| all[1..].iter().filter(|run| run.0 == lost).map(|run| run.1).collect())
@@ -124,8 +125,7 @@ mod tests {
         sum
     }
 
-    /// Quantile of the chi-square distribution with 9 degrees of freedom that is exceeded by chance in one test of a
-    /// thousand.
+    /// The value that the chi-square distribution with 9 degrees of freedom exceeds with a probability of 0.001.
     const CHI_SQUARE_9: f64 = 27.9;
 
     fn gilbert(enter: f64, leave: f64) -> Loss {
@@ -133,23 +133,23 @@ mod tests {
     }
 
     #[test]
-    fn bursts_and_gaps_are_geometric_as_gilbert_says() {
+    fn bursts_and_gaps_of_the_gilbert_model_are_geometric() {
         let [lost, kept] = runs(&gilbert(0.004, 0.05), 2_000_000);
         assert!(lost.len() > 7000);
         for (runs, end) in [(&lost, 0.05), (&kept, 0.004)] {
             let chi = chi_square(runs, end);
             assert!(chi < CHI_SQUARE_9, "{end}: {chi}");
-            // The test detects a law whose runs are a tenth longer.
+            // The test would detect runs that are a tenth longer.
             assert!(chi_square(runs, end / 1.1) > CHI_SQUARE_9);
         }
         // Independent losses with the same mean, 0.004 / 0.054, have no such bursts.
         let [lost, kept] = runs(&Loss::Random(0.004 / 0.054), 2_000_000);
         assert!(chi_square(&lost, 0.05) > 1e3 && chi_square(&kept, 0.004) > 1e3);
-        assert!(chi_square(&kept, 0.004 / 0.054) < CHI_SQUARE_9, "they are what they are");
+        assert!(chi_square(&kept, 0.004 / 0.054) < CHI_SQUARE_9, "independent losses have geometric gaps");
     }
 
     #[test]
-    fn elliotts_states_lose_their_shares() {
+    fn each_state_of_the_elliott_model_loses_its_share() {
         let loss = Loss::Gilbert(Gilbert { enter: 0.1, leave: 0.3, good: 0.02, bad: 0.5 });
         let [lost, _] = runs(&loss, 1_000_000);
         let share = f64::from(lost.iter().sum::<u32>()) / 1e6;
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn all_is_lost_in_stated_intervals_or_as_another_law_says_and_nothing_outside() {
+    fn losses_occur_only_in_the_stated_intervals() {
         let spans = vec![(Span(10), Span(20)), (Span(20), Span(22)), (Span(90), Span(91))];
         let lost = |law: Option<Loss>| {
             let loss = Loss::During(spans.clone(), law.map(Box::new));

@@ -58,8 +58,9 @@ impl FlowIntervals {
         if self.before.srtt > Span::ZERO { self.before.srtt } else { self.base_rtt }
     }
 
-    /// Values of the interval from the last observation to `at`, in the order of [`MEASURED`]. `now` is the state of the
-    /// flow, `mean_rtt` its mean round-trip time in the interval; without one, that of the previous interval is used.
+    /// Values of the interval from the last observation to `at`, in the order of [`MEASURED`]. `now` is the state of
+    /// the flow, `mean_rtt` its mean round-trip time in the interval; if it has no sample, the mean of the previous
+    /// interval is used.
     pub fn next(&mut self, at: Time, now: FlowReading, mean_rtt: Option<Span>) -> [f64; MEASURED.len()] {
         let before = std::mem::replace(&mut self.before, now);
         let step = at.since(std::mem::replace(&mut self.at, at)).as_secs();
@@ -147,12 +148,12 @@ mod tests {
             // Quotients of numbers of one or two digits, so they are accurate to the last bits.
             assert!((named(&seen, name) - value).abs() <= 1e-15 * value, "{name}: {}", named(&seen, name));
         }
-        // Half as many segments in the same time; 170 ms instead of 150 ms.
+        // Half as many segments in the same time; the RTT rises from 150 ms to 170 ms.
         let second = FlowReading { sent: 160, delivered: 150, srtt: Span::millis(130), ..first };
         let seen = flow.next(at(1000), second, Some(Span::millis(170)));
         assert_eq!((named(&seen, "throughput_share"), named(&seen, "loss_ratio")), (0.5, 0.0));
         assert!((named(&seen, "rtt_gradient") - 0.04).abs() < 1e-12, "0.02 s in 0.5 s");
-        // Nothing arrives: the last round-trip time is kept, and the sending ratio is large.
+        // No ACK arrives: the last round-trip time is kept, and the sending ratio is large.
         let seen = flow.next(at(1500), FlowReading { sent: 163, ..second }, None);
         assert_eq!(
             (named(&seen, "rtt_s"), named(&seen, "sending_ratio"), named(&seen, "best_bps")),

@@ -29,7 +29,7 @@ impl Ledger {
         self.dropped.len() | self.marked.len() == 0
     }
 
-    /// Hashes the fate of `arrival`, if the call was for one, and of the packets that were there before.
+    /// Hashes the fate of `arrival`, if the call was for an arrival, and of the packets that were already waiting.
     pub fn hash(&self, hash: &mut Rolling, now: Time, arrival: Option<&Packet>) {
         let is_arrival = |packet: &Packet| arrival.is_some_and(|a| same(a, packet));
         if let Some(arrival) = arrival {
@@ -48,7 +48,7 @@ impl Ledger {
     }
 }
 
-/// Whether `a` and `b` are the same packet on the same visit to a queue, regardless of marks it got there.
+/// Whether `a` and `b` are the same packet on the same visit to a queue, even if the queue has marked one of them.
 fn same(a: &Packet, b: &Packet) -> bool {
     (a.flow, a.token, a.arrived, a.flags.has(Flags::ACK)) == (b.flow, b.token, b.arrived, b.flags.has(Flags::ACK))
 }

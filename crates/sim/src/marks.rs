@@ -1,4 +1,5 @@
-//! Times of measurements, which both engines pass at the same instants.
+//! Times of measurements, the same for both engines. The engines call such a time a *mark*; it has nothing to do with
+//! ECN marks.
 
 use base::{Span, Time};
 use scenario::Scenario;
@@ -18,7 +19,7 @@ impl Marks {
         Self { warmup, end, every: scenario.record.every }
     }
 
-    /// The first sample at or after `time`, if sampling.
+    /// Time of the first sample at or after `time`; `NEVER` if nothing is sampled.
     pub fn sample_from(&self, time: Time) -> Time {
         match self.every {
             Some(every) => Time(time.0.div_ceil(every.0) * every.0),
@@ -26,7 +27,7 @@ impl Marks {
         }
     }
 
-    /// The first sample after `time`, if sampling.
+    /// Time of the first sample after `time`; `NEVER` if nothing is sampled.
     pub fn sample_after(&self, time: Time) -> Time {
         self.sample_from(Time(time.0 + 1))
     }

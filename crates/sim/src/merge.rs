@@ -1,8 +1,9 @@
 //! Merges the results of arrays of links: one row for each table of the scenario file.
 //!
 //! Counters, samples of the backlog and the memory held of a pool are sums; histograms count the samples of every link.
-//! Utilization is that of all links together. Mean backlog and empty time are means over links, waiting time and
-//! propagation means over packets; the largest backlog is that of any link.
+//! Utilization is the bits of all links over the capacity of all links. Mean backlog and empty time are means over
+//! links. Waiting time and propagation delay are means over packets. The largest backlog is the largest of any single
+//! link.
 
 use crate::{LinkOutcome, Outcome};
 

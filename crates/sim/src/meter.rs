@@ -19,7 +19,7 @@ pub struct LinkTotals {
     pub marked: ByCause,
     /// Packets whose service has begun.
     pub begun: u64,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub begun_bytes: u64,
     /// Integral of packets waiting over time, in packet-picoseconds.
     pub waiting: u128,
@@ -42,12 +42,12 @@ pub struct LinkFacts {
 }
 
 impl LinkFacts {
-    /// Facts of a link that has not served any packet yet.
+    /// Capacity and delay of a link before it serves packets.
     pub fn of<Q>(link: &LinkPlan<Q>, marks: &Marks, monitor: &RunMonitor) -> Self {
         Self { capacity_bps: link.capacity_bps(marks, monitor), propagation: Propagation::same(link.mean_delay) }
     }
 
-    /// Replaces the propagation delays by those measured behind the link.
+    /// Replaces the propagation delays by the measured ones, if the link's delay varies.
     pub fn seen(self, handover: &Handover) -> Self {
         Self { propagation: handover.propagation().unwrap_or(self.propagation), ..self }
     }
@@ -86,7 +86,7 @@ pub fn link_outcome(
         utilization: if capacity_bps > 0.0 { (bits / (capacity_bps * span.as_secs())).min(1.0) } else { 0.0 },
         backlog_mean: waiting / span.0 as f64,
         backlog_max,
-        // Little's law: the mean wait of the packets served.
+        // Mean wait of the served packets, by Little's law.
         queueing_delay_s: if begun == 0 { 0.0 } else { waiting / begun as f64 / 1e12 },
         empty_fraction: 1.0 - (to.nonempty - from.nonempty) as f64 / span.0 as f64,
         loss_events: losses.events,
@@ -106,8 +106,8 @@ pub fn link_outcome(
 /// Counts of one flow.
 #[derive(Clone, Debug, Default)]
 pub struct FlowMeter {
-    /// Records at the end of the warm-up and at samples. Boxed, because a million flows without either should not take this
-    /// memory.
+    /// Records at the end of the warm-up and at samples. Boxed, so that a million flows without such records do not use
+    /// this memory.
     noted: Option<Box<Noted>>,
     finished: Finished,
 }
@@ -127,7 +127,8 @@ struct Noted {
     series: Option<Box<FlowSeries>>,
 }
 
-/// Time at which the receiver had all of a finite transfer; `NEVER` before that, which takes half the size of an option.
+/// Time at which the receiver had all of a finite transfer; `NEVER` before that (an `Option` would take twice the
+/// memory).
 #[derive(Clone, Copy, Debug)]
 struct Finished(Time);
 
@@ -155,12 +156,12 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds the counts of another place of the same session.
+    /// Adds the counts of another sender of the same session.
     pub fn add(&mut self, other: &Self) {
         if let Some(its) = other.meter.noted.as_deref() {
             self.meter.noted.get_or_insert_default().add(its);
         }
-        // The end of a transfer is not the end of the flow.
+        // A session goes on after the end of a transfer.
         self.meter.finished = Finished::default();
         self.counters = sum(self.counters, other.counters);
         self.spurious = sum_spurious(self.spurious, other.spurious);
@@ -170,7 +171,7 @@ impl Tally {
 }
 
 impl Noted {
-    /// Adds the records of another place of the same session.
+    /// Adds the records of another sender of the same session.
     fn add(&mut self, its: &Self) {
         let mine = self;
         mine.at_warmup = sum(mine.at_warmup, its.at_warmup);
@@ -181,12 +182,12 @@ impl Noted {
         mine.cwnd_count += its.cwnd_count;
         mine.srtt_sum += its.srtt_sum;
         mine.srtt_count += its.srtt_count;
-        // Places take turns, so their windows do not form a series.
+        // The windows of several senders do not form one time series.
         mine.series = None;
     }
 }
 
-/// Whether the flow has started and is not complete: only then does it have a window.
+/// Whether the flow has started and is not complete: only then its window is sampled.
 fn has_window<C: CongestionControl>(sender: &Sender<C>) -> bool {
     sender.counters().sent > 0 && !sender.seq().is_done()
 }

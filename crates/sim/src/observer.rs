@@ -1,5 +1,5 @@
-//! Observers of single packets and ACKs in the window engine. The engine is compiled separately for each kind of observer,
-//! so that a run without one has no cost.
+//! Observers of single packets and ACKs in the window engine. The engine is compiled separately for each kind of
+//! observer, so that a run without an observer has no extra cost.
 
 use crate::hash::{PacketFate, Rolling};
 use crate::ledger::Ledger;
@@ -38,7 +38,7 @@ pub trait Observer: std::fmt::Debug + Sized + Send {
     #[inline]
     fn on_fates(&mut self, _ledger: &Ledger, _now: Time, _arrival: Option<&Packet>) {}
 
-    /// The state of a sender after one of a run of ACKs.
+    /// The state of a sender after one of several ACKs that are processed together.
     #[inline]
     fn on_window(&mut self, _now: Time, _cwnd: f64, _una: u64, _nxt: u64, _in_flight: u32) {}
 
@@ -131,7 +131,7 @@ impl Observer for PacketObserver {
                 PacketFate::Marked => watch.on_signal(packet, packet.arrived, true),
                 _ => {}
             }
-            // A run that is changed on purpose has no hash.
+            // A fork whose link drops and marks nothing has no hash.
             if watch.spares {
                 return;
             }

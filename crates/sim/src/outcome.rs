@@ -24,8 +24,8 @@ pub struct Options {
     pub series: bool,
     /// Whether to compute the rolling hashes over every arrival and every ACK (slower).
     pub hash: bool,
-    /// The number of the first segment, datagram and ACK of every flow. Results do not depend on it and count from 0. Tests
-    /// begin near the last 32-bit number, which no short run would reach.
+    /// The number of the first segment, datagram and ACK of every flow. Results do not depend on it and count from 0.
+    /// Tests set it near 2^32, because a short run that begins at 0 never reaches the wrap of 32-bit numbers.
     pub first_number: u64,
     /// For tests: the number of chunks into which the flows of a window are split for threads, however few flows there are;
     /// 0 chooses it automatically. Results do not depend on it.
@@ -148,7 +148,7 @@ pub fn cause_index(cause: Cause) -> usize {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PoolOutcome {
-    /// Time average of the memory that all its links use.
+    /// Time average of the memory in use by all its links.
     pub used_mean: f64,
     /// The largest memory in use at once.
     pub used_max: u64,
@@ -528,7 +528,7 @@ pub struct Trace {
     pub retransmissions: Vec<TraceRetransmission>,
     /// SACK blocks of the ACKs, in the order of the ACKs and within each.
     pub sacks: Vec<TraceSack>,
-    /// Losses, states of recovery, timers and undone reductions.
+    /// Events: losses, states of recovery, timers and undone window reductions.
     pub log: EventLog,
 }
 
@@ -562,7 +562,8 @@ impl Trace {
     /// with sequence numbers from 0; the first segment had the number `first`.
     pub(crate) fn in_order(mut self, first: u64) -> Self {
         for drop in &mut self.drops {
-            // Until here a drop has only a 32-bit number; the full number is near the segment acknowledged at that time.
+            // A drop was recorded with a 32-bit number; the full number is the one nearest to the segment acknowledged
+            // at that time.
             let before = self.rows.partition_point(|row| row.time <= drop.time);
             let una = before.checked_sub(1).map_or(first, |row| self.rows[row].una);
             drop.seq = PacketNumber::of(drop.seq).near(una) - first;

@@ -1,6 +1,6 @@
 //! Congestion controls and queue disciplines that the caller supplies in place of those in the scenario.
 //!
-//! The engines are compiled again for them, so that they are as fast as built-in ones.
+//! The compiler makes a separate copy of the engines for them, so they are as fast as built-in ones.
 
 use crate::BuildError;
 use base::{Bytes, Span, Stream, Time};

@@ -1,4 +1,4 @@
-//! The places of a session, for both engines: when each transfer opens, and in which place.
+//! The places of a session (its TCP connections), for both engines: when each transfer opens, and in which place.
 //!
 //! A place is a TCP connection that carries one transfer after the other, each as a new connection. A transfer takes the
 //! free place with the lowest number.
@@ -101,11 +101,11 @@ mod tests {
     }
 
     #[test]
-    fn the_lowest_free_place_is_taken_and_the_others_wait() {
+    fn a_transfer_takes_the_lowest_free_place_and_waits_if_there_is_none() {
         let mut places = session("replay", 2, Time::NEVER);
         assert_eq!(places.due(), ms(1));
         assert_eq!((places.open(ms(1)), places.open(ms(1))), (Some(opened(0, ms(1), 1)), Some(opened(1, ms(1), 2))));
-        // The third is due, but has no place.
+        // The third transfer is due, but no place is free.
         assert_eq!(places.due(), Time::NEVER);
         assert_eq!(places.close(ms(9), 1), None);
         assert_eq!((places.due(), places.open(ms(9))), (ms(9), Some(opened(1, ms(9), 3))));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_wait_is_refused_and_those_after_it_come_in_their_time() {
+    fn an_elastic_transfer_without_a_place_is_refused_and_later_ones_open_at_their_times() {
         let (mut full, mut free) = (session("elastic", 1, Time::NEVER), session("elastic", 9, Time::NEVER));
         let mut opened = Vec::new();
         for _ in 0..9 {
@@ -127,11 +127,11 @@ mod tests {
     }
 
     #[test]
-    fn nothing_opens_from_the_stop_on() {
+    fn no_transfer_opens_at_or_after_the_stop() {
         assert_eq!(session("replay", 1, ms(1)).due(), Time::NEVER);
         let mut places = session("replay", 1, Time(ms(1).0 + 1));
         assert_eq!((places.due(), places.open(ms(1))), (ms(1), Some(opened(0, ms(1), 1))));
-        // The second was due before the stop, and gets its place after it.
+        // The second transfer was due before the stop, but a place becomes free only after the stop.
         places.close(ms(2), 0);
         assert_eq!(places.due(), Time::NEVER);
     }

@@ -70,7 +70,7 @@ pub struct LinkPlan<Q = NoOwn> {
     pub limit: Limit,
     /// Drops before the queue.
     pub ingress: Option<Ingress>,
-    /// Hand-over behind the server, if packets do not leave at once; only with a schedule.
+    /// Hand-over behind the server (`handover`); used only on links with a schedule.
     pub handover: Handover,
     pub probe: ProbePlan,
 }
@@ -150,7 +150,7 @@ pub enum Application<C> {
     Writes(FlowWrites),
 }
 
-/// A source of datagrams. Answers travel as data too, at the end of the path.
+/// A source of datagrams. If there are answers, they travel as data over links appended to the path.
 #[derive(Clone, Debug)]
 pub struct SourcePlan {
     pub party: Party,
@@ -217,7 +217,7 @@ impl<C> TcpPlan<C> {
         }
     }
 
-    /// Takes the application's writes, when it writes no more.
+    /// Takes the data written by the application, at the end of the run.
     pub fn take_writes(&mut self) -> Option<FlowWrites> {
         match *self.application.take()? {
             Application::Session(_) => None,
@@ -230,7 +230,7 @@ impl<C: FlowControl> TcpPlan<C> {
     /// Starts the flow, or lets its application act. Returns when the application acts next, as far as is known.
     pub fn start(&mut self, now: Time, wire: &mut impl Wire) -> Time {
         if let Some(Application::Writes(writes)) = self.application.as_deref_mut() {
-            // The same time may have been scheduled twice, and the action be done.
+            // The same time may have been scheduled twice; then the action is already done.
             if writes.due() != now {
                 return Time::NEVER;
             }
@@ -241,7 +241,7 @@ impl<C: FlowControl> TcpPlan<C> {
         Time::NEVER
     }
 
-    /// Handles an ACK. Returns when an application that waited for it acts next, if there is one.
+    /// Handles an ACK. If the application waited for this ACK, returns the time of the application's next action.
     pub fn acknowledged(&mut self, now: Time) -> Option<Time> {
         let Application::Writes(writes) = self.application.as_deref_mut()? else { return None };
         writes.acknowledged(now, &self.sender).then(|| writes.due())
@@ -371,7 +371,8 @@ impl<C, Q> Network<C, Q> {
         self.times_of(link, party.packet, party.ack)
     }
 
-    /// The shortest such times: a drawn size is at least a byte.
+    /// The shortest possible transmission times of flow `flow`'s packets on link `link`; a drawn size is at least one
+    /// byte.
     pub fn shortest_tx_times(&self, link: u32, flow: u32) -> TxTimes {
         let plan = &self.flows[flow as usize];
         let (data, ack) = (plan.sizes().map_or(plan.party().packet, |_| 1), plan.party().ack);
@@ -396,7 +397,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_are_multiples_of_their_distance_before_the_end() {
+    fn samples_are_the_multiples_of_their_interval_before_the_end() {
         let marks = Marks { warmup: Time(5), end: Time(30), every: Some(Span(10)) };
         assert_eq!([0, 1, 10, 11].map(|at| marks.sample_from(Time(at))), [0, 10, 10, 20].map(Time));
         assert_eq!([9, 10].map(|at| marks.sample_after(Time(at))), [10, 20].map(Time));

@@ -59,24 +59,24 @@ impl PoolAccount {
         Self { memory: plan.memory, used: Holding::default(), links: plan.links.iter().map(member).collect() }
     }
 
-    /// Whether a packet of `size` bytes may wait at the link in that place.
+    /// Whether a packet of `size` bytes may wait at the pool's link number `place`.
     #[inline]
     pub fn has_room(&self, place: usize, size: u32) -> bool {
         let Member { alpha, held, .. } = &self.links[place];
         self.memory.has_room(size, held.now, self.used.now, *alpha)
     }
 
-    /// Counts a packet that was dropped at the link in that place for lack of memory.
+    /// Counts a packet that was dropped at the pool's link number `place` for lack of memory.
     pub fn count_drop(&mut self, place: usize) {
         self.links[place].dropped += 1;
     }
 
-    /// Memory that the link in that place holds.
+    /// Memory that the pool's link number `place` holds.
     pub fn held(&self, place: usize) -> u64 {
         self.links[place].held.now
     }
 
-    /// Notes that the link in that place holds `amount` from `now` on.
+    /// Records that the pool's link number `place` holds `amount` from `now` on.
     pub fn set(&mut self, place: usize, amount: u64, now: Time) {
         let held = &mut self.links[place].held;
         let before = held.now;
@@ -110,7 +110,7 @@ mod tests {
     use queue::{MemorySize, Sharing};
 
     #[test]
-    fn holdings_are_means_over_time_from_the_warm_up() {
+    fn mean_holdings_are_taken_over_the_time_from_the_warm_up() {
         let memory = SharedMemory::new(MemorySize::Packets(10), Sharing::Complete, 2);
         let mut account = PoolAccount::new(&PoolPlan { memory, links: vec![(1, 1.0), (0, 1.0)] });
         let marks = Marks { warmup: Time(100), end: Time(200), every: None };

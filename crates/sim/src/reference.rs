@@ -3,8 +3,7 @@
 //!
 //! Order at one instant: marks, timers of disciplines, departures, deliveries, delayed-ACK timers, ACKs at senders, timers,
 //! starts, stops, datagrams from their sources, packets entering the sender's own link, and arrivals at links. Arrivals are
-//! ordered by flow, then by link, then as they were sent.
-//! number, link and then in the order sent.
+//! ordered by flow, then by link, then in the order in which they were sent.
 
 mod endpoints;
 mod event;
@@ -35,7 +34,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use traffic::ArrivalProcess;
 use transport::{Ack, Sender};
 
-/// One link: the link of the queue crate, and running totals of it.
+/// One link: the link of the queue crate, and its running totals.
 struct Node<Q> {
     link: Link<Either<AnyQueue, Q>>,
     ingress: Option<Ingress>,
@@ -45,7 +44,7 @@ struct Node<Q> {
     totals: LinkTotals,
     warm: LinkTotals,
     touched: Time,
-    /// Time of the discipline's wake-up that is in the heap.
+    /// Time of the event in the heap that wakes the discipline.
     armed: Time,
     backlog_max: u32,
     probe: Probe,
@@ -55,7 +54,7 @@ struct Node<Q> {
 }
 
 impl<Q: LinkQueue> Node<Q> {
-    /// Adds the time since the last event here to the totals.
+    /// Adds the time since this link's last event to the totals.
     fn account(&mut self, now: Time) {
         let (span, backlog) = (now - self.touched, self.link.backlog().packets);
         self.totals.waiting += u128::from(span.0) * u128::from(backlog);
@@ -217,7 +216,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
             Event::Sample => self.sample(now),
             Event::Wakeup(l) => {
                 let node = &mut self.nodes[l];
-                // A timer that was reset has a second entry in the heap.
+                // A timer that was set again has an outdated entry in the heap.
                 if node.link.next_event() == Some(LinkEvent { at: now, kind: LinkEventKind::Timer }) {
                     node.account(now);
                     let mut ledger = Ledger::default();
@@ -365,7 +364,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         self.acknowledge(now, f, ack);
     }
 
-    /// Sends an `ack` from the receiver of flow `f`, if there is one, and sets the receiver's timer.
+    /// Sends `ack`, if the receiver of flow `f` made one, and sets the receiver's timer.
     fn acknowledge(&mut self, now: Time, f: usize, ack: bool) {
         let deadline = self.endpoints[f].tcp().receiver.deadline();
         if ack {
@@ -440,7 +439,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         self.arm(l);
     }
 
-    /// Keeps the wake-up of link `l` in the heap.
+    /// Schedules the next wake-up of link `l`, if it is not in the heap yet.
     fn arm(&mut self, l: usize) {
         let next = self.nodes[l].link.next_wakeup();
         if next != self.nodes[l].armed && next != Time::NEVER {
@@ -449,7 +448,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         }
     }
 
-    /// Counts the fates of `arrival` and of packets that were at the link before.
+    /// Counts the drops and marks of one call: of `arrival`, and of packets that were waiting at the link before it.
     fn count_fates(&mut self, now: Time, l: usize, ledger: &Ledger, arrival: Option<&Packet>) {
         ledger.hash(&mut self.nodes[l].hash, now, arrival);
         for (packet, cause) in &ledger.dropped {
@@ -541,7 +540,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
             while let Some(packet) = node.link.queue().dequeue(end, &mut fates) {
                 in_flight += is_data(&packet);
             }
-            // Packets that the discipline drops while it is emptied were waiting too.
+            // Packets that the discipline drops while it is emptied also count as waiting.
             in_flight += fates.dropped.iter().map(|(packet, _)| is_data(packet)).sum::<u64>();
             let totals = LinkSpan { from: &node.warm, to: &node.totals };
             let facts = facts.seen(&node.handover);

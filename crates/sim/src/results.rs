@@ -55,8 +55,9 @@ impl<'a> FlowResults<'a> {
         Self { identities, packets, marks, transfers, fault: None, flow: 0, tally: Tally::default() }
     }
 
-    /// Results for `senders`, whose final state `tally` returns. They reuse the memory of the senders if these are as
-    /// large, because with a million flows the end of a run is what needs most memory.
+    /// Results for `senders`, whose final state `tally` returns. The results reuse the memory of the senders if a
+    /// sender is at least as large as a result, because with a million flows the memory use is largest at the end of a
+    /// run.
     pub fn of<S>(mut self, senders: Vec<S>, mut tally: impl FnMut(usize, S) -> FinalTally) -> FinalResults {
         let any = !senders.is_empty();
         let ended = senders.into_iter().enumerate().filter_map(|(f, sender)| self.add(tally(f, sender)));
@@ -121,7 +122,7 @@ mod tests {
 
     const MARKS: Marks = Marks { warmup: Time(0), end: Time(100), every: None };
 
-    /// Flow 0 is a session, flow 1 a transfer of 5 segments that started at 10 ps; each is a group of its own.
+    /// Flow 0 is a session, flow 1 is a transfer of 5 segments that started at 10 ps; each flow is a group of its own.
     fn identities() -> Vec<Identity> {
         let who = |group, session, finite| Identity {
             group,
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_places_of_a_session_are_one_flow_and_what_is_open_counts_as_opened() {
+    fn the_places_of_a_session_are_one_flow_and_an_open_transfer_counts_as_opened() {
         let identities = identities();
         let meters = TransferMeter::by_group(&identities, MARKS, false);
         let results = FlowResults::new(&identities, &[1000, 1000], meters, &MARKS);

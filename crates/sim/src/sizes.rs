@@ -17,7 +17,7 @@ pub struct MemorySizes {
     pub tcp: usize,
     /// Source of datagrams.
     pub source: usize,
-    /// Ring of a receiver. All receivers have one if any flow's ACKs cross links.
+    /// Ring of a receiver. If the ACKs of any flow cross links, every receiver has a ring.
     pub receiver_ring: usize,
     /// Identity of a flow, without its senders. Its results reuse the memory of its sender.
     pub flow: usize,
@@ -74,7 +74,7 @@ mod tests {
     use transport::Recovery;
 
     #[test]
-    fn a_scenario_needs_what_its_flows_places_and_links_need() {
+    fn the_memory_of_a_scenario_is_the_sum_over_its_flows_places_and_links() {
         let sizes = memory_sizes();
         let of = |count: u32, traffic: &str| {
             let text = format!(
@@ -90,8 +90,7 @@ mod tests {
         let rack = "recovery = \"rack\"";
         assert_eq!(of(1001, rack) - of(1, rack), flow(Recovery::Rack));
         assert_eq!(of(1001, "traffic = \"cbr\"") - of(1, "traffic = \"cbr\""), 1000 * (sizes.flow + sizes.source));
-        // A sender is larger than its law, its recovery and a ring together, and far smaller than before sizes were
-        // counted.
+        // A sender includes its law, its recovery and a ring; the upper bound guards against growth.
         assert!((500..1600).contains(&sizes.tcp), "{sizes:?}");
     }
 }

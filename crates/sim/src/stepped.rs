@@ -135,7 +135,7 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
         Self { steps: self.steps.fork(), names: self.names.clone(), senders: self.senders.clone(), ..*self }
     }
 
-    /// The present time: all events before it have happened, none at it.
+    /// The present time: all events before this time have happened, and no event at this time.
     #[must_use]
     pub fn now(&self) -> Time {
         self.now

@@ -78,8 +78,8 @@ impl TransferMeter {
         }
     }
 
-    /// Notes that the number of open transfers changes by `by` at `at`. The first sample after `at` sees it: a sample comes
-    /// before other events at its instant.
+    /// Notes that the number of open transfers changes by `by` at `at`. The first sample after `at` includes the
+    /// change, because a sample comes before other events at its instant.
     fn step(&mut self, at: Time, by: i32) {
         let Some(every) = self.marks.every else { return };
         let sample = (at.0 / every.0 + 1) as usize;
@@ -153,7 +153,7 @@ mod tests {
         Identity { group: 3, index: 4, base_rtt: Span::millis(20), start: Time::ZERO, transfers }
     }
 
-    /// Measured from 100 to 200 ms, sampled every 50.
+    /// Measured from 100 to 200 ms, with a sample every 50 ms.
     fn meter() -> TransferMeter {
         TransferMeter::new(Marks { warmup: ms(100), end: ms(200), every: Some(Span::millis(50)) }, true)
     }
@@ -163,9 +163,10 @@ mod tests {
     }
 
     #[test]
-    fn transfers_count_that_open_in_the_measured_period_and_time_open_that_lies_in_it() {
+    fn only_transfers_opened_in_the_measured_period_count_but_all_open_time_in_it() {
         let mut meter = meter();
-        // Opened before the period and closed in it: 20 ms; then one of 30 ms, and one still open at the end: 60 ms.
+        // One transfer opened before the period and closed in it (20 ms), one of 30 ms, and one still open at the end
+        // (60 ms).
         meter.transfer(&who(), open(90, 5), Some(ms(115)), ms(120));
         meter.transfer(&who(), open(110, 6), Some(ms(130)), ms(140));
         meter.transfer(&who(), open(140, 7), None, ms(200));
@@ -181,7 +182,7 @@ mod tests {
         assert_eq!(out.rows, [row]);
         assert_eq!(out.page_rows, [PageRow { opened: ms(100), done: ms(151), group: 3, flow: 4 }]);
         assert!((out.open_mean - 1.1).abs() < 1e-12, "{}", out.open_mean);
-        // 20 ms, where six segments need at least 10 + 5 ms: 4/3, in 1024ths.
+        // The transfer took 20 ms, and six segments need at least 10 + 5 ms: the slowdown is 4/3, or 1365 in 1024ths.
         let mut expected = Histogram::default();
         expected.count(1365);
         assert_eq!((out.slowdowns, out.slowdown_sum), (expected, 1365));
@@ -189,19 +190,19 @@ mod tests {
     }
 
     #[test]
-    fn samples_see_what_was_open_just_before_them() {
+    fn samples_count_the_transfers_open_just_before_them() {
         let mut meter = meter();
         // A transfer opened at a sample counts from the next sample on; one closed at a sample still counts there.
         meter.transfer(&who(), open(50, 1), Some(ms(99)), ms(100));
         meter.transfer(&who(), open(120, 1), Some(ms(130)), ms(140));
         meter.transfer(&who(), open(140, 1), None, ms(200));
         let out = meter.outcome();
-        // At 0, 50, 100 and 150 ms; the last two lie in the measured period.
+        // The samples are at 0, 50, 100 and 150 ms; the last two lie in the measured period.
         assert_eq!((out.open_samples, out.open_histogram), (vec![0, 0, 1, 1], vec![0, 2]));
     }
 
     #[test]
-    fn samples_of_a_group_that_opens_nothing_are_zeros() {
+    fn samples_of_a_group_without_transfers_are_zeros() {
         let out = meter().outcome();
         assert_eq!((out.open_samples, out.open_histogram), (vec![0; 4], vec![2]));
     }

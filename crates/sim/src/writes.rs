@@ -12,9 +12,9 @@ use std::collections::VecDeque;
 use traffic::{AnyApplication, ApplicationProcess, Write};
 use transport::{Receiver, Sender, Wire};
 
-/// Number of segments written but not acknowledged at which a connection accepts no more data, like a socket with a full
-/// send buffer: 1.5 GB in segments of 1,448 bytes, more than any path holds. Without this bound, an application that writes
-/// faster than its path would use up all memory.
+/// Number of segments written but not acknowledged at which a connection accepts no more data, like a socket with a
+/// full send buffer: 1.5 GB in segments of 1,448 bytes, more than any path can have in flight. Without this bound, an
+/// application that writes faster than its path would use up all memory.
 pub const MOST_WRITTEN: u64 = 1 << 20;
 
 /// See the [module](self).
@@ -71,8 +71,8 @@ impl FlowWrites {
         }
     }
 
-    /// Handles an ACK: tells the application if this was the last ACK, or the first after which there is room. Returns
-    /// whether it told it.
+    /// Handles an ACK: tells the application if everything is now acknowledged, or if there is room for data again.
+    /// Returns whether the application was told.
     pub fn acknowledged<C: CongestionControl>(&mut self, now: Time, sender: &Sender<C>) -> bool {
         let freed = self.is_full && sender.seq().data_end() - sender.seq().una() < MOST_WRITTEN;
         if freed {
@@ -98,7 +98,8 @@ impl FlowWrites {
         self.announce(receiver);
     }
 
-    /// Tells the receiver the end of the oldest incomplete write; this may happen before any of it arrives.
+    /// Tells the receiver the end of the oldest incomplete write; this may happen before any segment of the write
+    /// arrives.
     fn announce(&self, receiver: &mut Receiver) {
         if let Some(&(end, _)) = self.pending.front() {
             receiver.expect_end(end);

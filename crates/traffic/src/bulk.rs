@@ -1,6 +1,6 @@
 //! A greedy source that always has more data to send.
 //!
-//! Source: the FTP source of ns-2, used in most papers on TCP.
+//! Source: the FTP source of ns-2, which most simulation papers on TCP use.
 
 use crate::Transfer;
 use base::{Card, ParamError, Registered};

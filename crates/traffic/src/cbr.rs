@@ -1,8 +1,9 @@
 //! Constant bit rate: packets of one size at equal gaps, the first at the start of the flow.
 //!
-//! Source: the CBR source of ns-2, which papers use over UDP. The gap is rounded in the same way as service times on links,
-//! so that a link with the same rate is never late. Flows that start together send together, and flows with the same rate
-//! keep their phases for ever. To avoid this, spread `start` over a gap or more, or use `tcp.send_jitter`.
+//! Source: the CBR source of ns-2, which papers use over UDP. The gap is rounded in the same way as service times on
+//! links, so that a link with the same rate is never late. Flows that start at the same time send all packets at the
+//! same times, and the offset between two flows of the same rate never changes. To avoid this, spread `start` over at
+//! least one gap, or use `tcp.send_jitter`.
 
 use crate::{ArrivalProcess, Source, check_rate};
 use base::{Bytes, Card, ParamError, Rate, Registered, Span, Stream};
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn five_megabits_are_a_kilobyte_each_1600_microseconds_from_the_start() {
+    fn at_5_mbit_per_s_a_packet_of_1000_bytes_is_sent_every_1600_microseconds_from_the_start() {
         let params = Params { rate: Rate(5_000_000) };
         let mut source = Cbr::new(&params, Bytes(1000), Stream::new(1, 0, ("test", 0), "traffic")).unwrap();
         let gaps = [(); 4].map(|()| source.next_gap());

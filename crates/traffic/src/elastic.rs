@@ -1,9 +1,11 @@
-//! Finite flows that arrive as a Poisson process, independently of earlier ones: the elastic regime.
+//! Finite flows that arrive as a Poisson process, independently of earlier flows (elastic traffic).
 //!
-//! Source: Augé and Roberts, Buffer sizing for elastic traffic, NGI 2006, Section 2; Ben Fredj, Bonald, Proutière, Régnié
-//! and Roberts, Statistical bandwidth sharing, SIGCOMM 2001. The peak rate of a flow is the `access` of its group. The n
-//! flows of a group are n independent processes, each with 1/n of its load; together they are one Poisson process.
-//! Differs: flows that arrive when all places are taken are refused, which keeps an overload finite.
+//! Source: Augé and Roberts, Buffer sizing for elastic traffic, NGI 2006, Section 2; Ben Fredj, Bonald, Proutière,
+//! Régnié and Roberts, Statistical bandwidth sharing, SIGCOMM 2001. The peak rate of a flow is the `access` of its
+//! group. The n flows of a group are n independent processes, each with 1/n of its load; together they are one Poisson
+//! process.
+//! Differs: flows that arrive when all places are taken are refused, so that the number of open flows stays finite in an
+//! overload.
 
 use crate::times::check_places;
 use crate::{Session, SessionProcess, Site, SizeLaw, Sizes, Times};
@@ -78,7 +80,8 @@ impl Session for Elastic {
             None => ("load", params.load * site.capacity.0 as f64 / f64::from(site.flows)),
         };
         let gap = sizes.mean_segments() * site.packet.0 as f64 * 8.0 / rate * PS_PER_S as f64;
-        // At least a hundred picoseconds, so that rounding to whole picoseconds changes the mean by less than 1e-5.
+        // The mean gap must be at least a hundred picoseconds, so that rounding to whole picoseconds changes the mean
+        // by less than 1e-5.
         if gap < 100.0 {
             let reason = "asks for more than ten transfers a nanosecond; take less, or larger ones";
             return Err(ParamError::new(field, reason));
@@ -133,14 +136,14 @@ mod tests {
     }
 
     #[test]
-    fn flows_of_a_group_are_together_one_poisson_process_of_the_load() {
+    fn the_flows_of_a_group_together_are_one_poisson_process_with_the_given_load() {
         let params = Params { load: 0.8, size: Bytes(9600), law: SizeLaw::Constant, ..Params::default() };
-        // 40 Mbit/s in flows of 10 kB are 500 flows per second; each of the four processes has a quarter.
+        // 40 Mbit/s in flows of 10 kB are 500 flows per second; each of the four processes offers a quarter of them.
         let (cells, n) = (400, 4);
         let mut counts = vec![0u32; 10 * cells];
         for i in 0..n {
             let list = arrivals(&params, (i, n), cells as u64);
-            // Four standard errors of a Poisson number.
+            // Within four standard errors; the count has a Poisson distribution.
             assert!((list.len() as f64 - 125.0 * cells as f64).abs() < 4.0 * (125.0 * cells as f64).sqrt());
             for (time, segments) in list {
                 counts[(time.since(Time(PS_PER_S)).0 / (PS_PER_S / 10)) as usize] += 1;
@@ -150,39 +153,41 @@ mod tests {
         let m = counts.len() as f64;
         let mean = counts.iter().map(|&x| f64::from(x)).sum::<f64>() / m;
         let variance = counts.iter().map(|&x| (f64::from(x) - mean) * (f64::from(x) - mean)).sum::<f64>() / m;
-        // A mean of 50 in a tenth of a second, and the same variance. Four standard errors: sqrt(50/m), sqrt((2 + 1/50)
-        // 2500/m).
+        // The count in a tenth of a second has mean 50 and variance 50. The standard errors of the estimates are
+        // sqrt(50/m) and sqrt((2 + 1/50) 2500/m); four of them are allowed.
         assert!((mean - 50.0).abs() < 4.0 * (50.0 / m).sqrt(), "{mean}");
         assert!((variance - 50.0).abs() < 4.0 * (2.02 * 2500.0 / m).sqrt(), "{variance}");
     }
 
     #[test]
-    fn offers_its_load_in_bits_on_the_wire_under_every_law() {
+    fn offers_its_load_in_bits_on_the_wire_with_every_law_of_sizes() {
         for law in [SizeLaw::Constant, SizeLaw::Exponential, SizeLaw::Pareto, SizeLaw::Uniform] {
-            // With shape 3, sums of sizes have standard errors. 1500 B are not a whole number of segments.
+            // With shape 3, the variance of Pareto sizes is finite, so the standard error exists. 1500 B are not a
+            // whole number of segments.
             let params = Params { load: 0.5, size: Bytes(1500), law, shape: 3.0, ..Params::default() };
             let list = arrivals(&params, (0, 1), 100);
             let (n, sum) = (list.len() as f64, list.iter().map(|x| f64::from(x.1)).sum::<f64>());
             let squares = list.iter().map(|x| f64::from(x.1) * f64::from(x.1)).sum::<f64>();
             let offered = sum * 8000.0 / 100.0;
-            // The variance of the sum of a Poisson number of sizes is the sum of their squares; four standard errors.
+            // The number of flows has a Poisson distribution, so the variance of the sum of sizes is estimated by the
+            // sum of their squares. Four standard errors are allowed.
             let error = squares.sqrt() * 8000.0 / 100.0;
             assert!((offered - 25e6).abs() < 4.0 * error, "{law:?}: {offered} of {n} flows, within {error}");
         }
     }
 
     #[test]
-    fn a_rate_counts_for_each_flow_and_instead_of_the_load() {
+    fn a_rate_applies_to_each_flow_and_replaces_the_load() {
         let rate = Offered::read(&Value::Text("8 Mbit/s".into())).unwrap();
         let params = Params { load: 0.01, rate, size: Bytes(960), law: SizeLaw::Constant, ..Params::default() };
         let n = arrivals(&params, (3, 50), 50).len() as f64;
-        // A thousand packets a second; four standard errors.
+        // A thousand transfers of one packet per second for 50 s; four standard errors are allowed.
         assert!((n - 50e3).abs() < 4.0 * 50e3f64.sqrt(), "{n}");
         assert_eq!(Offered::read(&Offered(None).write()), Ok(Offered(None)));
     }
 
     #[test]
-    fn loads_that_are_none_or_come_too_thick_are_refused() {
+    fn loads_of_zero_and_too_many_transfers_per_second_are_refused() {
         let error = |params| {
             let chance = Stream::new(1, 0, ("test", 0), "traffic");
             Elastic::new(&params, &site(0, 1), chance).unwrap_err().to_string()

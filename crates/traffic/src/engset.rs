@@ -1,7 +1,7 @@
 //! A user of a closed population: thinks, fetches a file, and repeats.
 //!
-//! Source: Engset's finite-source model as in Andrew et al., Buffer sizing for nonhomogeneous TCP sources, 2005, Section
-//! III: sessions of 1 to 200 packets, thinking times of 2 s on average.
+//! Source: Engset's finite-source model as in Andrew et al., Buffer sizing for nonhomogeneous TCP sources, 2005,
+//! Section III: files of 1 to 200 packets, thinking times of 2 s on average.
 //! Differs: the thinking time begins when the sender gets the last acknowledgement.
 
 use crate::times::check_think;

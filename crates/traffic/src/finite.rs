@@ -47,6 +47,6 @@ mod tests {
         assert_eq!(segments(2881), Ok(Some(4)));
         assert_eq!(segments(2880), Ok(Some(3)));
         assert!(segments(0).is_err());
-        assert_eq!(segments(960 << 40), Ok(Some(1 << 40)), "more than 32 bits count");
+        assert_eq!(segments(960 << 40), Ok(Some(1 << 40)), "the number of segments has more than 32 bits");
     }
 }

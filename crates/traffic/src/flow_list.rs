@@ -1,7 +1,7 @@
 //! A list of flows as text in order of time, `"0 s 12 kB; 1.5 s 300 kB"`: the opening time and the size of each.
 //!
-//! Times are rounded to nanoseconds. Plain decimals in the usual units are read here, exactly and fast; `base::text` reads
-//! all other forms that a scenario allows for quantities. Messages count entries from 1.
+//! Times are rounded to nanoseconds. A fast exact reader here handles plain decimals with the usual units; `base::text`
+//! reads all other forms of quantities that a scenario allows. Error messages count entries from 1.
 
 use base::param::ParamType;
 use base::{Bytes, Span, Value};
@@ -56,7 +56,7 @@ impl FlowList {
     /// Reads a list; a semicolon is allowed at the end.
     ///
     /// # Errors
-    /// The number of the first wrong entry, with a description of valid ones.
+    /// The number of the first wrong entry, with a description of valid entries.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let text = text.strip_suffix(';').unwrap_or(text);
@@ -161,6 +161,6 @@ fn plain(text: &str, units: &[(&str, u64)], most: u64) -> Option<u64> {
     }
     let unit = units.iter().find(|unit| unit.0 == text[end..].trim())?.1;
     let value = (u128::from(digits) * u128::from(unit) + u128::from(scale) / 2) / u128::from(scale);
-    // For values out of range and texts without a number, the general reader of quantities has the message.
+    // For values out of range and texts without a number, the general reader gives the error message.
     (end > usize::from(behind) && value <= u128::from(most)).then_some(value as u64)
 }

@@ -1,9 +1,9 @@
-//! The data that applications offer, and its times. TCP internals are not part of this crate.
+//! The data that applications offer, and the times at which they offer it. TCP internals are not part of this crate.
 //!
 //! There are four sorts: one amount of data over TCP, which decides when it is sent ([`Transfer`]); an application that
-//! writes to one TCP connection at intervals ([`Application`]); transfers that open repeatedly, each with a TCP connection
-//! of its own ([`Session`]); datagrams that are sent at given times whatever the network does ([`Source`]): unresponsive,
-//! without acknowledgements or congestion control.
+//! writes to one TCP connection at intervals ([`Application`]); transfers that open repeatedly, each with a TCP
+//! connection of its own ([`Session`]); datagrams that are sent at given times without acknowledgements or congestion
+//! control ([`Source`]), so they do not respond to the network.
 
 use base::{ParamError, Rate};
 
@@ -51,10 +51,10 @@ base::registry! {
     }
 }
 
-// After the list, because it uses the list's macro.
+// This module must come after the registry, because it uses the macro that the registry defines.
 mod registry;
 
-/// The sorts of traffic. The order is the priority with which buffers are sized for them.
+/// The sorts of traffic. Buffers are sized for the sort that comes first in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sort {
     /// One amount of data over TCP.
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_is_found_by_its_names_and_offers_something_by_default() {
+    fn every_kind_is_found_by_its_name_and_aliases_and_works_with_its_defaults() {
         for entry in TRAFFIC {
             for name in [entry.card.name].iter().chain(entry.card.aliases) {
                 let spec = TrafficSpec::named(name).unwrap();
@@ -142,16 +142,18 @@ mod tests {
             set.unwrap();
             let Ok(Offer::Datagrams(mut source)) = offer(&spec, 1000) else { panic!("{}", spec.card().name) };
             let expected = 8000.0 / spec.rate(Bytes(1000)).unwrap().0 as f64;
-            // After the first gap, a hundred batches that are long enough to be independent: bursts have 500 packets.
+            // After the first gap, a hundred batches of 10,000 packets. Bursts have about 500 packets, so the batches
+            // are nearly independent.
             source.next_gap();
             let batch = |_| (0..10_000).map(|_| source.next_gap().0).sum::<u64>() as f64 / 1e16 / expected;
             let batches: Vec<f64> = (0..100).map(batch).collect();
             let mean = batches.iter().sum::<f64>() / 100.0;
             let error = (batches.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 9900.0).sqrt();
-            // Four standard errors, plus the rounding to picoseconds.
+            // Within four standard errors, plus the rounding to picoseconds.
             assert!((mean - 1.0).abs() <= 4.0 * error + 1e-9, "{}: {mean} +- {error}", spec.card().name);
-            // A million packets have about 2000 silences, half of the time, so the error is sqrt(2 / 2000) / 2. The factor
-            // allows for four times the 7 % uncertainty of an error estimated from a hundred batches.
+            // A million packets contain about 2000 silences, which take half of the time, so the error is sqrt(2 /
+            // 2000) / 2. The factor allows for four times the 7 % uncertainty of an error estimated from a hundred
+            // batches.
             assert!(error < 1.28 * 0.0158, "{}: {error}", spec.card().name);
         }
     }
@@ -165,7 +167,8 @@ mod tests {
             assert_eq!(error.to_string(), "rate: must lie between 1 kbit/s and 1000 Tbit/s");
             let _ = spec.set("rate", &base::Value::Text("1 kbit/s".into()));
             let Ok(Offer::Datagrams(mut source)) = offer(&spec, 65_535) else { panic!("{}", spec.card().name) };
-            // The longest exponential draw is 53 ln 2 means of 524 s, which is a fiftieth of the engine's 11 days.
+            // The mean gap is 524 s. The longest exponential draw is 53 ln 2 times the mean, a fiftieth of the 11 days
+            // that the engine allows.
             assert!((0..1000).all(|_| source.next_gap() < Span::secs(20_000)));
         }
     }

@@ -1,12 +1,13 @@
 //! Bursts of packets at equal gaps, separated by silences; both have random lengths.
 //!
-//! While the source is on it produces bits at `rate`, and sends a packet whenever one is complete, so each gap is packet /
-//! rate of on time. A burst of length T has exactly T / gap packets on average, and an incomplete packet is completed in
-//! the next burst. So no burst is too short, and the mean rate is rate on / (on + off). A flow starts at a random point of
-//! its cycle, in the stationary state.
+//! While the source is on it produces bits at `rate`, and sends a packet whenever one is complete. So the gap is the
+//! packet size divided by the rate, counted in on time. A burst of length T has exactly T / gap packets on average,
+//! because a packet that is incomplete at the end of a burst is completed in the next one. So a burst may be shorter than
+//! a gap, and the mean rate is exactly rate × on / (on + off). A flow starts at a random point of its cycle, in the
+//! stationary state.
 //!
 //! Source: `Traffic/Exponential` and `Traffic/Pareto` of ns-2; Pareto: Willinger, Taqqu, Sherman and Wilson 1997.
-//! Differs from ns-2: there a burst is rounded to whole packets, at least one, and the first one comes after a silence.
+//! Differs from ns-2: ns-2 rounds each burst to whole packets (at least one), and begins every flow with a silence.
 
 use crate::{ArrivalProcess, PacketSize, Source, check_rate};
 use base::text::format_span;
@@ -40,7 +41,7 @@ base::params! {
     }
 }
 
-/// Upper limit of lengths and gaps: 13 days, which is after the end of any run; a few of them still fit the clock.
+/// Upper limit of lengths and gaps: 13 days, longer than any run. The sum of a few of them still fits the clock.
 const LONGEST: Span = Span(1 << 60);
 
 /// See the [module](self).
@@ -49,11 +50,11 @@ pub struct OnOff {
     lengths: Lengths,
     /// Mean length of a burst and of a silence, in picoseconds.
     mean: [f64; 2],
-    /// On time that a packet takes.
+    /// On time from one packet to the next.
     gap: Span,
     /// On time until the next packet is complete.
     missing: Span,
-    /// Rest of the burst, or of the initial silence.
+    /// Remaining length of the present burst or silence.
     left: Span,
     on: bool,
     chance: Stream,

@@ -1,5 +1,5 @@
-//! Sizes of datagrams with different sizes: exponential, rounded up to whole bytes. That is a geometric law, whose mean is
-//! exactly the group's packet size.
+//! Random sizes of datagrams: exponential, rounded up to whole bytes. The rounded sizes have a geometric law, whose
+//! mean is exactly the group's packet size.
 //!
 //! A size is a pure function of (key of the flow, sequence number), so that packets in flight need not carry it.
 //! Source: the mixing function is the finaliser of `SplitMix64` (Steele, Lea and Flood 2014, with Stafford's constants).
@@ -32,7 +32,8 @@ impl PacketSize {
         Ok(())
     }
 
-    /// Packet sizes of one flow with this mean; `None` if all are the same. `key` is drawn from a stream of its own.
+    /// Packet sizes of one flow with this mean; `None` if all are the same. `key` is a random number of the flow, drawn
+    /// from a separate stream.
     #[must_use]
     pub fn sizes(self, packet: Bytes, key: impl FnOnce() -> u64) -> Option<PacketSizes> {
         match self {
@@ -98,20 +99,21 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_geometric_with_the_mean_that_is_said() {
+    fn sizes_are_geometric_with_the_given_mean() {
         for mean in [41u64, 1000, 4000] {
             let (sizes, n) = (sizes(mean, 7), 400_000u32);
             let drawn: Vec<f64> = (0..n).map(|seq| f64::from(sizes.of(PacketNumber(seq)))).collect();
             let m = drawn.iter().sum::<f64>() / f64::from(n);
             let square = drawn.iter().map(|x| x * x).sum::<f64>() / f64::from(n);
-            // Four standard errors. For the geometric law the variance is m^2 - m and the second moment 2 m^2 - m. The
-            // fourth moment of an exponential law is 24 m^4, so its square has a standard deviation of sqrt(20) m^2.
+            // Four standard errors are allowed. For the geometric law the variance is m^2 - m and the second moment 2
+            // m^2 - m. The fourth moment of an exponential law is 24 m^4, so the square of a size has a standard
+            // deviation of sqrt(20) m^2.
             let (expected, root) = (mean as f64, f64::from(n).sqrt());
             assert!((m - expected).abs() < 4.0 * expected / root, "{m} for {mean}");
             let second = 2.0 * expected * expected - expected;
             assert!((square - second).abs() < 4.0 * 4.4722 * expected * expected / root, "{square} for {second}");
-            // The whole law: with 1 in 1000 exceeding it, Kolmogorov's bound is sqrt(n) D < 1.95, and less often for
-            // discrete laws.
+            // Kolmogorov's test of the whole law: sqrt(n) D exceeds 1.95 with a probability of 0.001, and less often
+            // for discrete laws.
             let mut counts = vec![0u32; 65_537];
             for &x in &drawn {
                 counts[x as usize] += 1;
@@ -137,7 +139,7 @@ mod tests {
             (0..n).map(product).sum::<f64>() / f64::from(n)
         };
         let (a, b) = (sizes(1000, 1), sizes(1000, 2));
-        // Four standard errors of a product of two independent variables with variance 1.
+        // Four standard errors of the mean product of two independent variables with variance 1.
         for (x, y, lag) in [(&a, &a, 1), (&a, &a, 2), (&a, &b, 0), (&a, &b, 1)] {
             assert!(correlation(x, y, lag).abs() < 4.0 / f64::from(n).sqrt(), "lag {lag}");
         }

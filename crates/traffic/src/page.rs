@@ -1,11 +1,12 @@
-//! A user of today's web: opens a page, reads it, and opens the next. A page is a document and, after its arrival, the
-//! resources that it names: a connection to each host in parallel, over which HTTP/2 sends all of the host's data as one
-//! transfer.
+//! A user of today's web, who opens a page, reads it, and opens the next. A page is a document and the resources that
+//! it names. When the document has arrived, one connection to each host opens; HTTP/2 sends all data of a host over it
+//! as one transfer.
 //!
 //! Source: HTTP Archive, Web Almanac 2024, "Page Weight": the median page of a desktop has 2,652 kB in 71 requests, of
-//! which the document is 18 kB. The amount of data of each host is drawn; hosts and thinking are chosen here.
+//! which the document is 18 kB. The amount of data of each host is random. The number of hosts and the thinking time
+//! are not from the source.
 //! Differs from browsers: no request, name lookup or TLS is simulated; every page opens new connections; resources that
-//! scripts request later come with the others.
+//! scripts would request later are sent together with the other resources.
 
 use crate::times::check_places;
 use crate::web::{self, Web};
@@ -118,7 +119,7 @@ mod tests {
         let steady =
             Params { document: Bytes(961), hosts: 3, size: Bytes(2881), law, think, think_law, ..Params::default() };
         let mut page = page(&steady).unwrap();
-        // Two segments of 960 bytes; no transfer is due until they have arrived.
+        // The document has two segments of 960 bytes; no transfer is due until they have arrived.
         assert_eq!((page.due(), page.open(ms(1)), page.due()), (ms(1), 2, Time::NEVER));
         assert_eq!((page.ended(ms(50)), page.due()), (None, ms(50)));
         assert_eq!([page.open(ms(50)), page.open(ms(50)), page.open(ms(50))], [4, 4, 4]);
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_parameters_are_named() {
+    fn errors_name_the_wrong_parameter() {
         let error = |params: Params| page(&params).unwrap_err().field;
         assert_eq!(error(Params { hosts: 0, ..Params::default() }), "hosts");
         assert_eq!(error(Params { document: Bytes(0), ..Params::default() }), "document");

@@ -1,4 +1,4 @@
-//! A greedy source with pauses: it has data without end for a while, then none.
+//! A greedy source with pauses: for a time it always has more data to send, then it has none.
 //!
 //! Source: on and off periods as in RFC 7661, Section 1, and in the BBR draft's cases with an application that pauses. The
 //! segment sent when a pause begins is the last one until the pause ends. TCP's receiver does not know that it is the last,
@@ -78,7 +78,7 @@ mod tests {
     use base::{Bytes, Rate};
 
     #[test]
-    fn takes_turns_between_data_without_end_and_none() {
+    fn alternates_between_data_without_end_and_no_data() {
         let (packet, capacity) = (Bytes(1500), Rate(1_000_000_000));
         let site = Site { packet, mss: 1460, capacity, index: 0, flows: 1, start: Time::ZERO };
         let params = Params { on: Span::millis(30), off: Span::millis(10), ..Params::default() };

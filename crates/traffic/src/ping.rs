@@ -3,7 +3,7 @@
 //!
 //! Source: RFC 792, echo and echo reply. 56 bytes of data, as in the ping of iputils, are 84 bytes on the wire. The RRUL
 //! test of T. Høiland-Jørgensen's Flent uses a gap of 200 ms.
-//! Differs from the source: a request and its answer are one packet that crosses `path`, then `return`.
+//! Differs from RFC 792: a request and its answer are one packet that crosses `path`, then `return`.
 
 use crate::{ArrivalProcess, Source};
 use base::{Bytes, Card, ParamError, Rate, Registered, Span, Stream};

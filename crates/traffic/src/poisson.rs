@@ -1,8 +1,8 @@
 //! A Poisson stream of packets with constant or exponential sizes: gaps, including the first one, are exponential and
 //! independent.
 //!
-//! Source: the background of Augé and Roberts, Buffer sizing for elastic traffic, NGI 2006, Section 4. Several such flows
-//! together are a Poisson stream with the sum of their rates.
+//! Source: the background traffic of Augé and Roberts, Buffer sizing for elastic traffic, NGI 2006, Section 4. Several
+//! such flows together are a Poisson stream with the sum of their rates.
 
 use crate::{ArrivalProcess, PacketSize, Source, check_rate};
 use base::time::PS_PER_S;
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_in_fixed_times_have_their_mean_as_variance() {
+    fn the_variance_of_counts_in_fixed_times_equals_their_mean() {
         let params = Params { rate: Rate(8_000_000), ..Params::default() };
         let mut source = Poisson::new(&params, Bytes(1000), Stream::new(3, 0, ("test", 0), "traffic")).unwrap();
         // One packet per millisecond; 20,000 intervals of 5 ms.
@@ -80,7 +80,8 @@ mod tests {
         let mean = counts.iter().map(|&n| f64::from(n)).sum::<f64>() / cells as f64;
         let variance =
             counts.iter().map(|&n| (f64::from(n) - mean) * (f64::from(n) - mean)).sum::<f64>() / cells as f64;
-        // Four standard errors: sqrt(5/20000) for the mean, sqrt((2 + 1/5) 25 / 20000) for the variance.
+        // The standard errors are sqrt(5/20000) for the mean and sqrt((2 + 1/5) 25 / 20000) for the variance; four of
+        // them are allowed.
         assert!((mean - 5.0).abs() < 0.064, "{mean}");
         assert!((variance - 5.0).abs() < 0.21, "{variance}");
         // P(no packet in 5 ms) = e^-5, within four standard errors.

@@ -1,6 +1,6 @@
 //! Interfaces of applications, sources of datagrams and sessions, and the site where they run.
 //!
-//! Each trait is declared together with its dispatch over the kinds of the registry.
+//! The macro that declares a trait also generates the calls to the kind of traffic that an enum holds.
 
 use base::{Bytes, Rate, Span, Time};
 
@@ -40,16 +40,16 @@ base::dispatched! {
             true
         }
 
-        /// Time at which the next transfer opens, as far as is known; `Time::NEVER` if that depends on the end of another
-        /// one. Not before the time of the last call of any method.
+        /// Time at which the next transfer opens, as far as is known; `Time::NEVER` if that depends on the end of
+        /// another transfer. It is never before the time of the last call of any method.
         fn due(&self) -> Time;
 
         /// Opens (or refuses) the due transfer and returns its number of segments, at least 1. `now` is later than the due
         /// time if the transfer had to wait.
         fn open(&mut self, now: Time) -> u32;
 
-        /// Ends an open transfer: its sender knows at `now` that everything has arrived. Returns the opening time of the
-        /// page that is complete with it, if it completes one.
+        /// Ends an open transfer: its sender knows at `now` that everything has arrived. Returns the opening time of
+        /// the page, if this transfer completes a page.
         fn ended(&mut self, now: Time) -> Option<Time>;
     }
 }
@@ -70,15 +70,14 @@ base::dispatched! {
     /// Times at which an application writes to its connection: a state machine that is also called when everything has
     /// arrived.
     pub trait ApplicationProcess: [Clone + std::fmt::Debug] {
-        /// Time of the next action, as far as is known; `Time::NEVER` if that depends on the arrival of written data. Not
-        /// before the time of the last call of any method.
+        /// Time of the next action, as far as is known; `Time::NEVER` if that depends on the arrival of written data.
+        /// It is never before the time of the last call of any method.
         fn due(&self) -> Time;
 
         /// Performs the action due at `now`.
         fn write(&mut self, now: Time) -> Write;
 
-        /// Notes that all written data has arrived, as its sender knows at `now`; called once each time that this becomes
-        /// true.
+        /// Notes that all written data is acknowledged at `now`; called once each time that this becomes true.
         fn ended(&mut self, _now: Time) {}
 
         /// Notes that the connection, which accepted no more data, accepts it again from `now` on; overdue actions are due
@@ -149,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn every_method_arrives_through_the_enum() {
+    fn the_enum_passes_every_method_call_on() {
         assert_eq!(AnyArrivals::from(Fixed).next_gap(), Span(1));
         let mut any = AnySessions::from(Fixed);
         // By default, transfers wait.

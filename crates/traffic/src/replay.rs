@@ -1,8 +1,8 @@
 //! Flows from a list: each opens at its time and has the size given there.
 //!
 //! Source: a list that the user measured or generated. The n flows of a group share the list: flow i takes every n-th
-//! entry, starting with entry i, with times relative to its own start. In Python, files may use `file = "flows.csv"` (or
-//! Parquet) instead of `flows`: a table with the columns `start_s` and `size_bytes`.
+//! entry, starting with entry i. Times in the list count from the start of the flow. In Python, files may use
+//! `file = "flows.csv"` (or Parquet) instead of `flows`: a table with the columns `start_s` and `size_bytes`.
 
 use crate::flow_list::{FlowList, ListedFlow};
 use crate::sizes::MOST;
@@ -25,7 +25,7 @@ base::params! {
 pub struct Replay {
     list: FlowList,
     mss: u32,
-    /// Index of the entry that opens next, and the number of entries to the one after it.
+    /// Index of the entry that opens next, and the distance from an entry to the next entry of the same flow.
     next: usize,
     step: usize,
     start: Time,
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_open_at_their_times_after_the_start_with_whole_segments() {
+    fn flows_open_at_their_times_after_the_start_and_have_whole_segments() {
         let mut replay = replay("0 s 12 kB; 1.5 s 960 B; 1.5 s 961 B", 0, 1);
         let at = |ms| Time::ZERO + Span::millis(ms);
         assert_eq!((replay.due(), replay.open(at(1000))), (at(1000), 13));
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_quantities_as_scenarios_write_them_and_gives_decimal_seconds_back() {
+    fn reads_all_forms_of_quantities_and_writes_decimal_seconds() {
         assert_eq!(canonical("0 s 12 kB; 1.5 s 300 kB"), "0 s 12000 B; 1.5 s 300000 B");
         assert_eq!(canonical(" 1ms 2B ;\n 1e-2 s 1.5e3 B; 0.5min 1KiB;"), "0.001 s 2 B; 0.01 s 1500 B; 30 s 1024 B");
         assert_eq!(canonical("3 µs .5 kB; 12345.678901234 s 7 GB"), "0.000003 s 500 B; 12345.678901234 s 7000000000 B");
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_lists_are_refused_and_the_entry_named() {
+    fn errors_in_lists_name_the_wrong_entry() {
         let error = |text| list(text).unwrap_err();
         assert_eq!(error(" ; "), "must hold a flow or more, such as \"0 s 12 kB; 1.5 s 300 kB\"");
         assert_eq!(error("0 s 1 B; 5"), "entry 2: \"5\" is not a time and a size, such as \"1.5 s 300 kB\"");
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_no_connection_can_carry_are_refused() {
+    fn flows_with_too_many_segments_are_refused() {
         let params = Params { flows: list("0 s 1000 GB; 1 s 1 B").unwrap(), ..Params::default() };
         let site = Site { packet: Bytes(1000), mss: 960, capacity: Rate(1), index: 0, flows: 1, start: Time::ZERO };
         let error = Replay::new(&params, &site, Stream::new(1, 0, ("test", 0), "traffic")).unwrap_err();

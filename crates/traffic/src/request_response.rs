@@ -1,9 +1,9 @@
-//! Requests and responses over one connection that stays open: a response, a pause after its arrival, then the next
-//! response.
+//! Requests and responses over one connection that stays open. When a response has arrived, the client pauses before it
+//! requests the next one.
 //!
-//! Source: persistent connections of HTTP/1.1 (RFC 9112, Section 9.3) without pipelining; RFC 7661, Section 1, names them
-//! as traffic that does not always use its window. The pause is the client's. It begins when the sender gets the last
-//! acknowledgement, which could carry the next request.
+//! Source: persistent connections of HTTP/1.1 (RFC 9112, Section 9.3) without pipelining; RFC 7661, Section 1, names
+//! such connections as an example of senders that do not always use their whole cwnd. The pause begins when the sender
+//! gets the last acknowledgement; a request without a pause could arrive together with it.
 //! Differs: requests use no capacity on the return path.
 
 use crate::times::check_think;
@@ -78,7 +78,7 @@ mod tests {
     use base::Rate;
 
     #[test]
-    fn the_next_response_waits_for_the_end_of_the_last_and_a_pause() {
+    fn the_next_response_comes_a_pause_after_the_end_of_the_last() {
         let (packet, capacity, start) = (Bytes(1500), Rate(1_000_000_000), Time::ZERO + Span::secs(3));
         let site = Site { packet, mss: 1460, capacity, index: 0, flows: 1, start };
         let (law, think_law) = (SizeLaw::Constant, TimeLaw::Constant);

@@ -1,8 +1,8 @@
 //! Distributions of the size of a transfer and of the number of objects of a page: integers from 1 on.
 //!
-//! Source: the constant, exponential, Pareto and uniform laws that the papers use (Andrew et al. 2005: uniform on 1..200
-//! packets; ns-2's PagePool/WebTraf: Pareto). Bytes are divided by the payload of a segment, and the result is rounded up,
-//! as in ns-2; the uniform law is one of whole numbers.
+//! Source: the constant, exponential, Pareto and uniform laws that the papers use (Andrew et al. 2005: uniform on
+//! 1..200 packets; ns-2's PagePool/WebTraf: Pareto). A size in bytes is divided by the payload of a segment, and the
+//! result is rounded up, as in ns-2; the uniform law draws whole numbers.
 
 use crate::times::check_shape;
 use base::{Bytes, ParamError, Stream};
@@ -49,7 +49,8 @@ impl Sizes {
         Ok(Self { law, mean: segments, shape })
     }
 
-    /// Random numbers of objects with mean `mean` before rounding up; `names` are those of the two parameters for errors.
+    /// Random numbers of objects with mean `mean` before rounding up; `names` are the names of the two parameters in
+    /// error messages.
     ///
     /// # Errors
     /// The first of these parameters out of range.
@@ -74,12 +75,12 @@ impl Sizes {
         segments.ceil().clamp(1.0, MOST) as u32
     }
 
-    /// Exact mean of the draws, rounded up to whole segments: the sum over k of P(size > k).
+    /// Exact mean of the draws after rounding up to whole segments: the sum over k of P(size > k).
     #[must_use]
     pub fn mean_segments(&self) -> f64 {
         match self.law {
             SizeLaw::Constant => self.mean.ceil(),
-            // Geometric.
+            // A rounded-up exponential size has a geometric law.
             SizeLaw::Exponential => -1.0 / libm::expm1(-1.0 / self.mean),
             SizeLaw::Pareto => self.mean_pareto(),
             SizeLaw::Uniform => 0.5 * (1.0 + self.most()),

@@ -31,7 +31,8 @@ pub struct Times {
 }
 
 impl Times {
-    /// Times with that mean; `shape` is that of the Pareto law, and `names` are those of the two parameters for errors.
+    /// Times with that mean; `shape` is the shape of the Pareto law, and `names` are the names of the two parameters in
+    /// error messages.
     ///
     /// # Errors
     /// The first of these parameters out of range.

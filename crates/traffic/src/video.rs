@@ -1,10 +1,10 @@
 //! An application that writes a fixed amount of data at fixed intervals over one TCP connection, as live video sends its
 //! segments.
 //!
-//! Source: the segments of HTTP adaptive streaming (ISO/IEC 23009-1) at one bit rate: N kB every T seconds. Written data
-//! waits behind older data. If the connection accepts no more data, the next write waits, and the writes after it keep
-//! their distance from it.
-//! Differs from a player: no request is sent, nothing is skipped, and the rate does not adapt.
+//! Source: the segments of HTTP adaptive streaming (ISO/IEC 23009-1) at one bit rate: N kB every T seconds. TCP sends
+//! written data after all older data. If the connection accepts no more data, the next write waits; the write after it
+//! comes one interval later.
+//! Differs from a video player: no request is sent, no data is skipped, and the rate does not adapt.
 
 use crate::sizes::MOST;
 use crate::{Application, ApplicationProcess, Site, SizeLaw, Sizes, Write};
@@ -89,14 +89,14 @@ mod tests {
     use base::Rate;
 
     #[test]
-    fn writes_come_at_equal_distances_from_the_start_on() {
+    fn writes_come_at_equal_intervals_from_the_start_on() {
         let (packet, capacity, start) = (Bytes(1500), Rate(1_000_000_000), Time::ZERO + Span::secs(3));
         let site = Site { packet, mss: 1460, capacity, index: 0, flows: 1, start };
         let params = Params { size: Bytes(14_601), every: Span::millis(40), ..Params::default() };
         let mut video = Video::new(&params, &site, Stream::new(1, 0, ("test", 0), "traffic")).unwrap();
         for n in 0..5 {
             assert_eq!(video.due(), start + Span::millis(40 * n));
-            // 14,600 B would be ten segments.
+            // 14,601 B are one byte more than ten segments.
             assert_eq!(video.write(video.due()), Write::Segments(11));
         }
         assert_eq!(Video::segments_per_second(&params, 1460), Some(275.0));

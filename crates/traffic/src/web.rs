@@ -1,11 +1,11 @@
-//! A user of the web: opens a page, whose objects come one after another, looks at it, and opens the next.
+//! A user of the web, who opens a page, reads it, and opens the next. The objects of a page open one after another.
 //!
 //! Source: PagePool/WebTraf of ns-2 (Feldmann, Gilbert, Huang, Willinger 1999), with the laws of the web scenario of
-//! gHSTCP's paper as defaults. Objects open at times that do not depend on earlier objects. Their number is rounded up (as
-//! in ns-2: a mean of 3 with shape 1.5 becomes 3.61). Thinking begins with the end of the page (ns-2's `interPageOption_`
-//! 1, its default) or with its start (0).
-//! Differs from ns-2: no request is sent; at most `connections` are open at once; pages of a session do not overlap, even
-//! if thinking begins with their start; all take one path, where ns-2 draws a server for each page.
+//! gHSTCP's paper as defaults. Objects open at times that do not depend on earlier objects. Their number is rounded up
+//! (as in ns-2: a mean of 3 with shape 1.5 becomes 3.61). Thinking begins at the end of the page (`interPageOption_` 1
+//! of ns-2, its default) or at the start of the page (0).
+//! Differs from ns-2: no request is sent; at most `connections` transfers are open at once; pages of a session do not
+//! overlap, even if thinking begins at their start; all transfers take one path (ns-2 draws a server for each page).
 
 use crate::times::{check_places, check_think};
 use crate::{Session, SessionProcess, Site, SizeLaw, Sizes, TimeLaw, Times};
@@ -61,7 +61,7 @@ base::words! {
 #[derive(Clone, Debug)]
 pub struct Web {
     sizes: Sizes,
-    /// Segments of a document that comes before the objects; these are requested when it has arrived.
+    /// Segments of the document, if a page has one; the objects are requested when the document has arrived.
     pub(crate) document: Option<u32>,
     objects: Sizes,
     gaps: Times,
@@ -71,7 +71,7 @@ pub struct Web {
     pages: u64,
     /// Time at which the page in progress opened.
     opened: Time,
-    /// Number of its objects still to open, and of those that are open.
+    /// Numbers of objects of this page that have yet to open, and that are open.
     left: u32,
     open: u32,
     /// Time of the next object or page, which may have to wait.
@@ -197,7 +197,7 @@ mod tests {
     fn a_page_is_complete_when_its_last_object_has_been_opened_and_all_have_ended() {
         let mut web = web(&steady());
         assert_eq!((web.due(), web.open(ms(1)), web.due()), (ms(1), 2, ms(11)));
-        // The only open object ends; two are still to come.
+        // The only open object ends; two have yet to open.
         assert_eq!((web.ended(ms(5)), web.due()), (None, ms(11)));
         assert_eq!((web.open(ms(11)), web.due(), web.open(ms(21)), web.due()), (2, ms(21), 2, Time::NEVER));
         assert_eq!(
@@ -213,17 +213,17 @@ mod tests {
     }
 
     #[test]
-    fn an_object_that_had_to_wait_does_not_delay_those_after_it() {
+    fn an_object_that_had_to_wait_does_not_delay_later_objects() {
         let mut web = web(&steady());
         web.open(ms(1));
         // The object was due at 11 ms and opened at 18 ms; the next one is still due at 21 ms.
         assert_eq!((web.open(ms(18)), web.due()), (2, ms(21)));
-        // An object that was due before a call is due at once.
+        // An overdue object is due at the time of the last call.
         assert_eq!((web.ended(ms(25)), web.due()), (None, ms(25)));
     }
 
     #[test]
-    fn thinking_may_begin_with_the_page() {
+    fn thinking_may_begin_at_the_start_of_the_page() {
         let start = Params { think_from: ThinkFrom::Start, objects: 1.0, ..steady() };
         for (end, next) in [(50, 101), (101, 101), (300, 300)] {
             let mut web = web(&start);
@@ -232,7 +232,7 @@ mod tests {
         }
     }
 
-    /// Opening times [0.1 s] of the objects of three pages; each transfer takes 0.8 s.
+    /// Opening times, in units of 0.1 s, of the objects of three pages; each transfer takes 0.8 s.
     fn openings(think_from: ThinkFrom) -> Vec<u64> {
         let constant = Params { objects: 2.5, gap: Span::millis(500), think: Span::secs(10), think_from, ..steady() };
         let mut web = web(&Params { pages: 3, ..constant });
@@ -254,15 +254,16 @@ mod tests {
     }
 
     #[test]
-    fn objects_open_when_ns_2_opens_them() {
+    fn objects_open_at_the_same_times_as_in_ns_2() {
         // ns-2.35's PagePool/WebTraf with constant laws (10 s, 2.5 objects, 0.5 s) and `doneObj` 0.8 s after each
-        // `launch-req`, measured from the start of the session: first its default, then `set-interPageOption 0`.
+        // `launch-req`, measured from the start of the session: first with the default, then with
+        // `set-interPageOption 0`.
         assert_eq!(openings(ThinkFrom::End), [0, 5, 10, 118, 123, 128, 236, 241, 246]);
         assert_eq!(openings(ThinkFrom::Start), [0, 5, 10, 100, 105, 110, 200, 205, 210]);
     }
 
     #[test]
-    fn wrong_parameters_are_named() {
+    fn errors_name_the_wrong_parameter() {
         let error = |params: Params| {
             let site = Site { packet: Bytes(1000), mss: 960, capacity: Rate(1), index: 0, flows: 1, start: Time::ZERO };
             Web::new(&params, &site, Stream::new(1, 0, ("test", 0), "traffic")).unwrap_err().field

@@ -68,14 +68,15 @@ impl Ack {
         }
     }
 
-    /// Whether `run`, which is among the blocks, is there as the duplicate alone: the run that contains a duplicate follows it, also
-    /// where it is the same (RFC 2883, Section 4).
+    /// Whether `run`, which is among the blocks, is there only as the duplicate. The run that contains the duplicate is
+    /// reported after it, even if both are equal (RFC 2883, Section 4).
     #[cold]
     fn is_only_duplicate(&self, run: (u64, u64)) -> bool {
         self.duplicate && !self.blocks()[1..].contains(&run)
     }
 
-    /// Makes the segments [start, end), which had arrived before, its first block. It has none yet.
+    /// Reports the segments [start, end), which had arrived before, in the first block. The ACK must not have blocks
+    /// yet.
     pub fn report_duplicate(&mut self, segments: (u64, u64)) {
         (self.blocks[0], self.count, self.duplicate) = (segments, 1, true);
     }

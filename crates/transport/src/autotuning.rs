@@ -3,9 +3,10 @@
 //! Source: E. Weigle and W. Feng, Dynamic Right-Sizing: A Simulation Study, ICCCN 2001; Linux 6.12, `tcp_rcv_space_adjust` (the
 //! buffer, once in a round-trip time), `tcp_grow_window` (the window follows by two segments for each that arrives),
 //! `tcp_rcv_rtt_measure_ts` (round-trip time by the timestamp's echo); RFC 7323 (window scale, timestamps).
-//! Differs from Linux: the application reads at once. A timestamp is one bit, which the receiver turns over when it comes back,
-//! and its sample is taken as it is, once in a round-trip time, where Linux smooths those of every millisecond; the handshake
-//! gives none. What is window of a buffer stays the same share. No ACK leaves for the window alone.
+//! Differs from Linux: the application reads at once. A timestamp is one bit, which the receiver inverts when its echo
+//! arrives. This gives one round-trip sample per round trip, which is not smoothed; Linux smooths a sample per
+//! millisecond. The handshake gives no sample. The window stays the same share of the buffer. No ACK is sent only to
+//! update the window.
 
 use crate::options::Autotuning;
 use crate::sequence::MAX_OUTSTANDING;
@@ -145,7 +146,8 @@ impl Tuner {
         }
         let copied = next - from;
         if copied > self.space {
-            // Twice, as slow start doubles; and more by as much as it was more than the last time.
+            // Twice the data, because slow start doubles the window, and more in proportion to the growth since the
+            // last time.
             let wanted = 2 * copied + MARGIN;
             let wanted = wanted + 2 * (wanted * (copied - self.space) / self.space);
             self.room = self.room.max(wanted.min(u64::from(self.limits.max)) as u32);
@@ -173,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_window_is_the_one_that_linux_is_seen_to_advertise() {
+    fn the_first_window_is_the_one_that_linux_advertises_in_a_syn_ack() {
         // A SYN-ACK of Linux with timestamps says 65,160 bytes: 45 segments of 1,448 in half of 128 KiB.
         assert_eq!(limits(6 << 20).initial() * 1448, 65_160);
         // 3 MiB are 2,172 segments, 16 MiB 11,586.
@@ -182,14 +184,15 @@ mod tests {
 
     #[test]
     fn a_first_window_of_few_segments_grows_when_it_is_used_in_full() {
-        // Jumbo frames: 65,536 bytes are 7 segments of 8,948, fewer than the ten that count as given before the first round trip.
+        // Jumbo frames: 65,536 bytes are 7 segments of 8,948, fewer than the ten that are assumed to be read in the
+        // first round trip.
         let mut tuner = Tuner::new(WindowLimits::new(&Autotuning::default(), 8948), false);
         assert_eq!(tuner.limits.initial, 7);
         tuner.rtt = MS;
         tuner.since = (Time::ZERO, 0);
         assert!(!tuner.on_read(Time::ZERO + MS, 7));
         assert!(tuner.room > 14, "{}", tuner.room);
-        // In units of two segments the first window is said to be six.
+        // In units of two segments the initial window is advertised as six.
         let large = Autotuning { max: Bytes(600_000_000), ..Autotuning::default() };
         let mut tuner = Tuner::new(WindowLimits::new(&large, 8948), false);
         assert_eq!((tuner.limits.initial, tuner.limits.initial()), (7, 6));
@@ -199,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_window_is_said_in_larger_units() {
+    fn a_large_window_is_advertised_in_larger_units() {
         for max in [94_896_000u64, 94_900_000, 1 << 30, (1 << 31) - 1] {
             let limits = limits(max);
             let exact = (max as f64 * 0.5 / 1448.0) as u32;
@@ -207,12 +210,12 @@ mod tests {
             assert!(limits.max >> limits.scale < u32::from(TIMESTAMP), "{max}");
             assert!(
                 limits.scale == 0 || limits.max >> (limits.scale - 1) >= u32::from(TIMESTAMP),
-                "no smaller unit: {max}"
+                "a smaller unit is not enough: {max}"
             );
         }
     }
 
-    /// A tuner with a round-trip time of 10 ms and a window that nothing holds, `per_rtt` segments in each round trip.
+    /// The largest window (`room`) after each round trip of 10 ms, in which the application reads `per_rtt` segments.
     fn rooms(per_rtt: &[u64]) -> Vec<u32> {
         let mut tuner = Tuner::new(limits(1 << 30), false);
         (tuner.rtt, tuner.since) = (Span(10 * MS.0), (Time::ZERO, 0));
@@ -226,17 +229,17 @@ mod tests {
     }
 
     #[test]
-    fn room_is_twice_what_was_given_and_more_while_that_grows() {
-        // 2 * 20 + 16 = 56, and twice as much again for a doubling; 2 * 40 + 16 = 96, the same; 2 * 60 + 16 = 136, and once as
-        // much for a half more.
+    fn room_is_twice_the_data_read_per_round_trip_plus_a_part_that_follows_its_growth() {
+        // 2 * 20 + 16 = 56, plus twice that for a doubling of the data; 2 * 40 + 16 = 96, plus twice that; 2 * 60 + 16
+        // = 136, plus once that for a growth by one half.
         assert_eq!(rooms(&[10, 20, 40, 60]), [45, 168, 288, 288]);
-        assert_eq!(rooms(&[10, 20, 40, 80, 120]), [45, 168, 288, 528, 528], "256 and once as much is less than 528");
-        // Nothing more: nothing grows. Less: it stays.
+        assert_eq!(rooms(&[10, 20, 40, 80, 120]), [45, 168, 288, 528, 528], "256 plus 256 is less than 528");
+        // With equal or less data the room stays.
         assert_eq!(rooms(&[200, 200, 100]), [416 + 2 * 416 * 19, 416 + 2 * 416 * 19, 416 + 2 * 416 * 19]);
     }
 
     #[test]
-    fn the_window_follows_by_two_for_each_that_arrives() {
+    fn the_window_grows_by_two_segments_for_each_that_arrives() {
         let (mut tuner, limits) = (Tuner::new(limits(6 << 20), false), limits(6 << 20));
         tuner.room = 100;
         let windows = (0..30).map(|k| limits.read(tuner.on_segments(Time::ZERO, k, 1, Flags::NONE)));
@@ -254,11 +257,11 @@ mod tests {
             }
             (said, tuner.rtt)
         };
-        assert_eq!(at(1, true, false), (true, Span::ZERO), "nobody can echo what has not left");
+        assert_eq!(at(1, true, false), (true, Span::ZERO), "a timestamp that was not sent cannot be echoed");
         assert_eq!(at(2, false, true), (true, Span::ZERO));
-        assert_eq!(at(3, false, true), (true, Span::ZERO), "the second ACK with it counts for nothing");
+        assert_eq!(at(3, false, true), (true, Span::ZERO), "only the first ACK with a timestamp counts");
         assert_eq!(at(12, true, true), (false, Span(10 * MS.0)));
-        assert_eq!(at(13, true, true), (false, Span(10 * MS.0)), "sent before the new one came");
+        assert_eq!(at(13, true, true), (false, Span(10 * MS.0)), "sent before the new timestamp arrived");
         assert_eq!(at(27, false, true), (true, Span(15 * MS.0)));
     }
 }

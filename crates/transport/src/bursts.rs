@@ -1,7 +1,8 @@
 //! Segmentation offload: the size of a burst, and when a sender defers until it can send a larger one.
 //!
-//! Source: Linux 6.18, `tcp_tso_autosize` (size), `tcp_cwnd_test` (half of the window), `tcp_tso_should_defer` (waiting; before
-//! 6.18, and the stable versions of October 2025, an ACK was waited for that was half of a round trip away).
+//! Source: Linux 6.18, `tcp_tso_autosize` (size), `tcp_cwnd_test` (half of the window), `tcp_tso_should_defer`
+//! (waiting; before 6.18, and the stable versions of October 2025, a sender waited for an ACK that was up to half of a
+//! round trip away).
 //! Differs from Linux: segments count, not bytes; nothing waits in the host below TCP (small queues are not modelled), and a
 //! retransmission that begins a recovery leaves alone.
 
@@ -14,7 +15,8 @@ const LEAST: u32 = 2;
 /// Duration of a burst at the pacing rate, about: `sk_pacing_shift` is 10, a second over 1,024.
 const LASTS: Span = Span(1_000_000_000_000 / 1024);
 
-/// `sysctl_tcp_tso_rtt_log`: up to the device's size is halved for every 512 us of the smallest round-trip time.
+/// `sysctl_tcp_tso_rtt_log`: an additional size, at first the device's limit, is halved for every 512 us of the
+/// smallest round-trip time.
 const RTT_STEP: Span = Span::micros(512);
 
 /// A sender that was idle for longer than this does not defer.
@@ -23,7 +25,7 @@ const RECENT: Span = Span::millis(1);
 /// Longest time for which the next ACK is waited for; half of a round trip is another limit.
 const SOON: Span = Span::millis(1);
 
-/// Share of the window that is worth sending, a third: `sysctl_tcp_tso_win_divisor`.
+/// A burst of a third of the window or more is not deferred: `sysctl_tcp_tso_win_divisor`.
 const WIN_DIVISOR: u32 = 3;
 
 /// Payload of a segment if the network does not limit bursts: 1,500 bytes on the wire with timestamps.
@@ -54,7 +56,7 @@ pub struct Ask {
     pub min_rtt: Span,
     /// Time at which the oldest outstanding segment was sent, if there is one.
     pub oldest: Option<Time>,
-    /// Time at which the sender last sent, or may send again by its pace.
+    /// Time at which the sender last sent or, if later, at which pacing lets it send again.
     pub last: Time,
 }
 
@@ -68,7 +70,7 @@ pub struct Bursts {
     left: u32,
     /// Start of the burst: segments not sent then do not belong to it.
     began: Time,
-    /// Whether the sender waits for the next ACK to send more at once, and it is the congestion window that holds it back.
+    /// Whether the sender waits for the next ACK to send a larger burst, and is limited by the congestion window.
     waits: bool,
 }
 
@@ -94,7 +96,7 @@ impl Bursts {
         if defers {
             return false;
         }
-        // No burst empties more than half of the window at once.
+        // A burst is at most half of the window.
         self.size = ask.room.min(most).min((ask.cwnd / 2).max(1));
         (self.left, self.began) = (self.size, ask.now);
         true
@@ -104,7 +106,7 @@ impl Bursts {
     #[inline]
     pub fn on_transmit(&mut self, now: Time) -> Option<u32> {
         if !self.goes_on(now) {
-            // Outside of any: a fast retransmit, a probe.
+            // A segment outside of a burst: a fast retransmit, a probe.
             return Some(1);
         }
         let first = self.left == self.size;
@@ -112,7 +114,8 @@ impl Bursts {
         first.then_some(self.size)
     }
 
-    /// Whether the sender waited for an ACK since the last call, held back by the congestion window, which counts as full then.
+    /// Whether the sender has waited for an ACK since the last call, limited by the congestion window, which then
+    /// counts as full.
     #[inline]
     pub fn take_waited(&mut self) -> bool {
         std::mem::take(&mut self.waits)
@@ -135,7 +138,7 @@ impl Bursts {
     /// Whether a burst that could be longer is deferred to the next ACK.
     fn defers(ask: &Ask) -> bool {
         let Some(oldest) = ask.oldest else { return false };
-        // When the ACK of the oldest is expected; once that is over, it may come at any moment.
+        // The time until the ACK of the oldest segment is expected; zero if the ACK is overdue.
         let comes_soon = (oldest + ask.srtt).since(ask.now) <= SOON.min(Span(ask.srtt.0 / 2));
         !ask.repairs && ask.now <= ask.last + RECENT && ask.room < ask.cwnd / WIN_DIVISOR && comes_soon
     }
@@ -180,11 +183,11 @@ mod tests {
     }
 
     #[test]
-    fn slow_senders_send_two_and_near_ones_what_the_device_takes() {
+    fn slow_senders_send_two_segments_and_senders_on_short_paths_the_limit_of_the_device() {
         let slow = Ask { interval: Some(Span::millis(20)), ..ask(50) };
         assert_eq!(linux().most(&slow), 2);
         assert_eq!(linux().most(&Ask { own_rate: true, ..slow }), 1, "BBR below 1.2 Mbit/s");
-        // Within 512 us all of it, at 1,100 us a quarter: 45 / 4 and the 19 of the rate.
+        // Up to 512 us the device's 45; at 1,100 us a quarter of them, 11, and the 19 of the rate.
         assert_eq!(linux().most(&Ask { min_rtt: Span::micros(500), ..ask(50) }), 45);
         assert_eq!(linux().most(&Ask { min_rtt: Span::micros(1_100), ..ask(50) }), 30);
         assert_eq!(linux().most(&Ask { interval: None, ..ask(50) }), 45);
@@ -192,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_the_window_leaves_at_once_at_most() {
+    fn a_burst_is_at_most_half_of_the_window() {
         let mut bursts = linux();
         assert!(bursts.begin(&Ask { cwnd: 12, ..ask(12) }));
         assert_eq!(bursts.size, 6);
@@ -236,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_leave_with_its_burst_is_none_of_it() {
+    fn a_segment_that_is_sent_later_does_not_belong_to_the_burst() {
         let mut bursts = Bursts::new(Burst::Segments(5)).unwrap();
         assert!(bursts.begin(&ask(9)));
         let now = ask(9).now;

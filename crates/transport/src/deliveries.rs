@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_what_was_delivered_over_the_longer_of_sending_and_acknowledging() {
+    fn a_sample_is_the_delivered_segments_over_the_longer_of_send_and_ack_time() {
         // Section 4.1.1.3 of the draft: 100, 105, 110 and 150 ms.
         let mut deliveries = four();
         let mut samples = Vec::new();
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn the_application_limits_samples_until_what_was_in_flight_then_is_delivered() {
+    fn samples_are_app_limited_until_the_segments_then_in_flight_are_delivered() {
         let mut deliveries = four();
         deliveries.limited_by_application(4);
         deliveries.sent_next(at(60), 4);

@@ -39,7 +39,7 @@ impl Departure {
         self.0 & AGAIN != 0
     }
 
-    /// Whether it was sent more than twice: an ACK of a retransmission need not be one of the last.
+    /// Whether it was sent more than twice: an ACK of a retransmission may then be that of an earlier one.
     #[inline]
     #[must_use]
     pub fn often(self) -> bool {
@@ -67,7 +67,7 @@ impl Departure {
         self.0 <= TIME
     }
 
-    /// Transmission time of this entry, segment `seq`, if it was sent once, between these other two.
+    /// Transmission time of this entry, segment `seq`, if it was sent once, between `after` and `before`.
     #[inline]
     fn left_between(self, seq: u64, after: Transmission, before: Transmission) -> Option<Time> {
         let left = (self.time(), seq);
@@ -185,7 +185,7 @@ impl Departures {
         Some(before)
     }
 
-    /// Marks `seq` as delivered if it was sent once, between these other two. Returns when it was sent.
+    /// Marks `seq` as delivered if it was sent once, between `after` and `before`. Returns when it was sent.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, for every ACK of a repair")]
     pub fn deliver_first(&mut self, seq: u64, after: Transmission, before: Transmission) -> Option<Time> {
@@ -231,7 +231,8 @@ impl Departures {
         self.first = cum;
     }
 
-    /// Releases memory that is not needed soon, as a reduced window grows slowly. Call it when the window may have fallen.
+    /// Releases memory that is not needed soon, because a reduced window grows slowly. Call it when the window may have
+    /// fallen.
     #[inline]
     pub fn trim(&mut self) {
         if self.list.capacity() > 2 * self.list.len() + SLACK {
@@ -273,7 +274,7 @@ impl Departures {
         ends
     }
 
-    /// Takes ACKs at `times`, of the first segments, `each` of them by each ACK, which releases the same number of new ones.
+    /// Takes ACKs at `times`. Each ACK acknowledges the first `each` segments and releases the same number of new ones.
     pub fn take<I: Iterator<Item = Time>>(&mut self, times: I, each: u32) -> Taken<'_, I> {
         let (least, last) = (Span(u64::MAX), Span::ZERO);
         Taken { departures: self, times, each, least, last, oldest: Span::ZERO, left: Time::ZERO }
@@ -354,12 +355,12 @@ mod tests {
     }
 
     #[test]
-    fn the_first_that_no_ack_has_reported_is_neither_delivered_nor_sent_again() {
+    fn the_first_unreported_segment_is_neither_delivered_nor_retransmitted() {
         let mut departures = sent(&[10, 20, 30, 40]);
         assert_eq!(
             departures.deliver(7).map(|d| (d.time(), d.delivered())),
             Some((Time(10), false)),
-            "as it was before"
+            "returns the entry as it was before"
         );
         departures.sent(8, Time(50));
         departures.lose(9);
@@ -372,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_deliveries_ends_where_one_was_sent_again_or_before_what_arrived() {
+    fn a_row_of_deliveries_ends_before_a_retransmitted_or_delivered_segment() {
         let deliver = |departures: &mut Departures, first, before| {
             let mut seen = Vec::new();
             let bounds = bounds(before);
@@ -384,15 +385,19 @@ mod tests {
         departures.sent(9, Time(60));
         assert_eq!(deliver(&mut departures, 7, 99), (Some((2, 20, 101)), vec![(10, 100), (20, 101)]));
         assert!(departures.get(8).is_some_and(Departure::delivered));
-        assert_eq!(deliver(&mut departures, 10, 39), (None, Vec::new()), "it left after the earliest retransmission");
-        assert_eq!(deliver(&mut departures, 11, 99), (None, Vec::new()), "nothing is outstanding there");
+        assert_eq!(
+            deliver(&mut departures, 10, 39),
+            (None, Vec::new()),
+            "segment 10 left after the earliest retransmission"
+        );
+        assert_eq!(deliver(&mut departures, 11, 99), (None, Vec::new()), "segment 11 was not sent");
         let bounds = bounds(99);
         assert_eq!(departures.deliver_first(10, bounds.0, bounds.1), Some(Time(40)));
-        assert_eq!(departures.deliver_first(10, bounds.0, bounds.1), None, "it has arrived already");
+        assert_eq!(departures.deliver_first(10, bounds.0, bounds.1), None, "segment 10 has arrived already");
     }
 
     #[test]
-    fn what_is_acknowledged_is_forgotten() {
+    fn acknowledged_segments_are_removed() {
         let mut departures = sent(&[10, 20, 30, 40, 50, 60]);
         departures.advance(8);
         departures.advance(10);
@@ -412,22 +417,22 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_what_is_acknowledged_are_those_of_segments_sent_once_and_not_reported() {
+    fn the_ends_of_acknowledged_segments_omit_segments_reported_before() {
         let mut departures = sent(&[10, 20, 30, 40]);
         departures.deliver(7);
         assert_eq!(departures.ends_of_first(7, 10), Some((Time(20), Time(30))));
         departures.sent(9, Time(50));
         assert_eq!(departures.ends_of_first(7, 9), Some((Time(20), Time(20))));
-        assert_eq!(departures.ends_of_first(7, 10), None, "one was sent again");
-        assert_eq!(departures.ends_of_first(7, 8), None, "it was reported before");
+        assert_eq!(departures.ends_of_first(7, 10), None, "segment 9 was sent again");
+        assert_eq!(departures.ends_of_first(7, 8), None, "segment 7 was reported before");
     }
 
     #[test]
-    fn acks_that_each_release_as_many_as_they_acknowledge_take_the_first_and_add_the_last() {
+    fn each_ack_of_a_row_removes_its_segments_and_adds_as_many_new_ones() {
         let mut departures = sent(&[10, 20, 30, 40]);
         let mut taken = departures.take([110, 125].map(Time).into_iter(), 2);
         let rtts: Vec<_> = taken.by_ref().map(|(now, rtt)| (now.0, rtt.0)).collect();
-        assert_eq!(rtts, [(110, 90), (125, 85)], "that of the last segment of each");
+        assert_eq!(rtts, [(110, 90), (125, 85)], "the round-trip time of the last segment of each ACK");
         assert_eq!((taken.least, taken.last, taken.oldest, taken.left), (Span(85), Span(85), Span(95), Time(40)));
         let left: Vec<_> = (11..15).map(|seq| departures.get(seq).map(|d| d.time().0)).collect();
         assert_eq!(left, [Some(110), Some(110), Some(125), Some(125)]);

@@ -52,7 +52,8 @@ impl EcnSender {
         self.data.has(Flags::ECT)
     }
 
-    /// Whether the next new segment carries other flags than the last one.
+    /// Whether the next new segment carries the same flags as the last one, and does not wait for the retransmission
+    /// timer.
     #[inline]
     #[must_use]
     pub fn is_quiet(self) -> bool {
@@ -66,8 +67,8 @@ impl EcnSender {
         self.data
     }
 
-    /// Notes a reduction of the window. Every reduction is signalled to the receiver (CWR), or its echo of an older
-    /// mark would cause another one (6.1.2).
+    /// Notes a reduction of the window. Every reduction is signalled to the receiver (CWR). Otherwise its echo of an
+    /// older mark would cause another reduction (6.1.2).
     pub fn on_reduction(&mut self) {
         self.set(REDUCED, self.is_on());
     }
@@ -109,7 +110,7 @@ mod tests {
         assert_eq!(ecn.on_new_segment(), Flags::ECT);
         ecn.on_reduction();
         assert!(!ecn.is_quiet());
-        assert_eq!(ecn.retransmission(false), Flags::RETRANSMITTED, "it carries no CWR");
+        assert_eq!(ecn.retransmission(false), Flags::RETRANSMITTED, "the segment carries no CWR");
         assert_eq!(ecn.on_new_segment(), Flags::ECT.with(Flags::CWR));
         assert_eq!(ecn.on_new_segment(), Flags::ECT);
         assert_eq!(ecn.retransmission(true), Flags::ECT.with(Flags::RETRANSMITTED));

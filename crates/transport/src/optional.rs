@@ -37,7 +37,7 @@ impl OptionalState {
     #[must_use]
     pub fn new(needs: Needs, options: &Options, names_rate: bool) -> Option<Box<Self>> {
         let pacer = Pacer::new(options.pacing, options.burst, names_rate);
-        // Those that `Switches` knows need no more.
+        // No limit and the default limit are kept in `Switches` and need no optional state.
         let other_limit = options.abc_limit.is_some() && options.abc_limit != Options::default().abc_limit;
         if !(needs.deliveries || needs.headers || pacer.is_some() || other_limit) {
             return None;
@@ -100,7 +100,7 @@ impl OptionalState {
         !self.reads_acks && self.deliveries.is_none() && self.pacer.is_none() && self.validation.is_none()
     }
 
-    /// Whether the timers of this state concern only paced segments and new ones.
+    /// Whether this state lets paced segments be sent, and their ACKs be taken, in runs.
     #[inline]
     #[must_use]
     pub fn allows_pace(&self) -> bool {
@@ -195,7 +195,7 @@ impl OptionalState {
         Some(PacedParts { deliveries: self.deliveries.as_deref_mut(), pacer: self.pacer.as_deref_mut()? })
     }
 
-    /// Whether the window counts as full although it is not, for a sender that `waits` for its pace, or does not.
+    /// Whether the window counts as full although it is not; `waits` says whether a segment waits for its pacing time.
     #[inline]
     #[must_use]
     pub fn counts_as_full(&self, control: &impl CongestionControl, waits: bool) -> bool {
@@ -222,7 +222,7 @@ impl OptionalState {
         let done = state.receive_window == limits.max();
         state.ecn.set_echo(!done && WindowLimits::timestamp(ack.tuning));
         if done {
-            // Nothing changes any more: ACKs may be taken in runs.
+            // The window does not change any more, so ACKs may be taken in runs.
             (self.window, self.reads_acks) = (None, self.headers);
         }
     }

@@ -11,15 +11,15 @@ pub enum Ecn {
     Off,
     /// ECT(0): RFC 3168.
     On,
-    /// ECT(1): that its sender is a scalable one (RFC 9331), for queues that distinguish the two.
+    /// ECT(1): the sender is scalable (RFC 9331). Queues may treat such packets differently from those with ECT(0).
     L4s,
 }
 
 impl Ecn {
-    /// Name in scenario files of each.
+    /// All values, with their names in scenario files.
     pub const ALL: [(Self, &'static str); 3] = [(Self::Off, "off"), (Self::On, "on"), (Self::L4s, "l4s")];
 
-    /// The one called `name`.
+    /// The value called `name`.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|row| row.1 == name).map(|row| row.0)
@@ -44,16 +44,17 @@ pub enum WindowValidation {
     None,
     /// The window is the initial window after a pause longer than the retransmission timeout: RFC 5681, Section 4.1.
     Rfc5681,
-    /// RFC 2861 as Linux has it: it halves with each timeout of a pause, and goes halfway to what was used of it.
+    /// RFC 2861 as in Linux: the window halves with each retransmission timeout of a pause. While it is not used in
+    /// full, it moves halfway to the part that was used.
     Linux,
-    /// It stays, as Linux with `tcp_slow_start_after_idle = 0` has it.
+    /// The window stays, as in Linux with `tcp_slow_start_after_idle = 0`.
     LinuxKept,
-    /// The window is kept for five minutes, if losses then count for what was used: RFC 7661.
+    /// The window is kept for five minutes; a loss in this time cuts the part that was used: RFC 7661.
     Rfc7661,
 }
 
 impl WindowValidation {
-    /// Name in scenario files of each.
+    /// All values, with their names in scenario files.
     pub const ALL: [(Self, &'static str); 5] = [
         (Self::None, "none"),
         (Self::Rfc5681, "rfc5681"),
@@ -68,12 +69,12 @@ impl WindowValidation {
 pub enum Rto {
     /// `srtt + 4 rttvar`, and at least the minimum timeout: RFC 6298, Section 2.
     Rfc6298,
-    /// `srtt` and a variation of at least the smallest timeout, which falls slowly: `tcp_rtt_estimator` of Linux.
+    /// `srtt` plus a variation that is at least the minimum timeout and falls slowly: `tcp_rtt_estimator` of Linux.
     Linux,
 }
 
 impl Rto {
-    /// Name in scenario files of each.
+    /// All values, with their names in scenario files.
     pub const ALL: [(Self, &'static str); 2] = [(Self::Rfc6298, "rfc6298"), (Self::Linux, "linux")];
 }
 
@@ -112,18 +113,19 @@ pub enum Undo {
 }
 
 impl Undo {
-    /// Name in scenario files of each.
+    /// All values, with their names in scenario files.
     pub const ALL: [(Self, &'static str); 3] = [(Self::Auto, "auto"), (Self::None, "none"), (Self::Always, "always")];
 }
 
 impl Options {
-    /// Whether the receiver reports duplicates and the sender uses that, on a path that `reorders` or not.
+    /// Whether the receiver reports duplicates and the sender uses the reports; `reorders` says whether the path
+    /// reorders.
     #[must_use]
     pub fn notices_duplicates(&self, reorders: bool) -> bool {
         reorders || self.undo == Undo::Always
     }
 
-    /// Whether reductions that prove spurious are undone, on a path that `reorders` or not.
+    /// Whether reductions that prove spurious are undone; `reorders` says whether the path reorders.
     #[must_use]
     pub fn undoes(&self, reorders: bool) -> bool {
         self.undo == Undo::Always || self.undo == Undo::Auto && self.rto == Rto::Linux && reorders
@@ -135,8 +137,8 @@ impl Options {
 pub enum DupThresh {
     /// This number.
     Segments(u32),
-    /// Three, and more after segments that came later than others without being lost: as many as overtook them (Linux:
-    /// `tcp_reordering`, up to `tcp_max_reordering`).
+    /// Three at first. When a segment that was not lost arrives late, the number rises to that of the segments that
+    /// overtook it (Linux: `tcp_reordering`, up to `tcp_max_reordering`).
     Adaptive,
 }
 
@@ -157,7 +159,7 @@ impl Default for DupThresh {
     }
 }
 
-/// Duplicate ACKs, or SACKed segments above, that make a segment lost (RFC 5681, RFC 6675).
+/// Number of duplicate ACKs, or of SACKed segments above it, after which a segment counts as lost (RFC 5681, RFC 6675).
 pub const DUP_THRESH: u32 = 3;
 
 /// Number of segments that a sender hands over at once.
@@ -315,8 +317,8 @@ impl Options {
     /// The profile `tcp = "linux"`: the timers of Linux with timestamps (`tcp_timestamps`), initial window 10 (RFC 6928), an ACK for
     /// two segments within 40 ms after 16 quick ones (`TCP_MAX_QUICKACKS`), a receive window that grows within `tcp_rmem`, a window
     /// that falls while it is not used (`tcp_slow_start_after_idle`), slow start by all that an
-    /// ACK acknowledges (`tcp_slow_start`), and bursts as segmentation offload makes them (`tcp_tso_autosize`). Its timers bring the undoing of
-    /// reductions where a link reorders (`tcp_undo_cwnd_reduction`).
+    /// ACK acknowledges (`tcp_slow_start`), and bursts as segmentation offload makes them (`tcp_tso_autosize`). With
+    /// these timers, reductions that prove spurious are undone where a link reorders (`tcp_undo_cwnd_reduction`).
     #[must_use]
     pub fn linux() -> Self {
         Self {

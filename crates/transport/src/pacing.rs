@@ -1,12 +1,13 @@
 //! Pacing: the time at which the next segment may be sent, at the rate of a law that names one, as Linux does, or as
 //! QUIC's recovery recommends.
 //!
-//! Source: Linux 6.12, `tcp_update_pacing_rate` (rate) and `tcp_update_skb_after_send` (spacing, first segments, lateness);
-//! RFC 9002, Sections 7.7 and 7.8. A probe and the first segment after a timeout leave at once even where the sender paces, as
-//! in Linux without the queue `fq`; they count for the pace of what follows. A fast retransmit waits its turn
-//! (`tcp_xmit_retransmit_queue`), and leaves before anything else.
-//! The rate follows a smoothed round-trip time of its own, which takes a sample with every ACK, as Linux's and RFC 9002's do:
-//! one that takes a sample each round trip would pace below the rate of the path for rounds after a queue has drained.
+//! Source: Linux 6.12, `tcp_update_pacing_rate` (rate) and `tcp_update_skb_after_send` (spacing, first segments,
+//! lateness); RFC 9002, Sections 7.7 and 7.8. A probe and the first segment after a timeout leave at once even where
+//! the sender paces, as in Linux without the queue `fq`; they delay the segments that follow. A fast retransmit waits
+//! for its pacing time (`tcp_xmit_retransmit_queue`), and is sent before other segments.
+//! The rate follows a smoothed round-trip time of its own, which takes a sample with every ACK, as Linux's and RFC
+//! 9002's do: with one sample per round trip the sender would pace below the rate of the path for some round trips
+//! after a queue has drained.
 //! Differs from Linux: ACKs that repair something give no sample; times are exact, not in units of a timer. Before the first
 //! round-trip sample nothing is paced.
 
@@ -59,7 +60,7 @@ pub struct Pace {
     /// Smoothed round-trip time of every ACK; zero before the first sample.
     srtt: Span,
     free_at: Time,
-    /// Time at which all segments sent so far would have been sent at the pace: of QUIC's bucket.
+    /// For QUIC's bucket: time at which all segments sent so far would have been sent at the pacing rate.
     due: Time,
     /// Segments of the law's present burst that may still be sent with it.
     left: u32,
@@ -68,7 +69,8 @@ pub struct Pace {
     usage: WindowUse,
 }
 
-/// Whether the window was full recently: a paced sender fills it only now and then, and is limited by it all the same.
+/// Whether the window was full recently. A paced sender fills it only from time to time, but is limited by it
+/// nevertheless.
 ///
 /// Source: Linux 6.12, `tcp_cwnd_validate` and `tcp_is_cwnd_limited`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -177,7 +179,7 @@ impl Pacer {
         }
     }
 
-    /// Whether the window counts as full although it is not, for a sender with these numbers that `waits` for its pace or not.
+    /// Whether the window counts as full although it is not; `waits` says whether a segment waits for its pacing time.
     #[inline]
     #[must_use]
     pub fn counts_as_full(&self, control: &impl CongestionControl, waits: bool) -> bool {
@@ -300,7 +302,7 @@ impl Pace {
     #[inline]
     fn space(&mut self, now: Time, interval: Option<Span>, first_of_burst: bool, size: u32) {
         let Some(interval) = interval else {
-            // Linux counts all that the connection has sent.
+            // Linux counts all segments of the connection, whether paced or not.
             self.unspaced = self.unspaced.saturating_sub(1);
             return;
         };
@@ -313,10 +315,10 @@ impl Pace {
                 self.free_at = from;
             }
             Spacing::Linux(_) => {
-                // Who is late may catch up, by half of the time of what leaves at once.
+                // A late sender may catch up by half of the time of the segments that it sends at once.
                 let late = if first_of_burst { from.since(self.free_at) } else { Span::ZERO };
                 let most = interval.0 * u64::from(size) / 2;
-                // Of a burst the first segment takes the credit for all: the time cannot fall below when it left.
+                // The first segment of a burst takes the credit for the whole burst.
                 self.free_at = Time((from + interval).0.saturating_sub(late.0.min(most)));
             }
             Spacing::Quic => {
@@ -334,7 +336,7 @@ impl Pace {
             Spacing::None | Spacing::Linux(_) => {
                 self.usage.limited || (cwnd < ssthresh && cwnd < 2.0 * f64::from(self.usage.most))
             }
-            // What the pace holds back is no sign of an idle application (RFC 9002, 7.8).
+            // A sender that waits for pacing is not limited by the application (RFC 9002, 7.8).
             Spacing::Even | Spacing::Quic => waits,
         }
     }
@@ -390,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_has_a_rate_paces() {
+    fn only_a_sender_with_a_rate_paces() {
         assert!(Pacer::new(Pacing::None, Burst::None, false).is_none());
         assert!(Pacer::new(Pacing::Quic, Burst::None, false).is_some());
     }
@@ -402,13 +404,13 @@ mod tests {
         even.on_transmit(MS, TEN, || 1);
         assert_eq!(even.wait(MS), Some(MS + Span::millis(10)));
         assert_eq!(even.wait(MS + Span::millis(10)), None);
-        // What leaves before its time takes its interval from those after it.
+        // A segment sent before its time delays those after it by its interval.
         even.on_transmit(MS, TEN, || 1);
         assert_eq!(even.wait(MS), Some(MS + Span::millis(20)));
     }
 
     #[test]
-    fn a_burst_leaves_at_once_and_is_paid_for() {
+    fn a_burst_leaves_at_once_and_the_wait_after_it_is_longer() {
         for mut pacer in [pacer(Pacing::None), linux()] {
             for _ in 0..3 {
                 assert_eq!(pacer.wait(MS), None);
@@ -421,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn time_not_used_is_lost() {
+    fn even_spacing_gives_no_credit_for_unused_time() {
         let mut even = pacer(Pacing::None);
         even.on_transmit(MS, TEN, || 1);
         let late = MS + Span::millis(500);
@@ -453,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn quic_sends_ten_at_once_after_a_pause_and_then_one_by_one() {
+    fn quic_sends_ten_segments_at_once_after_a_pause_and_then_one_by_one() {
         let mut pacer = pacer(Pacing::Quic);
         for start in [MS, MS + Span::secs(5)] {
             for k in 0..10 {
@@ -477,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_rate_nothing_waits() {
+    fn without_a_rate_no_segment_waits() {
         let mut pacer = linux();
         pacer.on_transmit(MS, None, || 1);
         assert_eq!(pacer.wait(MS), None);

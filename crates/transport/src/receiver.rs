@@ -5,8 +5,8 @@
 //! those most recently reported), RFC 2883 (a duplicate before them, if asked for), RFC 3168, Section 6.1.3 (echo until the sender says it has reduced), or
 //! RFC 8257, Section 3.2 (echo what each segment carried). Linux 6.12, `tcp_gro_receive` (receive offload: segments in a row
 //! with the same flags become one, up to a size, until the interface's poll is over).
-//! Differs from RFC 8257: a segment out of order, or the last of a transfer, that carries another mark than those pending
-//! acknowledges them with its own.
+//! Differs from RFC 8257: a segment out of order, or the last of a transfer, whose mark differs from that of the
+//! pending segments acknowledges them with its own mark.
 
 mod extra;
 mod quick;
@@ -63,8 +63,8 @@ pub struct Receiver {
 
 impl Receiver {
     /// A receiver that acknowledges every `delayed_ack` in-order segments, or after `timeout`. `sack_blocks` is 0
-    /// without SACK; 1 where no ACK can be lost on the way back (the first block of each then says all there is to
-    /// know), else 3.
+    /// without SACK; 1 where no ACK can be lost on the way back (the first block of each then has all new information),
+    /// else 3.
     #[must_use]
     pub fn new(delayed_ack: u32, timeout: Span, sack_blocks: usize) -> Self {
         let sack_blocks = sack_blocks.min(MAX_BLOCKS);
@@ -162,7 +162,7 @@ impl Receiver {
         extra.earlier += self.next - self.base;
         (self.next, self.base, self.end) = (first, first, end);
         if let Some(merging) = &mut extra.merging {
-            // Of the last transfer, all of which had arrived: sent again in vain.
+            // Segments that wait here belong to the last transfer, which is complete: they were sent again in vain.
             (merging.run, merging.due, merging.delayed) = ((first, first), Time::NEVER, Time::NEVER);
         }
         extra.recent = [NO_SEGMENT; MAX_BLOCKS];
@@ -234,8 +234,8 @@ impl Receiver {
         self.extra.get_or_insert_default().granted += feedback;
     }
 
-    /// Processes segment `seq`. Returns whether it triggers an acknowledgement, which is then in `ack`: made where it is read,
-    /// as copying what was just written in pieces would stall.
+    /// Processes segment `seq`. Returns whether it triggers an acknowledgement, which is then in `ack`. The caller
+    /// provides `ack`, because copying fields that were just written would stall the processor.
     pub fn on_segment(&mut self, now: Time, seq: u64, flags: Flags, ack: &mut Ack) -> bool {
         if self.is_announced && self.extra.as_deref().is_some_and(|extra| seq >= extra.upcoming.0) {
             self.accept();
@@ -258,7 +258,7 @@ impl Receiver {
     /// Adds segment `seq` to those that wait to be delivered, or makes it the first of the next. Returns the same as
     /// [`Self::on_segment`].
     fn merge(&mut self, now: Time, seq: u64, flags: Flags, ack: &mut Ack) -> bool {
-        // The first time: an application may have written more by the time that it comes again.
+        // Only the first arrival counts, because the application may have written more before a retransmission arrives.
         let is_last = seq + 1 == self.end && seq >= self.next;
         let Some(merging) = self.merging() else { return false };
         let (start, end) = merging.run;
@@ -328,15 +328,15 @@ impl Receiver {
         }
         let marked = flags.has(Flags::CE);
         if self.every_mark {
-            // What is pending carried the other mark: it is acknowledged by itself, and this segment begins anew.
-            // The last segment leaves no time for that: its own mark stands for all.
+            // The pending segments carried the other mark. They are acknowledged separately, and this segment is the
+            // first pending one. The last segment of a transfer acknowledges all of them with its own mark.
             let changes = marked != self.echo && self.pending > 0 && seq + n != self.end;
             if changes && seq == self.next && self.held.is_empty() {
                 self.acknowledge(ack);
                 self.echo = marked;
                 self.next += n;
                 self.pending = n as u32;
-                // As many as are acknowledged at once are so, with an ACK of their own.
+                // If these segments are enough for an immediate ACK, they get one of their own.
                 self.deadline = if n > 1 && self.pending >= self.delayed_ack() { now } else { now + self.timeout };
                 return true;
             }
@@ -372,7 +372,7 @@ impl Receiver {
             }
             match self.sack_blocks {
                 0 => {}
-                // Every ACK arrives: what it does not repeat was said before.
+                // No ACK is lost, so earlier ACKs have reported the other blocks.
                 1 => ack.report(run),
                 _ => {
                     self.remember(seq, run);

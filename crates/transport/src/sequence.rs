@@ -1,7 +1,8 @@
 //! Sequence numbers of a sender, counted in segments: acknowledged, outstanding, sent and offered ones, and the marks
 //! for comparison with later ACKs.
 //!
-//! They have 64 bits and never wrap: a mark may be as old as it likes. Packets carry the low 32 bits ([`base::PacketNumber`]).
+//! They have 64 bits and never wrap, so a mark may be arbitrarily old. Packets carry the low 32 bits
+//! ([`base::PacketNumber`]).
 //!
 //! Source: RFC 9293, Section 3.3.1 (SND.UNA, SND.NXT); RFC 6582 (`recover`), RFC 6675 (`RecoveryPoint`); RFC 3168, 6.1.2
 //! (one reduction per window); RFC 5681, equation 4 (ssthresh once per segment that times out).
@@ -16,7 +17,8 @@ pub const NO_END: u64 = 1 << 63;
 /// where windows end for the same reason).
 pub const MAX_OUTSTANDING: u32 = (1 << 31) - 1;
 
-/// Outstanding segments, from `una` up to `nxt`. Those of a sample: `una` after the ACK, `nxt` before anything leaves for it.
+/// Outstanding segments, from `una` up to `nxt`. For a round-trip sample: `una` after the ACK, `nxt` before the ACK
+/// releases segments.
 #[derive(Clone, Copy, Debug)]
 pub struct Outstanding {
     /// First segment not acknowledged.
@@ -178,7 +180,7 @@ impl SequenceSpace {
         (self.una + u64::from(window)).min(self.data_end)
     }
 
-    /// Notes that the next segment is sent for the first time.
+    /// Notes that the next segment is sent for the first time. Returns its number.
     #[inline]
     pub fn send_new(&mut self) -> u64 {
         debug_assert!(!self.is_going_back() && self.nxt < self.data_end);
@@ -230,7 +232,8 @@ impl SequenceSpace {
         self.marks.is_past(Mark::Recovery, self.una + 1)
     }
 
-    /// Whether more than that is acknowledged: duplicate ACKs then show a new loss (RFC 6582, 3.2, step 1).
+    /// Whether also a segment sent after the last recovery began is acknowledged: duplicate ACKs then show a new loss
+    /// (RFC 6582, 3.2, step 1).
     #[inline]
     #[must_use]
     pub fn is_past_recovery(&self) -> bool {
@@ -244,7 +247,7 @@ impl SequenceSpace {
         self.marks.is_past(Mark::Recovery, self.high)
     }
 
-    /// Notes that a congestion echo, or an equivalent, counted.
+    /// Notes that a congestion echo, or an equivalent, has reduced the window.
     pub fn mark_echo(&mut self) {
         self.mark(Mark::Echo);
     }
@@ -368,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_acks_of_what_is_outstanding_only() {
+    fn accepts_only_acks_between_una_and_nxt() {
         let mut seq = sent(5, 10);
         seq.acknowledge(2);
         assert_eq!([1, 2, 5, 6].map(|cum| seq.accepts(cum)), [false, true, true, false]);
@@ -379,7 +382,7 @@ mod tests {
         let mut seq = sent(3, 10);
         assert!(seq.on_transmit(0));
         seq.acknowledge(3);
-        assert!(!seq.is_pristine(), "3 may still wait for what was sent twice");
+        assert!(!seq.is_pristine(), "the ACK may be for the segment that was sent twice");
         let next = seq.take_next();
         seq.on_transmit(next);
         seq.acknowledge(4);
@@ -389,7 +392,7 @@ mod tests {
     #[test]
     fn a_recovery_ends_at_its_point_and_another_may_begin_one_later() {
         let mut seq = sent(6, 10);
-        assert!(seq.is_recovered() && seq.is_past_recovery(), "before any");
+        assert!(seq.is_recovered() && seq.is_past_recovery(), "before any mark");
         seq.begin_recovery();
         let mut after = |cum| {
             seq.acknowledge(cum);
@@ -422,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_times_out_for_the_first_time_once() {
+    fn on_timeout_returns_whether_it_is_the_first_timeout_of_the_segment() {
         let mut seq = sent(3, 10);
         assert_eq!([seq.on_timeout(), seq.on_timeout()], [true, false]);
         seq.acknowledge(1);
@@ -430,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn transfers_leave_a_number_out_between_them() {
+    fn a_transfer_begins_one_number_after_the_end_of_the_last() {
         assert_eq!(SequenceSpace::after(&SequenceSpace::new(0, 9), 5).base(), 0, "nothing was sent");
         let next = SequenceSpace::after(&sent(4, 4), 5);
         assert_eq!((next.base(), next.una(), next.nxt(), next.high(), next.data_end()), (5, 5, 5, 5, 10));
@@ -453,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_acks_slides_everything() {
+    fn a_run_of_acks_advances_una_nxt_and_high() {
         let mut seq = sent(4, 10);
         slide(&mut seq, 3);
         assert_eq!((seq.una(), seq.nxt(), seq.high(), seq.acknowledged(), seq.unsent()), (3, 7, 7, 3, 3));
@@ -462,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_mean_the_same_however_many_segments_ago_they_were_set() {
+    fn marked_sequence_numbers_stay_valid_after_more_than_2_to_the_32_segments() {
         // 3 * 2^31 at a time: by a number of 32 bits, every second mark would seem to lie ahead.
         let mut seq = sent(4, NO_END);
         for _ in 0..5 {

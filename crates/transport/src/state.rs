@@ -84,8 +84,9 @@ impl<C: CongestionControl> SenderState<C> {
         self.seq.end_of_window(window).saturating_sub(self.seq.nxt()) as u32
     }
 
-    /// Limited transmit (RFC 3042): each of `dupacks` before the one that begins a recovery, number `dup_thresh`, releases a
-    /// new segment beyond the window. They show that segments have left the network; cwnd counts those still outstanding.
+    /// Limited transmit (RFC 3042): each of `dupacks` duplicate ACKs before number `dup_thresh`, which begins a
+    /// recovery, releases a new segment beyond the window. They show that segments have left the network; cwnd counts
+    /// those still outstanding.
     #[inline]
     pub fn limited_transmit(&self, dupacks: u32, dup_thresh: u32) -> u32 {
         if self.switches.limited_transmit() { dupacks.min(dup_thresh - 1) } else { 0 }

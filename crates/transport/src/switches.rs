@@ -1,5 +1,5 @@
-//! Switches of a sender: RFC 3042, the limit of RFC 3465 as most have it, timestamps, whether its control wants every
-//! round-trip time, and whether it expects reports of duplicates.
+//! Switches of a sender: RFC 3042, the usual limits of RFC 3465 (two segments, or none), timestamps, whether its
+//! control wants every round-trip time, and whether it expects reports of duplicates.
 
 use crate::Options;
 use law::Needs;
@@ -20,7 +20,7 @@ impl Switches {
     /// Flag: duplicates are reported, and a reduction may be undone.
     const NOTICES_DUPLICATES: u8 = 16;
 
-    /// Flags that the keys and the control ask for; other limits of growth are kept elsewhere.
+    /// Flags for these options and needs. Other limits of growth are kept in `OptionalState`.
     #[must_use]
     pub fn new(options: &Options, needs: Needs) -> Self {
         let when = |is_so: bool, bit: u8| if is_so { bit } else { 0 };

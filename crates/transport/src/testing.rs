@@ -1,4 +1,5 @@
-//! A recovery with a connection of its own, for the tests of each: ACKs in, segments out.
+//! A recovery with its own connection, for the tests of all recoveries: it takes ACKs and returns the segments
+//! released.
 
 use crate::events::{EventLog, SenderEvent};
 use crate::loss::rules::Loss;
@@ -7,7 +8,7 @@ use crate::{Ack, Options, Phase, Wire};
 use base::{Flags, Span, Time};
 use law::{CongestionControl, Control, LawSpec, StartSpec};
 
-/// Segments sent: number, and whether it was a retransmission. And the log of events.
+/// Segments sent (number, and whether it was a retransmission), and the log of events.
 #[derive(Default)]
 struct Sent(Vec<(u64, bool)>, EventLog);
 

@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(timers.deadline(), Time(10));
         assert_eq!(timers.take_others_due(Time(9)), None);
         assert_eq!(timers.take_others_due(Time(10)), Some(Due { reorder: false, probe: false }), "pacing alone");
-        assert_eq!(timers.deadline(), Time(20), "pacing waits for nothing now");
+        assert_eq!(timers.deadline(), Time(20), "the pacing timer is stopped");
         assert_eq!(timers.take_others_due(Time(30)), Some(Due { reorder: true, probe: true }));
         assert!(!timers.is_rto_due(Time(39)) && timers.is_rto_due(Time(40)));
     }

@@ -5,7 +5,8 @@
 //! RFC 7661, Sections 4.2 to 4.5 (pipeACK, the non-validated phase, its end after five minutes, losses in it).
 //! Differs from RFC 7661: the largest sample of the sampling period is exact, not kept in a few bins; a sender in the
 //! non-validated phase is not held to a rate when it sends again (Section 4.4.3 says SHOULD): `tcp.pacing` does that.
-//! Differs from Linux: ticks are those of `tcp.rto_granularity`; a socket whose buffer is full is one that has more to send.
+//! Differs from Linux: ticks are those of `tcp.rto_granularity`; Linux checks whether the socket's send buffer is full,
+//! this sender whether it has more data to send.
 
 use crate::options::WindowValidation;
 use base::{Span, Time};
@@ -182,7 +183,8 @@ impl Validation {
         })
     }
 
-    /// Whether a window that an ACK does not find full may grow all the same: Linux remembers its use for a window of data.
+    /// Whether the window may grow although it is not full when an ACK arrives: Linux remembers the use for a window of
+    /// data.
     #[must_use]
     pub fn counts_as_full(&self, cwnd: f64, ssthresh: f64) -> bool {
         self.is_linux() && self.linux.is_limited(cwnd, ssthresh)
@@ -258,8 +260,8 @@ impl Usage {
 }
 
 impl PipeAck {
-    /// Adds the data acknowledged in a round trip that ends now as a sample. A round trip that took twice as long or
-    /// more was a pause.
+    /// Adds the data acknowledged in a round trip that ends now as a sample. A time of more than twice `srtt` was a
+    /// pause.
     fn sample(&mut self, state: &WindowState) {
         let WindowState { now, una, srtt, .. } = *state;
         let Some((since, from)) = self.since else {
@@ -360,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn linux_cuts_a_window_that_was_not_used_for_a_timeout_halfway_to_what_was() {
+    fn linux_cuts_a_window_unused_for_a_timeout_halfway_to_the_used_part() {
         let mut validation = Validation::new(WindowValidation::Linux, 10, Span::millis(1));
         let used = |at, sent, outstanding| WindowState { sent, nxt: sent, una: sent, ..state(at, 100.0, outstanding) };
         assert!(validation.after_sending(&used(1000, 100, 100)).is_none(), "full");
@@ -369,7 +371,7 @@ mod tests {
         assert!(validation.after_sending(&used(1199, 150, 30)).is_none());
         let cut = validation.after_sending(&used(1200, 151, 12)).expect("a timeout later");
         assert_eq!((cut.cwnd, cut.ssthresh, cut.idle), (65.0, Some(75.0), Span::ZERO));
-        // Not while the application has more: something else held it back.
+        // The window is not cut while the application has more data, because something else limited the sender.
         let mut validation = Validation::new(WindowValidation::Linux, 10, Span::millis(1));
         assert!(validation.after_sending(&used(1000, 100, 100)).is_none());
         assert!(validation.after_sending(&WindowState { waits_for_data: false, ..used(1300, 120, 20) }).is_none());
@@ -379,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn linux_lets_a_window_grow_that_was_full_in_this_window_of_data_or_half_full_in_slow_start() {
+    fn linux_lets_a_window_grow_if_it_was_full_in_this_round_or_half_full_in_slow_start() {
         let mut validation = Validation::new(WindowValidation::Linux, 10, Span::millis(1));
         let at = |una, nxt, out| WindowState { una, nxt, sent: nxt, ..state(nxt, 40.0, out) };
         let _ = validation.after_sending(&at(0, 40, 40));
@@ -414,14 +416,14 @@ mod tests {
         assert!(validation.pipe.is_unvalidated(100.0));
         let cut = steady(&mut validation, 100.0, (301_000, 303_000), 20).expect("five minutes later");
         assert_eq!((cut.cwnd, cut.ssthresh), (50.0, Some(75.0)));
-        // A pause of any length less than that takes nothing, and leaves a pipeACK of nothing.
+        // A shorter pause does not reduce the window; pipeACK is zero after it.
         validation.on_transmit(ms(303_000));
         let restart = validation.restart(&state(400_000, 50.0, 0));
         assert_eq!((restart.cwnd, restart.ssthresh, validation.pipe.value()), (f64::INFINITY, None, 0.0));
     }
 
     #[test]
-    fn a_loss_while_not_validated_leaves_half_of_what_the_path_carried() {
+    fn a_loss_in_the_non_validated_phase_keeps_half_of_pipe_ack_or_flight_size() {
         let mut validation = Validation::new(WindowValidation::Rfc7661, 10, Span::millis(1));
         let _ = steady(&mut validation, 100.0, (0, 3000), 20);
         // A law that keeps 70 of 100; 20 were carried in a round trip, 24 were out.
@@ -430,7 +432,7 @@ mod tests {
         // Four were sent again.
         let end = validation.on_recovered(&WindowState { retransmitted: 4, ..state(3300, 12.0, 8) }).expect("its end");
         assert_eq!(end.cwnd, 10.0);
-        assert!(!validation.pipe.is_unvalidated(1e9), "undefined again");
+        assert!(!validation.pipe.is_unvalidated(1e9), "pipeACK is undefined again");
         // Validated: the law's cut stands.
         let mut validation = Validation::new(WindowValidation::Rfc7661, 10, Span::millis(1));
         let _ = steady(&mut validation, 100.0, (0, 3000), 50);

@@ -1,7 +1,8 @@
 //! Trace variables of BBR, named as in the draft, in segments, seconds and segments per second. Infinite bounds are
 //! omitted.
 //!
-//! Source: draft-ietf-ccwg-bbr-06, Section 2, and the appendix of test cases, which says what must be seen of each.
+//! Source: draft-ietf-ccwg-bbr-06, Section 2, and the appendix of test cases, which lists the values that a test must
+//! observe.
 
 use super::{Bbr, Sample};
 use crate::filters::UNKNOWN;
@@ -37,7 +38,8 @@ impl Bbr {
         put("full_bw_count", f64::from(self.full_pipe.flat));
         put("full_bw_now", f64::from(u8::from(self.full_pipe.reached)));
         put("full_bw_reached", f64::from(u8::from(self.full_bw_reached)));
-        // What decides of the end of Drain and of ProbeBW_DOWN: beside it the columns of the sender are after it sent again.
+        // These two decide when Drain and ProbeBW_DOWN end. The trace's own column of data in flight has the value
+        // after the sender has sent again.
         put("inflight", self.in_flight);
         put("inflight_target", self.inflight(self.bw, 1.0));
         put("cycle_stamp", (self.cycle_stamp - base::Time::ZERO).as_secs());

@@ -7,7 +7,7 @@ use crate::{Delivery, larger, scrambled, smaller};
 use base::time::PS_PER_S;
 use base::{Span, Time};
 
-/// Separate losses in a round that may end Startup (`BBRStartupFullLossCnt`): ACKs that report any, as in Linux.
+/// Number of ACKs with losses in a round from which Startup may end (`BBRStartupFullLossCnt`); counted as in Linux.
 const STARTUP_LOSSES: u32 = 6;
 /// Rounds after which Drain ends in any case.
 const DRAIN_ROUNDS: u64 = 3;
@@ -15,7 +15,7 @@ const DRAIN_ROUNDS: u64 = 3;
 const RENO_ROUNDS: f64 = 63.0;
 
 impl Bbr {
-    /// `CheckStartupHighLoss`, then the plateau.
+    /// `CheckStartupHighLoss`, then the end of Startup at a plateau of the rate.
     pub(super) fn check_startup_done(&mut self, delivery: &Delivery) {
         let lossy = delivery.recovering && self.losses_in_round >= STARTUP_LOSSES;
         if self.loss_round_start {
@@ -66,7 +66,7 @@ impl Bbr {
         }
     }
 
-    /// Whether it decided the next state.
+    /// Returns whether it has begun the next state.
     fn adapt_long_term_model(&mut self, sample: &Sample) -> bool {
         if self.round_start && self.acks == Acks::Starting {
             self.acks = Acks::Feedback;
@@ -96,7 +96,8 @@ impl Bbr {
         self.is_loss_in_round = false;
         (self.bw_latest, self.inflight_latest) = (0.0, 0.0);
         self.probe_up_acked_per_inc = f64::INFINITY;
-        // PickProbeWait. No two flows get an ACK in the same picosecond and with the same count behind it.
+        // PickProbeWait. Flows draw different values, because no two flows get an ACK in the same picosecond after the
+        // same number of deliveries.
         let dice = scrambled(self.now.0 ^ self.delivered.rotate_left(32));
         self.rounds_since_probe_up = dice & 1;
         self.bw_probe_wait = self.p.probe_wait + Span((dice >> 1) % PS_PER_S);
@@ -134,7 +135,8 @@ impl Bbr {
     }
 
     fn is_time_to_go_down(&mut self, sample: &Sample) -> bool {
-        // Whole segments in flight, one less after the ACK: a window at the bound reaches it just before.
+        // The number in flight is whole, and smaller by one after the ACK. With a window at the bound it therefore
+        // reaches the bound just before the ACK.
         if self.prev_probe_too_high && sample.delivery.prior_in_flight >= self.inflight_longterm.floor() {
             self.prev_probe_precautionary = true;
             return true;

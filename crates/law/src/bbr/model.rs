@@ -169,9 +169,9 @@ impl Bbr {
     }
 }
 
-/// Number of segments in flight at which the losses reached `thresh`, where the last segment was sent with
-/// `tx_in_flight` and is the last of `lost`. If losses exceeded it before, the result is not below the number in flight
-/// before this segment.
+/// Number of segments in flight at which the share of losses reached `thresh`. `tx_in_flight` segments were in flight
+/// when the lost segment was sent, and it is the last of `lost` ones. If the losses before it already exceeded the
+/// threshold, the result is the number in flight before this segment.
 pub(super) fn inflight_at_loss(thresh: f64, tx_in_flight: f64, lost: f64) -> f64 {
     let (inflight_prev, lost_prev) = (tx_in_flight - 1.0, lost - 1.0);
     inflight_prev + ((thresh * inflight_prev - lost_prev) / (1.0 - thresh)).max(0.0)
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_with_losses_keeps_what_was_delivered_or_seven_tenths() {
+    fn a_round_with_losses_sets_the_short_term_bounds_to_the_delivered_or_seven_tenths() {
         let mut bbr = cruising();
         let (bw, cwnd) = (bbr.bw, bbr.cwnd);
         (bbr.bw_latest, bbr.inflight_latest) = (0.6 * bw, 0.9 * cwnd);

@@ -1,7 +1,7 @@
 //! The filters and detectors that only BBR version 3 has, one small type each.
 //!
-//! Source: draft-ietf-ccwg-bbr-06, Sections 5.5.3 to 5.5.6 (bandwidth), 5.5.9 (aggregation), 2.2 (`is_cwnd_limited`). Those that
-//! version 1 has too: [`crate::filters`].
+//! Source: draft-ietf-ccwg-bbr-06, Sections 5.5.3 to 5.5.6 (bandwidth), 5.5.9 (aggregation), 2.2 (`is_cwnd_limited`).
+//! The filters that version 1 has, too, are in [`crate::filters`].
 
 use crate::filters::{Excess, PeriodMax};
 use crate::smaller;
@@ -23,7 +23,7 @@ impl MaxRate {
         self.0.update(rate);
     }
 
-    /// A new cycle. A cycle without a sample does not count: its maximum would be empty.
+    /// Begins a new cycle, unless the present one has no sample.
     pub fn advance(&mut self) {
         if !self.0.is_empty() {
             self.0.advance();
@@ -47,7 +47,7 @@ impl Aggregation {
         self.rounds.advance();
     }
 
-    /// `acked` segments were acknowledged at `now` on a path taken to deliver `rate`; samples end at `cwnd`.
+    /// Adds `acked` segments acknowledged at `now`; `rate` is the estimated bandwidth. The excess is limited to `cwnd`.
     pub fn update(&mut self, now: Time, acked: f64, rate: f64, cwnd: f64) {
         let expected = self.interval.expected(now, rate);
         let excess = self.interval.update(now, acked, expected, f64::INFINITY);
@@ -67,7 +67,7 @@ pub(super) struct CwndUse {
 }
 
 impl CwndUse {
-    /// Just before an ACK, `in_flight` segments were in the network; it is then that they are most.
+    /// Takes the number of segments in the network just before an ACK, when it is largest.
     pub fn update(&mut self, in_flight: f64, cwnd: f64) {
         // In whole segments: at least as many as the window, rounded down.
         self.present |= cwnd < in_flight + 1.0;
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn acks_of_sixteen_segments_are_remembered_for_ten_rounds() {
-        // 1000 segments per second, acknowledged by sixteens every 16 ms.
+        // 1000 segments per second, with an ACK for 16 segments every 16 ms.
         let mut meter = Aggregation::default();
         let mut now = Time::ZERO;
         for _ in 0..20 {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn extra_acknowledgements_end_at_the_window() {
+    fn the_window_limits_the_excess() {
         let mut meter = Aggregation::default();
         meter.update(Time::ZERO, 100.0, 1000.0, 40.0);
         assert_eq!(meter.get(), 40.0);

@@ -17,7 +17,8 @@ pub(super) struct Undo {
     pub inflight_longterm: f64,
     /// Whether the values are those before losses whose recovery has not ended yet.
     is_saved: bool,
-    /// Whether a refill began with an undo, so that its round begins with the count of the same ACK's deliveries.
+    /// Whether an undo has begun a refill. The round of the refill then begins when the deliveries of the same ACK are
+    /// counted.
     refills: bool,
 }
 
@@ -42,7 +43,7 @@ impl Undo {
 }
 
 impl Bbr {
-    /// `SaveStateUponLoss`, but for the window, which `save_cwnd` keeps.
+    /// `SaveStateUponLoss` without the window, which `save_cwnd` saves.
     pub(super) fn save_state_upon_loss(&mut self) {
         if !self.undo.is_saved {
             self.undo = Undo {
@@ -79,7 +80,7 @@ impl Bbr {
         }
     }
 
-    /// Begins the round of a refill that an undo began: deliveries of its ACK are counted now.
+    /// Begins the round of a refill that an undo has begun, after the deliveries of its ACK were counted.
     pub(super) fn start_round_after_undo(&mut self) {
         if std::mem::take(&mut self.undo.refills) {
             self.start_round();
@@ -109,7 +110,8 @@ mod tests {
         bbr.on_recovered();
         bbr.on_undo(0.0, 0.0);
         assert_eq!((bbr.state, bbr.inflight_longterm), (State::Refill, 200_000.0));
-        // The ACK that undoes is of a segment sent before: the refill's round has only begun, also if it reports another loss.
+        // The ACK that causes the undo is for a segment sent before the refill. It therefore only begins the refill's
+        // round, even if it reports another loss.
         bbr.on_lost(&lost(1.0));
         bbr.on_delivery(&delivery(Time::ZERO + Span::secs(2), 500_100));
         assert_eq!((bbr.state, bbr.next_round_delivered), (State::Refill, 500_100));

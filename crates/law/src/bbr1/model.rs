@@ -1,6 +1,6 @@
 //! Path model of BBR version 1, and the pace and window that follow from it.
 //!
-//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it).
+//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (its rules).
 
 use super::parts::{Counts, Policing};
 use super::{Bbr1, INIT_CWND, MIN_CWND, Mode, Repair, Sample, in_units};
@@ -18,7 +18,7 @@ const BURSTS: f64 = 3.0;
 const AGGREGATION_TIME: f64 = 0.1;
 
 impl Bbr1 {
-    /// Bandwidth of the path: the largest of the last rounds, or what a policer lets pass.
+    /// Bandwidth of the path: the largest delivery rate of the last rounds, or the rate of a policer.
     pub(super) fn bw(&self) -> f64 {
         self.policer.rate().unwrap_or_else(|| self.max_rate.get())
     }
@@ -86,20 +86,20 @@ impl Bbr1 {
         }
     }
 
-    /// Segments that Linux would hand over at once.
+    /// Segments that Linux would send as one burst.
     pub(super) fn quantum(&self) -> f64 {
         let least = if self.pacing_rate * f64::from(self.mss) < SINGLES_BELOW { 1.0 } else { 2.0 };
         let most = f64::from((GSO_PAYLOAD / self.mss).min(self.p.max_burst));
         (self.pacing_rate / BURSTS_PER_SECOND).floor().min(most).max(least)
     }
 
-    /// Rounded up: a path that was taken for smaller than it is would look smaller still.
+    /// BDP times `gain`, rounded up: an underestimated BDP would reduce the next estimate, too.
     pub(super) fn bdp(&self, bw: f64, gain: f64) -> f64 {
         if self.min_rtt.rtt == UNKNOWN { INIT_CWND } else { (gain * bw * self.min_rtt_secs).ceil() }
     }
 
-    /// Room for bursts, an even number because of delayed ACKs, and in the first phase two more: on a small path it
-    /// would not exceed the pipe otherwise.
+    /// Adds room for bursts, and rounds up to an even number because of delayed ACKs. In the first phase it adds two
+    /// more segments, without which the window would not exceed the BDP of a small path.
     fn with_budget(&self, segments: f64) -> f64 {
         let needed = segments + BURSTS * self.quantum();
         let even = 2.0 * (needed / 2.0).ceil();
@@ -145,8 +145,8 @@ impl Bbr1 {
         self.cwnd = self.cwnd.max(MIN_CWND);
     }
 
-    /// Losses take their segments from the window. A repair begins with as much as is in the network, and for its first
-    /// round as much leaves as arrives; when all is repaired, the window is the one before.
+    /// Subtracts lost segments from the window. A repair begins with a window of the data in flight, and its first
+    /// round has packet conservation. After the repair the window is restored.
     fn cut_or_restore(&mut self, sample: &Sample) {
         self.cwnd = (self.cwnd - sample.losses).max(1.0);
         if self.repair == Repair::Fast && self.seen != Repair::Fast {

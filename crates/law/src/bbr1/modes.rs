@@ -1,6 +1,6 @@
 //! The modes of BBR version 1: when to send faster, slower, or with little in flight.
 //!
-//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it).
+//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (its rules).
 
 use super::{Bbr1, MIN_CWND, Mode, PHASES, Sample};
 use crate::filters::MinRtt;
@@ -11,8 +11,8 @@ use base::Time;
 const FIRST_PHASES: u64 = 7;
 
 impl Bbr1 {
-    /// The phase of the cycle ends: when its time is over, and as long as that takes when the probe has filled the pipe
-    /// as far as it wants, or met losses; earlier when the queue of the probe is gone.
+    /// Ends a phase of the cycle after one `min_rtt`. A phase with a gain above 1 lasts until its target is in flight
+    /// or a segment is lost, if that is later. A phase with a gain below 1 ends earlier if the queue is drained.
     pub(super) fn update_phase(&mut self, sample: &Sample) {
         if self.mode != Mode::ProbeBw {
             return;
@@ -48,15 +48,15 @@ impl Bbr1 {
         if self.mode == Mode::Startup && self.full_pipe.reached {
             self.mode = Mode::Drain;
         }
-        // The gain of the ACK before: the next burst counts as long as Startup's still holds.
+        // `pacing_gain` is still that of the previous ACK, so the next burst counts if it is Startup's.
         let in_flight = self.with_next_burst(sample.in_flight);
         if self.mode == Mode::Drain && in_flight <= self.inflight(self.max_rate.get(), 1.0) {
             self.begin_cycle();
         }
     }
 
-    /// Begins a cycle at any phase but the second. No two flows get an ACK in the same picosecond and with the same
-    /// count behind it.
+    /// Begins a cycle at any phase but the second. Flows draw different phases, because no two flows get an ACK in the
+    /// same picosecond after the same number of deliveries.
     pub(super) fn begin_cycle(&mut self) {
         self.mode = Mode::ProbeBw;
         let dice = scrambled(self.now.0 ^ self.delivered.rotate_left(32));
@@ -64,7 +64,8 @@ impl Bbr1 {
         self.begin_phase((before + 1) % PHASES);
     }
 
-    /// The smallest round-trip time is ten seconds old: it is looked for with four segments in flight.
+    /// Updates the smallest round-trip time. If it is older than ten seconds, it is measured with four segments in
+    /// flight.
     pub(super) fn update_min_rtt(&mut self, sample: &Sample, idle_restart: bool) {
         let expired = self.min_rtt.is_expired(self.now, self.p.min_rtt_window);
         if let Some(rtt) = sample.delivery.rtt
@@ -83,8 +84,8 @@ impl Bbr1 {
     }
 
     fn probe_rtt(&mut self, in_flight: f64) {
-        // Low rates of this time are not the path's: what leaves until all now in flight is acknowledged does not
-        // count.
+        // The low rates in this mode are not the path's. Segments sent until all data now in flight is acknowledged
+        // count as limited by the application.
         self.held_back.extend(self.delivered, in_flight);
         if self.probe_rtt_done.is_none() {
             if in_flight <= MIN_CWND {
@@ -100,7 +101,7 @@ impl Bbr1 {
         }
     }
 
-    /// The application sends again at `now`, after a pause in which everything arrived.
+    /// The application sends again at `now`, after a pause in which all data was acknowledged.
     pub(super) fn restart_from_idle(&mut self, now: Time) {
         (self.now, self.restarted) = (now, true);
         self.aggregation.interval.begin(now);

@@ -1,23 +1,24 @@
 //! The filters and detectors that only BBR version 1 has, one small type each.
 //!
-//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it). Those that version 3 has too: [`crate::filters`].
+//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (its rules). The filters that version 3 has, too, are in
+//! [`crate::filters`].
 
 use super::in_units;
 use crate::filters::{Excess, PeriodMax};
 use crate::smaller;
 use base::{Span, Time};
 
-/// Rounds that one of the two memories of aggregation covers.
+/// Rounds of each of the two periods whose maximum of aggregation is kept.
 const AGGREGATION_ROUNDS: u32 = 5;
 /// Segments after which an interval of aggregation ends in any case.
 const AGGREGATION_LIMIT: f64 = 1_048_576.0;
 /// Rounds that an interval of the policer's detector has at least, and at most.
 const INTERVAL_ROUNDS: (u32, u32) = (4, 16);
-/// Lost per delivered from which on an interval is that of a policer: 20 %, as Linux writes it.
+/// Ratio of lost to delivered segments from which an interval indicates a policer: about 20 %, in Linux's integers.
 const POLICED_LOSS: f64 = 50.0 / 256.0;
 /// Share of the first rate by which the rates of similar intervals may differ; they may also differ by 4 kbit/s.
 const LIKE_SHARE: f64 = 0.125;
-/// Largest difference of equal rates, in segments of 1,460 bytes per second.
+/// Largest difference of similar rates in absolute terms, in segments of 1,460 bytes per second.
 const LIKE_RATE: f64 = 500.0 / super::MSS as f64;
 /// Rounds for which the rate of a policer is believed.
 const BELIEVED_ROUNDS: u32 = 48;
@@ -26,7 +27,7 @@ const BELIEVED_ROUNDS: u32 = 48;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Aggregation {
     pub interval: Excess,
-    /// The present five rounds, and those before.
+    /// Maxima of the present period of five rounds and of the one before.
     most: PeriodMax<2>,
     rounds: u32,
 }
@@ -41,8 +42,7 @@ impl Aggregation {
         }
     }
 
-    /// `acked` segments were acknowledged at `now` on a path taken to deliver `bw`; what is more than `cwnd` says
-    /// nothing.
+    /// Adds `acked` segments acknowledged at `now`; `bw` is the estimated bandwidth. The excess is limited to `cwnd`.
     pub fn update(&mut self, now: Time, acked: f64, bw: f64, cwnd: f64) {
         let expected = self.interval.expected(now, bw).floor();
         let excess = self.interval.update(now, acked, expected, AGGREGATION_LIMIT);
@@ -62,7 +62,7 @@ pub(super) struct Counts {
     pub lost: u64,
 }
 
-/// Detector of policers, driven by ACKs and timeouts.
+/// Input of the policer detector at an ACK or a timeout.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "what the detector asks, each for itself")]
 pub(super) struct Policing {
@@ -73,8 +73,8 @@ pub(super) struct Policing {
     pub is_probing_bw: bool,
 }
 
-/// A token bucket somewhere on the path lets a long-term rate pass and drops what is above it: two intervals in a row
-/// that begin and end with a loss, lose a fifth and deliver alike.
+/// Detector of a policer, a token bucket on the path that drops packets above a long-term rate. Its signs are two
+/// consecutive intervals that begin and end with a loss, lose a fifth of the segments, and have similar delivery rates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Policer {
     sampling: bool,
@@ -91,7 +91,8 @@ impl Policer {
         self.believed.then_some(self.rate)
     }
 
-    /// Whether the rate was believed long enough: the cycle of gains then begins anew.
+    /// Takes the input of an ACK or timeout. Returns whether the rate was believed long enough; the cycle of gains then
+    /// begins anew.
     pub fn update(&mut self, seen: &Policing) -> bool {
         if self.believed {
             if !(seen.is_probing_bw && seen.round_start) {
@@ -105,7 +106,7 @@ impl Policer {
             return is_over;
         }
         if !self.sampling {
-            // From a loss on: the bucket is empty then.
+            // An interval begins with a loss, when the bucket is empty.
             if !seen.losses {
                 return false;
             }
@@ -144,7 +145,7 @@ mod tests {
 
     #[test]
     fn acks_of_sixteen_are_remembered_for_five_to_ten_rounds() {
-        // 1000 segments per second, acknowledged by sixteens every 16 ms.
+        // 1000 segments per second, with an ACK for 16 segments every 16 ms.
         let mut meter = Aggregation::default();
         let mut now = Time::ZERO;
         for _ in 0..20 {
@@ -152,7 +153,7 @@ mod tests {
             now += Span::millis(16);
         }
         assert_eq!(meter.get(), 16.0);
-        // The memory that holds it changes with the fifth round and is thrown away with the tenth.
+        // The period with this maximum ends with the fifth round, and is forgotten with the tenth.
         for round in 1..=12 {
             meter.advance();
             meter.update(now, 1.0, 1000.0, 1000.0);
@@ -160,7 +161,7 @@ mod tests {
             assert_eq!(meter.get(), if round < 10 { 16.0 } else { 1.0 }, "round {round}");
         }
         meter.update(now + Span::secs(1), 100.0, 1000.0, 40.0);
-        assert_eq!(meter.get(), 40.0, "the window bounds it");
+        assert_eq!(meter.get(), 40.0, "the window bounds the excess");
     }
 
     /// Rounds of 100 ms with these numbers of segments delivered and lost; the first ACK of each begins it and reports
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn two_alike_intervals_with_a_fifth_lost_are_a_policer() {
+    fn two_similar_intervals_with_a_fifth_lost_indicate_a_policer() {
         let mut path = path();
         // The round that begins with the first loss counts; three more end the interval, another four the second.
         for n in 1..8 {
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn few_losses_or_unlike_intervals_are_no_policer() {
+    fn few_losses_or_different_intervals_do_not_indicate_a_policer() {
         // 19 of 100 is less than 50/256.
         for (first, second, lost) in [(100, 100, 19), (100, 150, 40)] {
             let mut path = path();

@@ -25,7 +25,7 @@ const MICRO: u64 = 1_000_000;
 /// C in 1/1024: ten times `bic_scale` = 41, which is 0.4004 segments/s^3.
 const C: u64 = 410;
 
-/// Limit of the count before any loss: the window grows by a segment for at most 20 ACKs.
+/// Limit of the count before the first loss: at most 20 acknowledged segments per segment of growth.
 const FIRST_COUNT: u32 = 20;
 
 /// Parameters of the law as integers.
@@ -177,7 +177,7 @@ impl State {
     fn update(&mut self, p: &Whole, cwnd: u32, ack: Ack) {
         let now = p.tick(ack.now);
         self.acked += u64::from(ack.acked);
-        // At most 32 times per second while the window stays the same.
+        // While the window stays the same, the count is computed at most 32 times per second.
         if self.last_cwnd == cwnd && now - self.last_time <= p.hz / 32 {
             return;
         }
@@ -190,7 +190,7 @@ impl State {
         }
         let each = ((u64::from(cwnd) * p.friendly) >> 3).max(1);
         if self.acked > each {
-            // As many steps as leave at least one ACK.
+            // Linux's loop runs while more than `each` segments are left, so at least one is left at its end.
             let steps = (self.acked - 1) / each;
             self.acked -= steps * each;
             self.friendly += steps as u32;
@@ -247,11 +247,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pause_moves_the_stage_by_as_long_but_not_beyond_the_present() {
+    fn a_pause_moves_the_start_of_the_stage_by_its_length_but_not_beyond_now() {
         let p = Whole::of(&Params::default());
         let mut state = State { epoch: 1001, ..State::default() };
         state.idle(&p, 30_000_000, 20_000_000);
-        assert_eq!(state.epoch, 1001 + 5000, "20 s of 250 ticks");
+        assert_eq!(state.epoch, 1001 + 5000, "20 s with 250 ticks per second");
         state.idle(&p, 30_000_000, 20_000_000);
         assert_eq!(state.epoch, 7501, "now");
         let mut fresh = State::default();
@@ -268,14 +268,14 @@ mod tests {
     }
 
     #[test]
-    fn its_numbers_are_linuxs() {
+    fn the_integer_constants_and_the_cube_root_are_those_of_linux() {
         // 717 and 410 of 1024; 8 * 1741 / 3 / 307.
         let p = whole();
         assert_eq!((p.beta, p.c, p.friendly), (717, 410, 15));
         // The cube root of 2^40 * 300 / 410, in units of 1/1024 s.
         let mut state = State { last_max: 1000, ..State::default() };
         state.begin(&p, 700, 5, 1);
-        assert_eq!(state.k, 9300, "9.08 s, where RFC 9438 has 9.09");
+        assert_eq!(state.k, 9300, "9.08 s; RFC 9438 gives 9.09 s");
         for of in [0_u128, 1, 7, 8, 26, 27, 1 << 60, (1 << 90) - 1] {
             let root = u128::from(cube_root(of, 1));
             assert!(root.pow(3) <= of && (root + 1).pow(3) > of, "{of}");
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_keeps_as_much_and_forgets_everything() {
+    fn a_timeout_keeps_the_same_share_and_resets_the_state() {
         let mut law =
             LinuxCubic { whole: whole(), state: State { last_max: 1200, min_rtt: 40_000, ..State::default() } };
         let loss = |signal| CongestionEvent::plain(Time::ZERO, signal, Span::millis(40));
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn follows_the_cubic_function_half_a_window_behind() {
+    fn follows_the_cubic_function_within_three_segments() {
         let (p, mut state) = (whole(), State::default());
         let mut cwnd = state.backoff(&p, 1000);
         for s in 0..14 {
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_short_path_it_grows_as_reno_does() {
+    fn on_a_short_path_it_grows_as_the_reno_friendly_window() {
         // 15/8 windows of ACKs per segment are 8/15 segments per round trip, also above the old maximum, where RFC 9438 has
         // 1.
         let (p, mut state) = (whole(), State::default());

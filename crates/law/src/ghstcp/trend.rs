@@ -160,7 +160,7 @@ mod tests {
             fresh.add(sample);
         }
         let exact = two_pass(&ring);
-        assert!(exact > 0.2 && exact < 0.3, "a correlation worth the name: {exact}");
+        assert!(exact > 0.2 && exact < 0.3, "the samples are correlated: {exact}");
         assert!((fresh.correlation() - exact).abs() < 1e-9, "{} instead of {exact}", fresh.correlation());
         // Integers are exact: adding, removing and moving the origin give the same numbers.
         slid.move_origin(ring[0]);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_straight_line_gives_one_and_a_flat_one_nothing() {
+    fn the_correlation_of_a_rising_line_is_one_and_of_a_flat_line_zero() {
         for (slope, r) in [(3i64, 1.0), (-3, -1.0), (0, 0.0)] {
             let mut line = Trend::default();
             for i in 0..1000i64 {

@@ -26,8 +26,8 @@ pub const LAWS: [(&str, &str); 5] = [
     ("htcp", "el_htcp"),
 ];
 
-/// The law in [`LAWS`] whose program runs `law` in the kernel, if one does. A tabulated law uses HighSpeed's program with
-/// other curves.
+/// Name in [`LAWS`] of the program that runs `law` in the kernel; if no program does, the law's own name. A tabulated
+/// law uses HighSpeed's program with other curves.
 #[must_use]
 pub fn program(law: &LawSpec) -> &'static str {
     if let LawSpec::Tabulated(_) = law { "highspeed" } else { law.card().name }

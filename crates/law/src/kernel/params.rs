@@ -23,9 +23,9 @@ pub struct Highspeed {
     pub low_window: u64,
     /// Fixed-point number in units of 2^-20.
     pub least_b: u64,
-    /// The curve without its bounds, which would add corners.
+    /// The curve a(w) without bounds, because bounds would add corners.
     pub a: Curve,
-    /// The curve without its bounds, as for `a`.
+    /// The curve b(w) without bounds, for the same reason.
     pub b: Curve,
 }
 
@@ -193,7 +193,7 @@ impl Highspeed {
     /// linear, so a jump in a table becomes a slope over at most a sixteenth of the window.
     ///
     /// # Errors
-    /// A table that the program cannot represent: it never grows more slowly nor cuts more than Reno.
+    /// A table that the program cannot represent, because it grows more slowly or cuts more than Reno.
     pub fn of_tables(p: &tabulated::Params) -> Result<Self, ParamError> {
         tabulated::Tabulated::new(p)?;
         p.increase.check(

@@ -100,14 +100,14 @@ mod tests {
     }
 
     #[test]
-    fn opens_by_two_to_the_rho_less_one_per_segment() {
+    fn grows_by_two_to_the_power_of_rho_minus_one_per_segment() {
         assert_eq!(opened(25, 10.0), Opening::Grow(11.0));
         assert_eq!(opened(50, 10.0), Opening::Grow(13.0));
         assert_eq!(opened(100, 10.0), Opening::Grow(25.0));
     }
 
     #[test]
-    fn per_ack_an_ack_of_two_segments_opens_by_as_much_as_one_of_one() {
+    fn with_per_ack_an_ack_for_two_segments_counts_as_one() {
         let ack = AckSample { acked: 2.0, ..AckSample::plain(Time::ZERO, Span::millis(50)) };
         for (per_ack, opened) in [(false, 16.0), (true, 13.0)] {
             let mut start = Hybla::new(&Params { per_ack, ..Params::default() }).unwrap();

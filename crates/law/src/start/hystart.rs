@@ -1,6 +1,6 @@
 //! HyStart++: in the first slow start, when the round-trip time rises, growth slows down for `css_rounds` round trips
-//! (conservative slow start). It resumes if the rise does not last; otherwise slow start ends. Later slow starts are the
-//! classic one.
+//! (conservative slow start). Slow start resumes if the rise does not last; otherwise it ends. Later slow starts are
+//! the classic one.
 //!
 //! Source: RFC 9406, Section 4 (parameters in 4.3).
 //! Differs from Linux, which has the older algorithm: [`super::hystart_linux`].
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rise_that_counts_is_an_eighth_between_4_and_16_ms() {
+    fn the_threshold_of_the_rise_is_an_eighth_of_the_rtt_between_4_and_16_ms() {
         // RFC 9406, 4.2: RttThresh = max(4 ms, min(lastRoundMinRTT / 8, 16 ms)).
         for (last, thresh) in [(1, 4), (16, 4), (80, 10), (128, 16), (200, 16)] {
             assert!(slows_down(Span::millis(last), Span::millis(last + thresh), 8), "{last} ms + {thresh} ms");
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn resumes_when_the_rise_was_a_passing_one() {
+    fn resumes_slow_start_if_the_rtts_fall_again() {
         let mut start = start();
         round(&mut start, 10.0, 10, Span::millis(80));
         round(&mut start, 20.0, 20, Span::millis(90));

@@ -180,7 +180,7 @@ mod tests {
     const RTT: Span = Span::millis(40);
 
     #[test]
-    fn a_row_of_acks_for_half_of_the_round_trip_ends_it() {
+    fn an_ack_train_of_half_the_round_trip_time_ends_slow_start() {
         // The train must last more than (40 ms + 1 ms) / 2: the 22nd ACK, if they are 1 ms apart. With pacing, more than 41
         // ms.
         for (paced, at) in [(false, 21), (true, 42)] {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rise_of_an_eighth_between_4_and_16_ms_ends_it() {
+    fn a_rise_of_an_eighth_between_4_and_16_ms_ends_slow_start() {
         for (least, rise) in [(8, 4), (40, 5), (80, 10), (200, 16)] {
             for (more, ends) in [(Span::ZERO, None), (Span(1), Some(8))] {
                 let mut start = start(&Params { ack_train: false, ..Params::default() });
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_searched_below_16_segments_and_after_it_was_found() {
+    fn there_is_no_search_below_16_segments_or_after_the_end_was_found() {
         let mut start = start(&Params::default());
         assert_eq!(round(&mut start, 15.0, 50, (Time::ZERO, Span::millis(1), RTT), false), None);
         assert!(round(&mut start, 16.0, 50, (Time::ZERO, Span::millis(1), RTT), false).is_some());

@@ -1,5 +1,6 @@
-//! The slow start of Vegas: the window doubles every other round trip. In between it does not change, so that the expected
-//! and the actual rate can be compared. It ends as soon as more than `gamma` own segments wait in the queue.
+//! The slow start of Vegas: the window doubles every other round trip. In between it does not change, so that the
+//! expected and the actual rate can be compared. Slow start ends as soon as more than `gamma` own segments wait in the
+//! queue.
 //!
 //! Source: L. Brakmo, L. Peterson, TCP Vegas, IEEE JSAC 13(8), 1995, Section III-C.
 //! Differs from the source: the round-trip time compared is the smallest of the round without growth, not one segment's.

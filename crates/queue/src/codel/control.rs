@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nth_drop_comes_when_the_closed_form_says() {
+    fn the_nth_drop_comes_at_the_time_of_the_closed_form() {
         let mut trial = Trial::new(false, 0);
         let times = trial.serve(1000, 21_000, 6);
         let mut due = 1100.0;
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_nothing_while_a_frame_or_less_stays_behind() {
+    fn drops_nothing_if_at_most_one_frame_is_left_in_the_queue() {
         let mut trial = Trial::new(false, 0);
         trial.queue.left = 1514;
         assert_eq!(trial.serve(1000, 2000, 50), []);
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_for_ect_1_alone_marks_no_others() {
+    fn a_threshold_for_ect_1_alone_marks_no_other_packets() {
         let mut trial = Trial::new(true, 1);
         trial.setting = trial.setting.for_ect1(true);
         for (flags, marks) in [(Flags::NONE, 0), (Flags::ECT, 0), (Flags::ECT.with(Flags::L4S), 2)] {

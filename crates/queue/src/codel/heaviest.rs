@@ -65,7 +65,7 @@ mod tests {
     use base::Stream;
 
     #[test]
-    fn finds_what_a_search_through_all_finds() {
+    fn finds_the_same_entry_as_a_linear_search() {
         let (mut heaviest, mut chance) = (Heaviest::new(100), Stream::new(1, 0, ("test", 0), "weights"));
         let mut plain = vec![0u64; 100];
         for _ in 0..20_000 {

@@ -39,7 +39,7 @@ impl Lane {
         self.waiting.front().map_or(Span::ZERO, |packet| now - packet.arrived)
     }
 
-    /// True with probability `p`.
+    /// Decides with probability `p`; with [`Decide::Recur`], is true for a share `p` of the calls.
     pub fn happens(&mut self, p: f64, how: Decide, chance: &mut Stream) -> bool {
         if p <= 0.0 || p >= 1.0 {
             return p >= 1.0;

@@ -118,9 +118,9 @@ impl Adaptation {
         self.on == AdaptOn::Arrivals && now >= self.timer.next
     }
 
-    /// `max_p` was compared with its average at `now`, and moved or not.
+    /// Notes that the average was compared with the band at `now`, and whether `max_p` has `moved`.
     pub fn adapted(&mut self, now: Time, moved: bool) {
-        // The timer runs on; arrivals compare until one moves it.
+        // A clock continues in any case. With arrivals, the next interval begins when `max_p` moves.
         if moved || self.on == AdaptOn::Clock {
             self.timer.tick(now);
         }

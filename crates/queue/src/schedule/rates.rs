@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_takes_what_each_rate_does_of_it() {
+    fn a_service_may_extend_over_several_rates() {
         // 1250 bytes take 10 ms at 1 Mbit/s: here 2 ms at 1 Mbit/s, then the remaining 4/5 at twice the rate.
         let mut rates = steps(&[(0, 1), (5, 2)], None);
         assert_eq!(rates.finish(ms(3.0), Bytes(1250)), ms(5.0 + 4.0));
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn one_rate_however_said_is_that_of_a_link_of_one_rate() {
+    fn a_schedule_of_one_rate_equals_a_constant_rate() {
         let same = [steps(&[(0, 7)], None), steps(&[(0, 7), (1, 7), (3, 7)], None), steps(&[(0, 7), (2, 7)], Some(5))];
         for mut rates in same {
             let mut now = Time(17);
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wave_passes_what_its_integral_says() {
+    fn a_sine_wave_offers_the_integral_of_its_rate() {
         let wave = || Rates::sine(Rate(50 * MBIT), Rate(20 * MBIT), Span::secs(10));
         assert_eq!(wave().offered_bits(Time::ZERO, ms(30_000.0), &RunMonitor::default()), 1.5e9);
         for to in [1.0, 2.5, 4.0, 5.0, 7.5, 9.0f64] {
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_passes_for_ever_where_the_last_rate_is_none() {
+    fn nothing_passes_after_a_last_rate_of_zero() {
         assert_eq!(steps(&[(0, 1), (1, 0)], None).finish(ms(0.5), Bytes(125)), FAR);
         assert_eq!(steps(&[(0, 0)], Some(1)).finish(ms(0.5), Bytes(1)), FAR);
     }

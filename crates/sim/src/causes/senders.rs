@@ -1,7 +1,8 @@
 //! Limits of a link's senders while the link was idle, sampled at the ends of short steps.
 //!
-//! The idle time of a step is divided equally among the senders. Only the expiry of a retransmission timer shows that a
-//! sender was waiting for it; the charges of this sender since its last progress are then moved to the timeout.
+//! The idle time of a step is divided equally among the senders. That a sender was waiting for its retransmission timer
+//! is known only when the timer expires; the charges of this sender since its last progress are then moved to the
+//! timeout.
 
 use base::{Span, Time};
 use law::CongestionControl;
@@ -89,7 +90,7 @@ impl IdleStep {
     }
 }
 
-/// Progress of a sender.
+/// Counters of a sender at the last step, and its limits since its last progress.
 #[derive(Clone, Debug, Default)]
 struct Progress {
     sent: u64,
@@ -137,7 +138,7 @@ impl SenderLimits {
             }
             (progress.sent, progress.delivered) = now;
             progress.timeouts = counters.timeouts;
-            // A place without a transfer is not a sender.
+            // A place without an open transfer is not counted as a sender.
             self.limits[i] = (!is_place || !sender.seq().is_done())
                 .then(|| if timed_out { IdleLimit::Timeout } else { IdleLimit::of(sender) });
             if let Some(limit) = self.limits[i].filter(|_| idle > Span::ZERO) {
@@ -199,7 +200,7 @@ mod tests {
         IdleStep { end: Time(9), idle: Span(100), senders }.add_to(&mut sums);
         assert_eq!((sums[IdleLimit::Timeout as usize], sums[IdleLimit::SlowStart as usize]), (Span(33), Span(67)));
         assert_eq!(sums.iter().fold(Span::ZERO, |sum, span| sum + *span), Span(100));
-        // There are no senders.
+        // No sender is active.
         IdleStep { end: Time(9), idle: Span(5), senders: [0; IdleLimit::ALL.len()] }.add_to(&mut sums);
         assert_eq!(sums[IdleLimit::Application as usize], Span(5));
     }

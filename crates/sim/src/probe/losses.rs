@@ -5,8 +5,9 @@
 
 use base::{Span, Time};
 
-/// See the [module](self). Drops must be reported in the order of time. A flow is identified by its place among the flows
-/// of the link; with scenario-wide numbers, each link would need a list as long as all flows.
+/// See the [module](self). Drops must be reported in the order of time. A flow is identified by its position among the
+/// flows of the link (`place`); with scenario-wide numbers, each link would need a list as long as the list of all
+/// flows.
 #[derive(Clone, Debug, Default)]
 pub struct LossEvents {
     gap: Span,
@@ -14,7 +15,7 @@ pub struct LossEvents {
     /// Number of events, and the sum of the flows that they hit.
     pub events: u64,
     pub hit: u64,
-    /// Number of the last event, counted from 1.
+    /// Number of the last event, counted from 1; after the largest 32-bit number it starts at 1 again.
     number: u32,
     /// For each place, the number of the last event that hit it.
     hit_in: Vec<u32>,
@@ -44,7 +45,7 @@ impl LossEvents {
     fn begin_event(&mut self) {
         self.events += 1;
         if self.number == u32::MAX {
-            // It has hit none yet.
+            // The new event has not hit any flow yet.
             self.hit_in.fill(0);
             self.number = 0;
         }
@@ -75,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_an_event_begins_again_when_it_has_no_more_bits() {
+    fn the_number_of_an_event_starts_again_after_the_largest_32_bit_number() {
         let mut losses = LossEvents { number: u32::MAX - 1, ..LossEvents::new(Span(100)) };
         for at in [0, 10, 110, 120, 220, 230] {
             losses.on_drop(Time(at), 3);

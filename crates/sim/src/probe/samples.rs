@@ -28,8 +28,8 @@ impl LinkSnapshot {
     }
 }
 
-/// Model of the service time of a backlog, for samples. A model is needed because the link itself may be ahead of the
-/// sample.
+/// Model of the service time of a backlog, for samples. A model is needed because the window engine may have run the
+/// link past the time of the sample.
 #[derive(Clone, Debug)]
 pub enum ServerModel {
     Rate(Rate),

@@ -1,5 +1,5 @@
 //! Single packets at a link: a row for every data packet that arrives in the given intervals, and a histogram of all
-//! waiting times. Off unless asked for, because then the window engine must look at every packet.
+//! waiting times. They are off by default, because they force the window engine to look at every packet.
 
 use crate::histogram::Histogram;
 use crate::marks::Marks;
@@ -86,7 +86,8 @@ impl PacketTracer {
         if packet.flags.has(Flags::ACK) || self.recorded.is_empty() {
             return;
         }
-        // Also between the intervals: a 32-bit number is extended to the full number that is nearest to the packet before.
+        // This is done between the intervals too: a 32-bit number is extended to the full number nearest to that of the
+        // flow's previous packet.
         let seq = self.count(packet) - self.first;
         if !self.recorded.iter().any(|interval| interval.contains(&now)) {
             return;
@@ -171,8 +172,8 @@ mod tests {
 
     #[test]
     fn a_segment_that_arrives_twice_at_one_instant_has_two_rows_in_the_order_of_service() {
-        // First in the order of the reference engine, then in that of the window engine, which reports each packet's end at
-        // once.
+        // First the order of calls of the reference engine, then that of the window engine, which reports a packet's
+        // start of service right after its arrival.
         let in_time = fates(|tracer, packet| {
             tracer.on_arrival(packet, 3);
             tracer.on_arrival(packet, 4);
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_that_are_the_same_the_one_dropped_as_it_arrives_is_the_later() {
+    fn of_two_equal_packets_the_one_dropped_on_arrival_is_the_later() {
         let full = fates(|tracer, packet| {
             tracer.on_arrival(packet, 4);
             tracer.on_arrival(packet, 5);

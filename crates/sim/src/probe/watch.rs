@@ -1,5 +1,5 @@
-//! Idle time of one link, its drops and marks, and the waiting times of each sender's packets, for the study of their
-//! causes.
+//! Idle time of one link, its drops and marks, and the waiting times of each sender's packets, for the study of the
+//! causes of idle time.
 
 use base::{Bytes, Flags, Rate, Span, Time};
 use queue::{Limit, Packet};
@@ -17,8 +17,8 @@ pub struct Signal {
     pub idle: Span,
 }
 
-/// Rate and buffer for the idle time of a link that drops nothing: the idle time is that of a link which serves only the
-/// packets that find room in this buffer. An unlimited queue would keep the link busy while nothing is sent.
+/// Rate and buffer of an imagined link that gets the same packets as a link that drops nothing. Its idle time is used
+/// in place of the real one, because the unlimited queue of the real link keeps the link busy long after senders stop.
 #[derive(Clone, Copy, Debug)]
 pub struct FiniteBuffer {
     pub rate: Rate,
@@ -46,7 +46,7 @@ impl FiniteBuffer {
 pub struct LinkWatch {
     /// Whether the link drops and marks nothing.
     pub spares: bool,
-    /// Time until which the link is known to be busy, and the idle time before that.
+    /// End of the last known service, and the idle time before that.
     busy_until: Time,
     idle: Span,
     /// Buffer for the idle time of a link that drops nothing, if it is not the link's own.
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn idle_time_lies_between_the_end_of_a_service_and_the_start_of_the_next() {
+    fn idle_time_is_the_time_from_the_end_of_a_service_to_the_start_of_the_next() {
         let mut watch = LinkWatch::recording(Time(100)..Time(1000));
         watch.on_service(&packet(0, 50), Time(50), Time(80));
         watch.on_service(&packet(0, 60), Time(80), Time(110));
@@ -171,7 +171,7 @@ mod tests {
         for _ in 0..9 {
             watch.on_accept(&packet(0, 500));
         }
-        // One packet is served and two wait; the unlimited queue is busy until 9000.
+        // In the finite buffer one packet is served and two wait, until 3500; the unlimited queue is busy until 9500.
         watch.on_service(&packet(0, 500), Time(500), Time(1500));
         assert_eq!((watch.idle_before(Time(3500)), watch.idle_before(Time(4500))), (Span(500), Span(1500)));
         watch.on_waiting(&packet(0, 500));
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_count_within_the_measured_time_and_acks_apart() {
+    fn waits_count_within_the_measured_time_and_those_of_acks_are_separate() {
         let mut watch = LinkWatch::recording(Time(100)..Time(1000));
         watch.on_service(&packet(1, 50), Time(120), Time(130));
         watch.on_service(&packet(3, 990), Time(1020), Time(1030));

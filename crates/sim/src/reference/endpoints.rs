@@ -41,8 +41,8 @@ pub struct Endpoints<C> {
 }
 
 impl<C: FlowControl> Endpoints<C> {
-    /// Counters of the sender, and of the receiver's in-order data; for datagrams, the numbers of packets sent and
-    /// delivered.
+    /// Counters of the sender, and the number of segments that the receiver has in order; for datagrams, the numbers of
+    /// packets sent and delivered.
     pub fn counters(&self) -> (Counters, Option<Spurious>, u64) {
         match &self.plan {
             FlowPlan::Tcp(_, tcp) => (tcp.sender.counters(), tcp.sender.info().spurious(), tcp.receiver.delivered()),
@@ -52,7 +52,7 @@ impl<C: FlowControl> Endpoints<C> {
         }
     }
 
-    /// Takes the ACK that arrived through the return links. ACKs before it were lost there, or come later.
+    /// Takes the ACK that arrived through the return links. ACKs sent before it were lost there, or arrive later.
     pub fn ack_numbered(&mut self, number: PacketNumber) -> Ack {
         if !self.plan.party().reorders {
             self.acks.drain(..number.after(self.first_ack) as usize);

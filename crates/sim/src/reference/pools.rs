@@ -1,4 +1,4 @@
-//! Memory that links share, in the reference engine: checked before each arrival and updated after each event.
+//! Memory that links share, in the reference engine. It is checked before each arrival and updated after each event.
 
 use super::Engine;
 use crate::plan::{FlowControl, LinkQueue, PoolPlan};

@@ -1,4 +1,5 @@
-//! Sessions of the reference engine: openings are events, ends are detected after ACKs.
+//! Sessions of the reference engine: the opening of a transfer is an event; the end of a transfer is detected after an
+//! ACK.
 
 use super::{Engine, Event, Phase};
 use crate::places::ClosedTransfer;

@@ -1,8 +1,8 @@
-//! The sender's own link in closed form: a clock that says when the link becomes free.
+//! The sender's own link in closed form: its only state is the time at which it becomes free.
 //!
-//! A first-in first-out link with one packet size needs no queue: a packet that comes at t leaves at max(t, free) +
-//! service, and b packets wait exactly if the link stays busy for b services or more. Most own links have no further delays
-//! or drops; the state of those that do is boxed.
+//! A first-in first-out link with one packet size needs no queue: a packet that arrives at t leaves at max(t, free) +
+//! service, and b or more packets wait if and only if the link stays busy for more than b services. Most own links have
+//! no further delays or drops; the state of those that do is boxed.
 
 use super::bucket::Bucket;
 use super::headers::HeaderLanes;
@@ -11,7 +11,7 @@ use crate::marks::Marks;
 use crate::plan::SendJitter;
 use base::{Span, Time};
 
-/// A longest wait that no packet exceeds.
+/// Longest wait of an unlimited queue.
 const UNLIMITED: Span = Span(u64::MAX);
 
 /// See the [module](self).
@@ -48,7 +48,8 @@ struct AccessLimits {
     /// Longest wait of an accepted packet.
     longest_wait: Span,
     drops: AccessDrops,
-    /// Packets that found no room, but would have entered only after the end of the run.
+    /// Packets that found no room, but would have arrived there only after the end of the run; they do not count as
+    /// drops.
     late: u64,
     warmup: Time,
     end: Time,
@@ -122,7 +123,7 @@ impl AccessLink {
         self.limits.as_ref().map_or_else(AccessDrops::default, |limits| limits.drops)
     }
 
-    /// Packets that found no room after the end of the run.
+    /// Packets that found no room at or after the end of the run.
     pub fn late(&self) -> u64 {
         self.limits.as_ref().map_or(0, |limits| limits.late)
     }
@@ -224,7 +225,8 @@ mod tests {
     #[test]
     fn a_buffer_of_two_drops_the_fourth_of_a_burst() {
         let mut link = AccessLink::new(Span(10), Some(2), Span(5), None, None, &MARKS);
-        // At 0 one packet is served and two wait; at 10 one has left, and at 11 the one free place is taken again.
+        // At 0 one packet is in service, two wait, and the fourth is dropped. At 10 one packet has left, so one more is
+        // accepted; the packet at 11 finds the buffer full again.
         let fates = [0, 0, 0, 0, 10, 10, 11].map(|at| link.admit(Time(at)));
         let arrives = |at| Some(Time(at));
         assert_eq!(fates, [arrives(15), arrives(25), arrives(35), None, arrives(45), None, None]);
@@ -232,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn room_is_for_packets_that_are_not_dropped_even_all_at_once() {
+    fn room_counts_packets_that_are_accepted_even_if_they_arrive_all_at_once() {
         for buffer in [0, 1, 2, 7] {
             for before in 0..4 {
                 let mut link = AccessLink::new(Span(10), Some(buffer), Span::ZERO, None, None, &MARKS);
@@ -242,13 +244,13 @@ mod tests {
                 let (now, n) = (Time(5), 100);
                 let room = link.room(now, n);
                 assert!((0..room).all(|_| link.admit(now).is_some()), "{buffer} {before}");
-                assert_eq!(link.admit(now), None, "{buffer} {before}: one more than there is room for");
+                assert_eq!(link.admit(now), None, "{buffer} {before}: a packet beyond the room is dropped");
             }
         }
     }
 
     #[test]
-    fn latest_is_no_earlier_than_any_arrival_whatever_the_jitter() {
+    fn latest_is_no_earlier_than_any_arrival_for_any_jitter() {
         let stream = base::Stream::new(1, 0, ("test", 0), "jitter");
         for jitter in [None, Some(Box::new(SendJitter { longest: Span(30), stream }))] {
             let mut link = AccessLink::new(Span(10), None, Span(100), jitter, None, &MARKS);

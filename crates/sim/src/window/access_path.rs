@@ -14,8 +14,8 @@ pub struct AccessPath {
     /// Number of the sender.
     pub id: u32,
     pub link: AccessLink,
-    /// Packets that were sent but arrive at or after the end of the window. Allocated only while there are any, as few
-    /// flows have some at a time.
+    /// Packets that were sent but arrive at or after the end of the window. Allocated only while there are such
+    /// packets, because few flows have any at the same time.
     spill: Option<Box<Ring>>,
 }
 
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn arrivals_after_the_window_are_released_into_the_one_they_belong_to() {
+    fn arrivals_after_the_window_are_released_in_the_window_of_their_arrival() {
         let (mut path, mut bucket) = (path(), Bucket::default());
         bucket.begin(Time(0), Time(20));
         assert!(path.send(Time(0), PacketNumber(7), Flags::NONE, &mut bucket, Time(20)));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_in_a_row_arrive_as_one_by_one() {
+    fn packets_sent_as_a_row_arrive_like_packets_sent_one_by_one() {
         // The cases: no obstacle; the end of the window in between; a full queue; packet numbers that wrap.
         for (until, apart, first) in [(1000, 12, 7), (60, 12, 7), (1000, 3, 7), (1000, 12, u32::MAX - 1)] {
             let times: Vec<Time> = (0..6).map(|k| Time(apart * k)).collect();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_count_until_the_end_of_the_run_and_are_in_flight_after_it() {
+    fn drops_after_the_end_of_the_run_count_as_in_flight() {
         let (mut path, mut bucket) = (path(), Bucket::default());
         bucket.begin(Time(0), Time(1000));
         let mut sent = |at: u64| {

@@ -4,7 +4,7 @@ use base::PacketNumber;
 use std::collections::{BTreeMap, VecDeque};
 use transport::Ack;
 
-/// Bit that says that the ACK carries more than its cumulative number, and is stored in `full`.
+/// Bit of an ACK that carries more than its cumulative number; such an ACK is stored in `full`.
 const FULL: u64 = 1 << 63;
 
 /// See the [module](self).
@@ -90,16 +90,16 @@ impl AckQueue {
         if cum & FULL == 0 { Some(Ack::new(cum, &[], false)) } else { self.full.pop_front() }
     }
 
-    /// Number of leading ACKs, at most `most`, that only acknowledge, each `each` segments more than the one before (the
-    /// first one, `each` more than `una`).
+    /// Number of leading ACKs, at most `most`, that carry only a cumulative number, and each acknowledge `each`
+    /// segments more than the ACK before (the first ACK: `each` more than `una`).
     #[inline]
     pub fn alike(&self, most: usize, una: u64, each: u64) -> usize {
         let expected = std::iter::successors(Some(una + each), |cum| Some(cum + each));
         self.numbers.iter().take(most).zip(expected).take_while(|(cum, expected)| **cum == *expected).count()
     }
 
-    /// The number of the oldest ACK and the segments above `una` that it acknowledges. `None` if it carries more, or
-    /// acknowledges none.
+    /// The number of the oldest ACK, and how many segments above `una` it acknowledges. `None` if the ACK carries more
+    /// than a cumulative number, or acknowledges no new segment.
     #[inline]
     pub fn oldest(&self, una: u64) -> Option<(PacketNumber, u32)> {
         let cum = *self.numbers.front()?;
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_put_in_comes_out_whatever_was_lost_before_it() {
+    fn an_ack_is_found_even_if_acks_before_it_were_lost() {
         let numbered = |i: u64| match i % 3 {
             0 => Ack::new(i, &[(i + 2, i + 4)], false),
             1 => Ack::new(i, &[], i % 2 == 1),
@@ -132,7 +132,7 @@ mod tests {
             let mut i = 0;
             while i + lost < 50 {
                 i += lost;
-                assert_eq!(acks.take(first.plus(i as u32)), Some(numbered(i)), "{i} after {lost} that were lost");
+                assert_eq!(acks.take(first.plus(i as u32)), Some(numbered(i)), "{i} after {lost} lost ACKs");
                 i += 1;
             }
             assert_eq!(acks.next(), first.plus(50));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_others_overtook_is_found_when_it_comes() {
+    fn an_ack_that_others_overtook_is_found_when_it_arrives() {
         let first = PacketNumber(u32::MAX - 1);
         let mut acks = AckQueue::new(first, true);
         (0..6).for_each(|i| acks.push(&Ack::new(i, &[(i + 1, i + 2)], false)));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_ones_that_acknowledge_as_much_are_alike() {
+    fn plain_acks_for_the_same_number_of_segments_are_alike() {
         let mut acks = AckQueue::new(PacketNumber(7), false);
         for cum in [12, 14, 16, 17, 19] {
             acks.push_plain(cum);
@@ -161,6 +161,10 @@ mod tests {
         assert_eq!((acks.oldest(16), acks.alike(9, 16, 1)), (Some((PacketNumber(10), 1)), 1));
         acks.forget(2);
         acks.push(&Ack::new(21, &[], true));
-        assert_eq!((acks.oldest(19), acks.alike(9, 19, 2)), (None, 0), "it says more");
+        assert_eq!(
+            (acks.oldest(19), acks.alike(9, 19, 2)),
+            (None, 0),
+            "the ACK carries more than its cumulative number"
+        );
     }
 }

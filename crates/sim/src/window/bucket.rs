@@ -1,8 +1,8 @@
 //! The arrivals at one link in one window, sorted.
 //!
-//! A counting sort into time slots that hold about one arrival each is followed by one pass that corrects the order between
-//! neighbours, without branches if flows push in their order. There is no comparison tree, and the memory stays in the
-//! first two caches. Buckets that several threads have sorted are merged.
+//! A counting sort into time slots that hold about one arrival each is followed by one pass that corrects the order
+//! between neighbours, without branches if records are pushed in the order of flows. The data fits into the first two
+//! caches. Buckets that several threads have sorted are merged.
 
 use super::ring::Rec;
 use base::Time;
@@ -12,15 +12,15 @@ use std::hint::select_unpredictable;
 /// Below this number of records a comparison sort is faster than counting.
 const FEW: usize = 48;
 
-/// Number of records in one slot from which a comparison sort is faster, because insertion within a slot is quadratic. It
-/// occurs with a burst after silence, when slots are too wide. A power of two: then the OR of all counts shows whether any
-/// slot reached it.
+/// Number of records in one slot from which a comparison sort is faster, because insertion within a slot is quadratic.
+/// This number of records meets in a slot when a burst follows a quiet window, because then slots are too wide. It is a
+/// power of two, so that the OR of all counts shows whether any slot reached it.
 const CROWD: u32 = 64;
 
 /// One window as the senders of one link see it.
 #[derive(Clone, Copy)]
 pub struct Window<'a> {
-    /// The senders run everything before this time.
+    /// The senders process all events before this time.
     pub horizon: Time,
     /// End of the window; arrivals at the link at this time or later belong to another window.
     pub until: Time,
@@ -37,7 +37,7 @@ pub struct Bucket {
     counts: Vec<u32>,
     start: Time,
     shift: u32,
-    /// Number of records in the previous window: the best guess for this one.
+    /// Number of records in the previous window, used as the estimate for this window.
     guess: u64,
 }
 
@@ -161,9 +161,9 @@ fn merge_two(a: &[Rec], b: &[Rec], out: &mut [Rec]) {
     out[a.len() + j..].copy_from_slice(&b[j..]);
 }
 
-/// Sorts nearly sorted records by time; simultaneous records keep their order. The loop holds back the later of the last
-/// two records, so that a record one position late needs no branch. Records that are later still are inserted with
-/// [`put_back`].
+/// Sorts nearly sorted records by time; simultaneous records keep their order. The loop holds back the later of the
+/// last two records, so that a record one position late needs no branch. Records that are more than one position late
+/// are inserted with [`put_back`].
 fn bubble(recs: &mut [Rec]) {
     let Some(&(mut held)) = recs.first() else { return };
     let (n, mut last) = (recs.len(), Time::ZERO);
@@ -222,7 +222,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sorts_by_time_then_flow_and_keeps_the_order_sent(
+        fn sorts_by_time_then_flow_and_keeps_the_order_of_sending(
             start in 0u64..1_000_000,
             guess in 0usize..1000,
             times in prop::collection::vec((0u64..500, 0u32..4), 0..300),
@@ -248,7 +248,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_several_threads_sorted_is_merged_by_time_then_flow(
+        fn buckets_of_several_threads_are_merged_by_time_then_flow(
             times in prop::collection::vec((0u64..60, 0u32..9), 0..200),
             threads in 1u32..9,
         ) {

@@ -12,11 +12,11 @@ use crate::plan::FlowControl;
 use base::steps::count_steps;
 use base::{Span, Time};
 
-/// Flows with something to do that run in a window until the monitor is looked at again: one of them may have thousands of samples
-/// to take after a pause, or sends a whole window.
+/// Number of flows that a thread runs between two checks of the monitor. A single flow may take long: thousands of
+/// samples after a pause, or a whole congestion window.
 pub const FLOWS_BETWEEN_LOOKS: usize = 256;
 
-/// See the [module](self). Everything is by flow, and begins with that of the number `first`.
+/// See the [module](self). All lists are indexed by flow number minus `first`.
 #[derive(Debug)]
 pub struct Chunk<'a, O, C> {
     first: usize,
@@ -35,7 +35,7 @@ struct Readers<'a> {
     delay_to_link: &'a [Span],
 }
 
-/// Flows with something to do at one link: those that send into it, and those whose ACKs enter it.
+/// The flows that feed one link: those whose data enters the network there, and those whose ACKs enter there.
 #[derive(Clone, Copy, Debug)]
 pub struct AtLink<'a> {
     pub senders: &'a [u32],
@@ -63,7 +63,7 @@ pub struct Ends {
 
 impl Readers<'_> {
     fn split(self, count: usize) -> (Self, Self) {
-        // There may be none.
+        // The lists of receivers may be empty.
         let count = count.min(self.rings.len());
         let (rings, more_rings) = self.rings.split_at_mut(count);
         let (due, more_due) = self.due.split_at_mut(count);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_go_into_the_rings_of_their_flows_and_wake_the_readers_of_empty_ones() {
+    fn packets_go_into_the_rings_of_their_flows_and_wake_the_readers_of_empty_rings() {
         let (mut flows, mut shared, _) = sources(4);
         {
             let (first, mut second) = Chunk::all(&mut flows, &mut shared).0.split(2);
@@ -241,12 +241,12 @@ mod tests {
                 outboxes[0].push(rec);
             }
             second.take_in(&mut outboxes);
-            assert!(outboxes[0].is_empty(), "all of them were taken");
+            assert!(outboxes[0].is_empty(), "all packets were taken");
         }
-        // 1 ms in the ring, and 4 ms to the link: by the first packet of each.
+        // The first packet of each ring counts: 1 ms in the ring, and 4 ms to the link.
         assert_eq!(shared.due, [Time::NEVER, Time::NEVER, ms(16), ms(15)]);
         assert_eq!(shared.rings[3].all(), [rec(3, 1, 11), rec(3, 2, 13)]);
-        // Whoever is awake is not woken again.
+        // A further packet does not change the time of a reader that is already due.
         let mut outboxes = [Ring::default(), Ring::default()];
         outboxes[0].push(rec(3, 3, 1));
         Chunk::all(&mut flows, &mut shared).0.take_in(&mut outboxes);
@@ -264,7 +264,7 @@ mod tests {
         all.run(at, ends, &mut bucket, headers, &marks, || false);
         // Flow 0 is not at this link, and flow 2 is due when the window ends.
         let flows: Vec<u32> = bucket.sort(true).iter().map(Rec::flow).collect();
-        assert_eq!(flows, [1; 10], "from 4 to 13 ms");
+        assert_eq!(flows, [1; 10], "flow 1 sends from 4 to 13 ms");
         assert_eq!(shared.due, [ms(4), ms(14), ms(14)]);
     }
 
@@ -279,6 +279,6 @@ mod tests {
         let (mut all, headers) = Chunk::all(&mut flows, &mut shared);
         all.run(AtLink { senders: &senders, receivers: &[] }, ends, &mut bucket, headers, &marks, || true);
         let ran = shared.due.iter().filter(|due| **due > ms(4)).count();
-        assert_eq!(ran, FLOWS_BETWEEN_LOOKS - 1, "the monitor is looked at before the last of them");
+        assert_eq!(ran, FLOWS_BETWEEN_LOOKS - 1, "the monitor is checked before the last flow");
     }
 }

@@ -28,12 +28,12 @@ pub struct LinkCore<O> {
     /// Schedule, if the service time of packets varies.
     pub schedule: Option<Box<Schedule>>,
     pub most_seen: u32,
-    /// Start of the last accepted packet, for the time with a packet waiting.
+    /// Start of service of the last accepted packet, for the total of the time with a packet waiting.
     pub last_start: Time,
     pub totals: LinkTotals,
     pub totals_at_warmup: LinkTotals,
     next_sample: Time,
-    /// The earliest of warm-up, next sample and a rule's timer.
+    /// The earliest of the end of the warm-up, the next sample and the expiry of the rule's timer.
     pub next_mark: Time,
     pub probe: Probe,
     pub observer: O,
@@ -48,7 +48,7 @@ pub struct Stages {
 }
 
 impl<O: Observer> LinkCore<O> {
-    /// `timer`: expiry time of the rule's timer, which may lie between marks.
+    /// `timer`: expiry time of the rule's timer.
     pub fn new(
         index: u32,
         flows: FlowTable,
@@ -85,7 +85,7 @@ impl<O: Observer> LinkCore<O> {
         }
     }
 
-    /// Transmission time of `packet`, which has arrived here already.
+    /// Transmission time of `packet`, whose size is known.
     #[inline]
     pub fn time_of(&self, packet: &Packet) -> Span {
         self.flows.service.time_of(|| self.flows.places.of(packet.flow), packet)
@@ -132,7 +132,7 @@ impl<O: Observer> LinkCore<O> {
         }
     }
 
-    /// Hands over a packet that others may overtake; its header is the one that was last put into its lane.
+    /// Hands over a packet that others may overtake. Its header is the last one in its lane.
     #[inline(never)]
     fn hand_over_late(&self, ring: u32, out: Time, flow: u32, tag: u64, shared: &mut Shared) {
         let lane = if self.flows.lanes.is_empty() { NONE } else { self.lane(flow, Rec { time: out, tag }.flags()) };
@@ -209,8 +209,8 @@ impl<O: Observer> LinkCore<O> {
         if flags.has(Flags::ACK) { NONE } else { self.flows.lanes[self.flows.places.of(flow)] }
     }
 
-    /// Whether a measurement is due at `at`. Timers expire between marks too, and a measurement costs a search of the
-    /// waiting packets.
+    /// Whether a measurement is due at `at`. A timer of the rule needs no measurement, and a measurement costs a search
+    /// of the waiting packets.
     pub fn is_mark(&self, at: Time, marks: &Marks) -> bool {
         at == marks.warmup || at == self.next_sample
     }
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_far_apart_are_listed_so_that_places_are_no_more_than_four_times_the_flows() {
+    fn tables_have_at_most_four_times_as_many_places_as_flows() {
         let near = FlowPlaces::new([7, 9, 9, 14].into_iter());
         assert_eq!(([7, 9, 14].map(|flow| near.of(flow)), near.count()), ([0, 2, 7], 8));
         let far = FlowPlaces::new([7, 9, 9, 20_000].into_iter());
@@ -294,7 +294,7 @@ mod tests {
             }
             core.next_mark = core.mark_after(at, timer, &marks);
         }
-        // Timers at 15, 50 (with the warm-up) and 85.
+        // The timer expires at 15, 50 (together with the end of the warm-up) and 85.
         assert_eq!(passed, [0, 15, 20, 40, 50, 60, 80, 85]);
         let series = core.probe.samples.series.expect("asked for");
         assert_eq!(series.backlog.len(), 5);

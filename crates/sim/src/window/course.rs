@@ -2,7 +2,8 @@
 
 use base::{Span, Time};
 
-/// Target number of arrivals per window: enough to pay for visiting flows and slots, few enough for the caches.
+/// Target number of arrivals per window: many, so that the cost of visiting flows and slots is shared, but few enough
+/// for the caches.
 pub const ARRIVALS: u64 = 8192;
 
 /// Largest factor by which a window is shortened when flows send much more than a link carries.
@@ -22,16 +23,16 @@ pub struct Course {
     pub longest: Span,
     /// Typical time between arrivals, see [`super::Engine::gap`].
     pub gap: u64,
-    /// Whether threads pay in this part.
+    /// Whether several threads are faster than one in this part.
     pub threadable: bool,
     /// Whether some of its links share memory.
     pub pooled: bool,
 }
 
 impl Course {
-    /// Chooses the next window's length after a window of `length` with `arrivals` arrivals at one link. If flows send much
-    /// more than the link carries, as when many open at once, the next windows are shorter, because the arrivals of a
-    /// window take memory.
+    /// Chooses the length of the next window. `arrivals`: the largest number of arrivals at one link in the last
+    /// window, which had the length `length`. If flows send much more than the link carries, as when many open at once,
+    /// the next windows are shorter, because the arrivals of a window take memory.
     pub fn after(&mut self, length: Span, arrivals: u64) {
         let most = 2 * (self.longest.0 / self.gap).max(ARRIVALS);
         if self.window == self.longest && arrivals <= most {
@@ -47,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_are_shorter_where_flows_send_more_than_the_link_carries() {
+    fn windows_are_shorter_if_flows_send_more_than_the_link_carries() {
         let longest = Span(40_000_000);
         let mut course = Course {
             now: Time::ZERO,

@@ -1,9 +1,9 @@
 //! First-in first-out links of the window engine, in closed form: a packet that arrives at t begins service at max(t,
 //! free).
 //!
-//! With a plain limit and one packet size, this formula alone decides about drops (`plain`). Otherwise the admission rule
-//! is asked for each arrival (`serve_until_mark`, compiled for each rule by itself). Sums are recorded at marks. Marks, and
-//! timers of rules, that are due are processed before the next arrival.
+//! With a plain limit and one packet size, this formula alone decides about drops (`plain`). Otherwise the admission
+//! rule decides about each arrival (`serve_until_mark`, compiled separately for each rule). Totals are recorded at
+//! marks (measurements). Before each arrival, the marks and the timers of rules that are due are processed.
 
 mod plain;
 
@@ -53,7 +53,8 @@ trait WaitingQueue {
     fn backlog_from(&mut self, from: Time, free: Time) -> Backlog;
     /// Adds a packet of `size` bytes whose service begins at `start`.
     fn join(&mut self, start: Time, size: u32);
-    /// The state at `at`, without the services that were counted ahead; the link becomes idle at `free`.
+    /// The state at `at`; services that begin at `at` or later are taken out of `totals`. The link becomes idle at
+    /// `free`.
     fn state_at(&self, at: Time, free: Time, totals: &LinkTotals) -> LinkState;
 }
 
@@ -63,11 +64,12 @@ struct LinkState {
     snapshot: LinkSnapshot,
 }
 
-/// Packets with equal service times: they begin at `free` minus 1, 2, ... service times, so they need not be stored.
+/// Packets with equal service times: their services begin at `free` minus 1, 2, ... service times, so the packets need
+/// not be stored.
 #[derive(Clone, Copy, Debug)]
 struct UniformQueue {
     tx: Tx,
-    /// 2^64 / `tx.time`, rounded up: the upper half of a product with it is the quotient, for factors up to `exact`.
+    /// 2^64 / `tx.time`, rounded up. For n up to `exact`, the upper 64 bits of n times this number are n / `tx.time`.
     per: u64,
     exact: u64,
 }
@@ -78,7 +80,8 @@ impl UniformQueue {
         Self { tx, per: exact + 1, exact }
     }
 
-    /// Number of services that begin in the last `over` before the link becomes idle, including one at the start of that time.
+    /// Number of services that begin in the last `over` before the link becomes idle, including a service that begins
+    /// exactly at the start of that time.
     #[inline]
     fn within(&self, over: Span) -> u64 {
         // Rounding up adds over (per time - 2^64) / 2^64 / time, which is less than the 1 / time that could increase the
@@ -168,7 +171,7 @@ impl Fifo {
             (&Service::One(tx), Limit::Packets(_) | Limit::Bytes(_)) if !scheduled => {
                 AnyWaitingQueue::Uniform(UniformQueue::new(tx))
             }
-            // An unlimited queue may reach beyond the end of time: see `FAR`.
+            // The waits of an unlimited queue may reach beyond `FAR`.
             _ => AnyWaitingQueue::Stored(StoredQueue::default()),
         };
         let longest_wait = match (&waiting, rule.plain_limit()) {
@@ -221,7 +224,7 @@ impl Fifo {
         shared: &mut Shared,
     ) {
         let arrivals = std::slice::from_ref(rec);
-        // One arrival at a time: a loop compiled for each rule would have nothing to repeat.
+        // There is only one arrival, so a loop compiled for each rule would not be faster.
         match &mut self.waiting {
             AnyWaitingQueue::Uniform(waiting) => {
                 Serve::<O, false, false, _, _> { waiting, core, arrivals, pool, marks, shared }.visit(&mut self.rule);
@@ -246,7 +249,8 @@ impl Fifo {
         shared: &mut Shared,
     ) {
         let AnyWaitingQueue::Uniform(UniformQueue { tx: Tx { size, time, .. }, .. }) = self.waiting else { return };
-        // A packet that still waits at the end of the run leaves after it, whether it is accepted or not.
+        // In a fork that drops nothing, the limit is the whole run: a packet that waits longer leaves only after the
+        // end.
         let spares = O::ACTIVE && core.observer.spares();
         let longest = if spares { longest.max(marks.end - Time::ZERO) } else { longest };
         let mut room = [Rec::default(); TOGETHER];
@@ -255,7 +259,7 @@ impl Fifo {
             if first.time >= core.next_mark {
                 self.pass_marks(first.time, core, marks, &shared.monitor);
             }
-            // Until the next mark only the clock matters.
+            // Until the next mark only the times of arrivals matter.
             let n = before(rest, core.next_mark);
             let mut clock = Clock::new(time, longest, core.free, self.longest_seen);
             let n = n.min(clock.at_most()).max(1);
@@ -336,8 +340,8 @@ impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool, W: WaitingQueue, P: 
     }
 }
 
-/// Serves arrivals; no other event happens between them. `PLAIN`: all packets have one size, none is lost on purpose or
-/// carries a header. `SCHEDULED`: a schedule decides how long each packet takes.
+/// Serves arrivals; no other event happens between them. `PLAIN`: all packets have one size, and there are no injected
+/// losses and no headers. `SCHEDULED`: a schedule decides how long each packet takes.
 #[inline]
 fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A, W, P>(
     rule: &mut A,
@@ -445,8 +449,8 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A, W,
     (core.free, core.last_start, core.most_seen) = (free, last_start, most);
 }
 
-/// Processes every mark at or before `now`, with the state just before any event at the mark, and the rule's timer. Stops
-/// early if the run is stopped, because after a pause millions may be due.
+/// Processes every mark at or before `now`, with the state just before any event at the mark, and the rule's timer.
+/// Stops early if the run is stopped, because after a pause millions of timers may be due.
 #[cold]
 fn pass_marks<O: Observer, A: Admission, W: WaitingQueue>(
     core: &mut LinkCore<O>,
@@ -489,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_divides_exactly() {
+    fn the_multiplication_gives_the_exact_quotient() {
         for time in [1, 2, 3, 7, 4_800_000, 12_345_678_901, u64::MAX / 3] {
             let queue = uniform(time);
             let edges = [0, queue.exact, u64::MAX / 2].into_iter().flat_map(|at| [at, at.wrapping_sub(1), at + 1]);
@@ -501,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_one_size_need_not_be_stored_to_know_the_link_at_any_instant() {
+    fn the_state_without_stored_packets_equals_the_state_with_them() {
         // Five packets at 0, 100 ps each: the first begins at 0, the others wait for starts at 100 to 400.
         let (mut clock, mut stored) = (uniform(100), StoredQueue::default());
         let mut totals = LinkTotals { begun: 1, begun_bytes: 1500, ..LinkTotals::default() };

@@ -41,7 +41,7 @@ pub struct TcpFlow<O, C> {
     stop: Time,
     /// ACKs on their way through return links; `None` if ACKs reach the sender a fixed time after the delivery.
     acks: Option<Box<AckQueue>>,
-    /// Time of the next mark for this sender: the next sample, or the end of the warm-up if that is still to come. With a
+    /// Time of the next mark for this sender: the next sample or the end of the warm-up, whichever is earlier. With a
     /// folded receiver, also the time at which the sender's clock reaches the end of the receiver's warm-up.
     next_mark: Time,
     /// Whether the warm-up is over for the sender, and for the receiver.
@@ -127,7 +127,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         flow
     }
 
-    /// Opens `transfer` at a place; the flow must have run everything before.
+    /// Opens `transfer` at a place; the flow must have processed all earlier events.
     pub fn open(
         &mut self,
         transfer: OpenTransfer,
@@ -219,9 +219,9 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         (plan, TracedWire { wire, trace })
     }
 
-    /// Runs the sender (and a folded receiver) over everything before the window's horizon, or until the place's transfer
-    /// ends. Arrivals in the window go into `bucket`. Returns the time of the flow's next event, as an arrival time at the
-    /// first link.
+    /// Runs the sender (and a folded receiver) over all events before the window's horizon, or until the place's
+    /// transfer ends. Arrivals in the window go into `bucket`. Returns the time of the flow's next event, as an arrival
+    /// time at the first link.
     pub fn run(
         &mut self,
         ring: &mut Ring,
@@ -235,7 +235,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         self.access.release(bucket, until);
         let mut ack = Ack::NONE;
         loop {
-            // If the application waits for room, the ACK that makes room must be found, so ACKs are processed one by one.
+            // If the application waits for room in the send buffer, ACKs are processed one by one, because one of them
+            // makes room.
             if trace.is_none() && !self.is_full() && self.run_short(ring, bucket, headers, window) {
                 break;
             }
@@ -341,7 +342,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         self.has_writes && self.plan.writes().is_some_and(FlowWrites::is_full)
     }
 
-    /// Tells the application about the ACK at `now`, if that ACK was the last one or made room.
+    /// Tells the application about the ACK at `now`, if it acknowledged everything or made room for data.
     #[cold]
     fn note_writes(&mut self, now: Time) {
         if let Some(due) = self.plan.acknowledged(now) {
@@ -404,7 +405,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         acknowledges
     }
 
-    /// Notes the receiver's state at the end of the warm-up, if `at` is not before that.
+    /// Records the receiver's state at the end of the warm-up, if `at` is the first event at or after that time.
     #[inline]
     fn pass_receiver_warm(&mut self, at: Time, marks: &Marks) {
         if !self.is_receiver_warm && at >= marks.warmup {
@@ -476,8 +477,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// Takes the marks before `at`; the flow has run everything before `at`. Afterwards the control may be changed from
-    /// outside.
+    /// Takes the marks before `at`; the flow has processed all events before `at`. Afterwards the control may be
+    /// changed from outside.
     pub fn pass_marks_before(&mut self, at: Time, marks: &Marks) {
         if self.next_mark < at {
             self.pass_marks(Time(at.0 - 1), marks);

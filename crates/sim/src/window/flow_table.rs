@@ -21,7 +21,7 @@ impl FlowTable {
     }
 }
 
-/// Places of the flows in the tables of a link.
+/// Positions (*places*) of the flows in the tables of a link; they are not the places of a session.
 #[derive(Clone, Debug, Default)]
 pub struct FlowPlaces {
     first: u32,
@@ -31,8 +31,8 @@ pub struct FlowPlaces {
     count: usize,
 }
 
-/// Range of flow numbers, per flow of a link, above which flows are listed. A search costs more than a subtraction, but
-/// tables over all flows of the scenario would need memory for links times flows.
+/// Ratio of the range of flow numbers to the number of flows above which the flows of a link are listed. A search costs
+/// more than a subtraction, but tables over all flows of the scenario would need memory for links times flows.
 const MOST_SPREAD: usize = 4;
 
 impl FlowPlaces {

@@ -1,9 +1,9 @@
 //! Headers in flight, stored beside the records of their packets, for the flows that need them.
 //!
-//! Packets of one flow reach the end of a hop in the order of its ring, so each hop of such a flow has a lane of its own:
-//! first in, first out. The header of a packet from a link that reorders waits with the packet, before ring and lane
-//! (`late`). The link that sends a packet on puts its header there; the link that receives the packet takes it, even if it
-//! then drops the packet.
+//! Packets of one flow reach the end of a hop in the order of its ring, so each hop of such a flow has its own first-in
+//! first-out queue of headers, a *lane*. If a link reorders, the header waits together with its packet (`late`) until
+//! both move into ring and lane. The link that sends a packet on puts its header there; the link that receives the
+//! packet takes it, even if it then drops the packet.
 
 use base::Header;
 use std::collections::VecDeque;
@@ -44,7 +44,7 @@ impl Headers {
 
     pub fn take(&mut self, lane: u32) -> Header {
         let header = self.0[lane as usize].pop_front();
-        debug_assert!(header.is_some(), "every packet has put its header");
+        debug_assert!(header.is_some(), "every packet of the flow has a header in the lane");
         header.unwrap_or(Header::NONE)
     }
 }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_are_first_in_first_out_and_apart() {
+    fn lanes_are_separate_first_in_first_out_queues() {
         let header = |rtt| Header { rtt, ..Header::NONE };
         let mut headers = Headers::new(2);
         for (lane, rtt) in [(0, 1.0), (1, 2.0), (0, 3.0)] {

@@ -7,8 +7,8 @@
 use crate::plan::Network;
 use base::Span;
 
-/// A connected component: links that flows or shared memory connect, directly or through other links. No event in a part
-/// affects another part, so each part runs by itself, with its own window.
+/// A connected component of the network: links that are connected by flows or shared memory, directly or through other
+/// links. No event in a part affects another part, so each part runs by itself, with its own window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The links, in the order in which a window processes them.
@@ -35,7 +35,7 @@ fn edges<C, Q>(network: &Network<C, Q>) -> Vec<Edge> {
         let data = flow.path.iter().map(|&l| (l, times(l).data + delay(l)));
         let acks = flow.return_path.iter().map(|&l| (l, times(l).ack + delay(l)));
         let round: Vec<_> = data.chain(acks).collect();
-        // The first link of datagrams gets no feedback about them, so no edge closes their round.
+        // Datagrams cause no feedback to their first link, so there is no edge from the last link back to the first.
         let hops = if plan.is_tcp() { round.len() } else { round.len() - 1 };
         for (i, &(link, latency)) in round[..hops].iter().enumerate() {
             let next = round.get(i + 1).map_or(round[0].0, |next| next.0);
@@ -70,7 +70,7 @@ fn parts_of(n: usize, edges: &[Edge]) -> Vec<usize> {
 /// The parts of `network`, each with its longest exact window.
 pub fn parts<C, Q>(network: &Network<C, Q>) -> Vec<Part> {
     let (n, first) = (network.links.len(), network.first_in_pool());
-    // Links that share memory are one node, so an edge between two of them leads back to it.
+    // Links that share memory are one node, so an edge between two such links is a loop at this node.
     let edges: Vec<Edge> =
         edges(network).into_iter().map(|edge| Edge { from: first[edge.from], to: first[edge.to], ..edge }).collect();
     let part_of = parts_of(n, &edges);
@@ -97,7 +97,7 @@ pub fn parts<C, Q>(network: &Network<C, Q>) -> Vec<Part> {
     parts
 }
 
-/// The longest prefix of `edges`, sorted from short to long, that has no cycle; found by bisection.
+/// The part of these nodes: bisection finds the longest prefix of `edges` (sorted from short to long) without a cycle.
 fn part(nodes: &[usize], edges: &[Edge]) -> Part {
     let graph = Graph::new(nodes.len(), edges);
     let (mut good, mut bad) = (0, edges.len() + 1);
@@ -177,13 +177,14 @@ buffer = "10 packets"
 
     #[test]
     fn a_window_is_the_longest_edge_of_the_shortest_loop() {
-        // From b back to a: 32 us for an ACK, 3 ms, and the 10 ms that the links leave of the round trip.
+        // From b back to a: 32 us to send an ACK, 3 ms of propagation on b, and the 10 ms of the round trip that are
+        // not on links.
         let part = &parts_with(&[TCP])[0];
         assert_eq!((part.order.as_slice(), part.window), ([0, 1].as_slice(), Span(13_032_000_000)));
     }
 
     #[test]
-    fn datagrams_make_windows_no_shorter() {
+    fn datagrams_do_not_shorten_windows() {
         assert_eq!(parts_with(&[TCP, DATAGRAMS]), parts_with(&[TCP]));
         let datagrams = parts_with(&[DATAGRAMS]);
         assert!(datagrams.iter().all(|part| part.window == Span(u64::MAX)), "{datagrams:?}");
@@ -203,7 +204,8 @@ buffer = "10 packets"
             let pool = "[[pools]]\nname = \"chip\"\nsize = \"30 packets\"\n";
             parts(&crate::build::network_of(&format!("{links}{pool}[[flows]]\n{flow}\n")))
         };
-        // From a to b, which leads back to the pool: 0.8 ms for a packet and 7 ms. Nothing crosses c.
+        // The edge from a to b is a loop at the pool: 0.8 ms to send a packet and 7 ms of propagation. No flow crosses
+        // c.
         let all = of(&shared, TCP);
         assert_eq!((all.len(), all[0].order.as_slice(), all[0].window), (1, [0, 1, 2].as_slice(), Span(7_800_000_000)));
         // Without b in the pool the loop is as before, and a and c, which share memory, are served together.
@@ -216,14 +218,14 @@ buffer = "10 packets"
     }
 
     #[test]
-    fn arrays_fall_into_parts_or_into_one_in_the_order_of_paths() {
+    fn links_of_an_array_are_separate_parts_unless_their_paths_meet() {
         let array =
             "[[links]]\nname = \"d\"\ncount = 500\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"5 packets\"\n";
         let text = |path: &str| {
             format!("{TWO_WAYS}{array}[[flows]]\ncount = 1000\npath = [{path}]\nrtt = \"20 ms\"\npacket = \"1000 B\"\n")
         };
         let of = |path: &str| parts(&crate::build::network_of(&text(path)));
-        // Of the round trip, 19 ms are not on the link; the link takes 0.8 ms for a packet.
+        // 19 ms of the round trip are not on the link; the link takes 0.8 ms to send a packet.
         let apart = of("\"d[*]\"");
         assert_eq!(apart.len(), 503);
         assert!(apart[3..].iter().all(|part| part.order.len() == 1 && part.window == Span(20_800_000_000)));

@@ -1,8 +1,9 @@
 //! Packets between a link that reorders them and their readers, in the order of their arrival.
 //!
-//! Rings are read in order, so packets of a link that reorders wait here first. Before a reader runs a window, the packets
-//! that arrive in that window move to its ring. No link hands over a packet for a window that its reader is already
-//! running, so the order is final. Datagrams at the end of their path move to their ring after the window.
+//! Rings are read in order, so packets of a link that reorders wait here first. Before a reader runs a window, the
+//! packets that arrive in that window move to its ring. No link hands over a packet that arrives in a window that its
+//! reader is already running, so the order is final. Datagrams at the end of their path move to their ring after the
+//! window.
 
 use super::headers::Headers;
 use super::ring::{Rec, Ring};
@@ -159,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_come_in_the_order_of_arrival_and_simultaneous_ones_as_they_left() {
+    fn packets_are_released_in_the_order_of_arrival_and_simultaneous_ones_as_they_left() {
         let (mut late, mut rings) = (LateRings::default(), vec![Ring::default(), Ring::default()]);
         late.add(1, 0, false, 2, 1);
         late.add(1, 0, false, 2, 1);

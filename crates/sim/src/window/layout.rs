@@ -1,6 +1,6 @@
 //! Paths of all flows: a ring for each hop, and for each link a table of the flows that cross it.
 //!
-//! A table has places only for the flows of its link, so that the cost of a link depends only on its flows.
+//! A table has places only for the flows of its link, so that the memory of a link depends only on its own flows.
 
 use super::flow_table::{FlowPlaces, FlowTable};
 use super::headers::{HeaderLanes, Headers, NONE};
@@ -46,8 +46,8 @@ pub fn lay_out<C: FlowControl, Q>(network: &Network<C, Q>, shared: &mut Shared) 
     };
     let mut hops: Vec<Vec<Hop>> = vec![Vec::new(); links];
     let mut pipes = BTreeMap::new();
-    // The order of rings: senders by flow, receivers by flow if there are any, then one ring for each pair of links in
-    // series.
+    // The order of rings: one per sender, then one per receiver (if receivers have rings), then one for each pair of
+    // consecutive links.
     let any_return = network.flows.iter().any(|plan| !plan.party().return_path.is_empty());
     shared.receivers = if any_return { n } else { 0 };
     let mut delays = vec![Span::ZERO; n + shared.receivers];
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_all_links_together_cost_what_their_flows_cost() {
+    fn the_size_of_all_tables_is_proportional_to_the_flows_and_not_to_links_times_flows() {
         // Three groups on an array of 500 links: flows i, i + 500 and i + 1000 meet on link i.
         let array = "[[links]]\nname = \"d\"\ncount = 500\nrate = \"10 Mbit/s\"\nbuffer = \"5 packets\"\n";
         let group = |packet: u32| {

@@ -1,6 +1,6 @@
-//! Links with each observer, compiled in this crate. Code that is generic over a caller's controls or queues is compiled
-//! again in the caller's crate, with everything it calls. The built-in disciplines, each with a loop of its own, must not
-//! be part of that.
+//! Code of the links, compiled in this crate once for each observer. Code that is generic over a caller's controls or
+//! queues is compiled again in the caller's crate, with everything it calls. The loops of all built-in disciplines
+//! should not be compiled again there.
 
 use super::core::LinkCore;
 use super::fifo::Fifo;

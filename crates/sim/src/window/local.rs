@@ -1,6 +1,6 @@
-//! A link of the window engine whose discipline chooses the flow to serve, or decides at departure. It has its own small
-//! calendar of arrivals, departures and timers, in the reference engine's order, and is compiled for each discipline by
-//! itself.
+//! A link of the window engine whose discipline chooses the flow to serve, or decides at departure. It processes
+//! arrivals, departures and timers one by one, in the reference engine's order, and is compiled separately for each
+//! discipline.
 
 use super::core::LinkCore;
 use super::fifo::TIMERS_BETWEEN_LOOKS;
@@ -31,8 +31,8 @@ pub struct Local<Q> {
 }
 
 /// Backlog, and the integrals over time of its size and of its being nonempty. They are updated only when the backlog
-/// changes: each packet counts minus the instant it joined plus the instant it left. Until then the sums are negative, so
-/// both wrap around.
+/// changes: each packet contributes the instant it left minus the instant it joined. While packets wait, the sums can
+/// be negative; they are unsigned and wrap around.
 #[derive(Clone, Copy, Debug, Default)]
 struct BacklogIntegral {
     packets: u32,
@@ -65,8 +65,8 @@ impl BacklogIntegral {
         }
     }
 
-    /// Sets the number to any value, also from or to zero. Takes `self` by value so that the loop can keep the sums in
-    /// registers.
+    /// Sets the number of waiting packets to any value, also from or to zero. Takes `self` by value so that the loop
+    /// can keep the sums in registers.
     #[cold]
     fn resync(self, packets: u32, now: Time) -> Self {
         let none = |packets| if packets == 0 { now.0 } else { 0 };
@@ -187,9 +187,9 @@ pub struct ServerState {
     begun: u64,
 }
 
-/// Serves everything before `until`. On a `PLAIN` link, packets are all alike and not observed, none is lost on purpose and
-/// none carries a header. Most links are plain, and there most fields of a packet need not be read. On a `SCHEDULED` link a
-/// schedule may decide how long each packet takes.
+/// Serves everything before `until`. On a `PLAIN` link, all packets have the same size and are not observed, and there
+/// are no injected losses and no headers. Most links are plain, and there most fields of a packet are not needed. On a
+/// `SCHEDULED` link a schedule may decide how long each packet takes.
 pub struct Serve<'a, O, const PLAIN: bool, const SCHEDULED: bool> {
     core: &'a mut LinkCore<O>,
     state: ServerState,
@@ -205,7 +205,8 @@ pub struct Serve<'a, O, const PLAIN: bool, const SCHEDULED: bool> {
 impl<'a, O: Observer> Serve<'a, O, false, false> {
     /// Serves everything under `queue`, with the code for this kind of link.
     pub fn under<Q: QueueDiscipline>(self, queue: &mut Q) -> ServerState {
-        // Observed links are few, so all share one compiled version: each version takes a second to compile.
+        // Few links are observed, so they share one compiled version; each version adds about a second to the compile
+        // time.
         if O::ACTIVE {
             return queue.visit(self.of_kind::<false, true>());
         }
@@ -295,7 +296,8 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
         arrivals
     }
 
-    /// Adds to the totals what the loop left out, because all packets of a plain link have one size.
+    /// Updates the totals after the loop. On a plain link the loop does not count arrivals and bytes, because all
+    /// packets have one size.
     fn count(&mut self, arrived: usize) {
         let begun = std::mem::take(&mut self.state.begun);
         self.core.totals.begun += begun;
@@ -383,7 +385,7 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
         }
     }
 
-    /// Takes the arrival by value, so that the packet need not be in memory before.
+    /// Takes the arrival by value, so that the caller can keep the packet in registers.
     #[cold]
     fn count_drops_and_marks(&mut self, now: Time, arrival: Option<Packet>) {
         self.core.observer.on_fates(self.ledger, now, arrival.as_ref());
@@ -429,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn integrals_are_those_of_a_staircase() {
+    fn integrals_are_those_of_the_step_function() {
         // One packet for 10, two for 5, one for 5, none for 20, one for the last 50.
         assert_eq!(integrals(&[(10, 1), (20, 2), (25, 1), (30, 0), (50, 1)]), (10 + 10 + 5 + 50, 20 + 50));
         assert_eq!(integrals(&[(10, 1), (99, 0)]), (89, 89));
@@ -437,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn several_may_join_or_leave_at_once() {
+    fn several_packets_may_join_or_leave_at_once() {
         // Five packets for 10, two for 10, then none, and three for the last 60.
         assert_eq!(integrals(&[(10, 5), (20, 2), (30, 0), (40, 3)]), (50 + 20 + 180, 20 + 60));
         assert_eq!(integrals(&[(10, 1), (20, 4), (30, 1)]), (10 + 40 + 70, 90));

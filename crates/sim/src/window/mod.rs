@@ -61,7 +61,8 @@ use shared::{ARRIVALS_BETWEEN_LOOKS, Shared};
 use source::Source;
 use threads::Threads;
 
-/// [`ARRIVALS`] for several threads: a longer window pays for the time that threads wait for each other.
+/// [`ARRIVALS`] for several threads. Windows are longer with threads, because threads wait for each other in every
+/// window.
 const ARRIVALS_ON_THREADS: u64 = 16_384;
 
 /// A part runs on one thread if its windows have fewer arrivals, if it has fewer flows, or if it has more links: threads
@@ -75,7 +76,7 @@ const MOST_LINKS: usize = 16;
 const MOST_ARRIVALS_PER_FLOW: u64 = 64;
 const FEWEST_MEASURING: usize = 4;
 
-/// With many flows, the number of arrivals per flow and window that is worth a visit to the flow.
+/// With many flows, a window is made long enough for this number of arrivals per flow, so that visiting a flow pays.
 const ARRIVALS_PER_FLOW: u64 = 4;
 
 /// Memory of a ring and of its entries in other tables, in bytes.
@@ -330,7 +331,8 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         shortest.map_or(1, |time| time.0).max(apart).min((1.0 / of_datagrams) as u64).max(1)
     }
 
-    /// Whether threads pay for their synchronisation in a part whose windows hold `arrivals` arrivals.
+    /// Whether several threads are faster than one, despite their synchronization, in a part whose windows hold
+    /// `arrivals` arrivals.
     fn may_take_threads(&self, part: &Part, arrivals: u64) -> bool {
         let flows = self.flows_of(part);
         let measures =
@@ -441,7 +443,8 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
             if POOLED && let Some((p, place)) = self.places.get(l).copied().flatten() {
                 let pool = &mut self.pools[p];
                 pool.add(place, self.buckets[l].sort(false));
-                // The links of a pool follow each other in the order: the last one serves for all.
+                // The links of a pool are neighbours in the order. All of them are served when the last one has its
+                // arrivals.
                 if place + 1 == pool.links.len() {
                     let (nodes, marks) = (&mut self.nodes, &self.marks);
                     busy |= pool.serve(marks, &mut self.shared, |link, rec, place, shared| {
@@ -555,8 +558,8 @@ impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
     }
 }
 
-/// Splits `arrivals` after the first [`ARRIVALS_BETWEEN_LOOKS`] and those at the same instant as the last of these. `None`
-/// if there are no more than that.
+/// Splits `arrivals` after the first [`ARRIVALS_BETWEEN_LOOKS`] of them; arrivals at the same instant stay together.
+/// `None` if nothing is left for the second part.
 fn split_off(arrivals: &[Rec]) -> Option<(&[Rec], &[Rec])> {
     let last = arrivals.get(ARRIVALS_BETWEEN_LOOKS)?.time;
     let (now, later) = arrivals.split_at(arrivals.partition_point(|rec| rec.time <= last));
@@ -582,11 +585,11 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_for_many_arrivals_of_many_or_costly_flows() {
+    fn threads_are_used_for_many_arrivals_of_many_or_costly_flows() {
         // A round trip of 20 ms is 16,667 packets.
         assert!(take_threads(500, "cubic", 20) && take_threads(4, "bbr", 20));
         assert!(!take_threads(10, "highspeed", 20) && !take_threads(3, "bbr", 20));
-        // The first round trip is too short; XCP needs headers.
+        // Windows for a round-trip time of 5 ms have too few arrivals, and XCP needs headers.
         assert!(!take_threads(500, "cubic", 5) && !take_threads(500, "xcp", 20));
     }
 }

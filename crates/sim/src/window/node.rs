@@ -27,9 +27,9 @@ pub struct Node<O, Q> {
 /// Server of a link: decides which packet is served, and when.
 #[derive(Clone, Debug)]
 enum Server<Q> {
-    /// First-in first-out behind a rule.
+    /// A first-in first-out queue with an admission rule.
     Fifo(Box<Fifo>),
-    /// A discipline.
+    /// A discipline that chooses the packet to serve, or decides at departure.
     Local(Box<Local<Q>>),
 }
 
@@ -44,7 +44,7 @@ impl<O: Links, Q: LinkQueue> Node<O, Q> {
                 let timer = fifo.timer();
                 (Server::Fifo(Box::new(fifo)), timer)
             }
-            // Its calendar includes the timer.
+            // `Local` handles the discipline's timer itself.
             other => (Server::Local(Box::new(Local::new(other))), Time::NEVER),
         };
         let stages = Stages { ingress: plan.ingress, schedule: plan.schedule, handover: plan.handover };

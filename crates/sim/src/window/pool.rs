@@ -1,8 +1,9 @@
 //! Links that share memory, in the window engine.
 //!
-//! Whether a packet finds room at one of them depends on all waiting packets, so they are one node of the network
-//! (`horizon`): once the arrivals of a window are known at each link, all are served in one order. The starts of service
-//! are known when packets are accepted, so a calendar of the waiting packets gives the memory in use at each arrival.
+//! Whether a packet finds room at one of these links depends on the packets that wait at all of them. So they are one
+//! node of the network (`horizon`): when the arrivals of a window are known at each link, the arrivals of all links are
+//! served in one order. The starts of service are known when packets are accepted, so a calendar of the waiting packets
+//! gives the memory in use at each arrival.
 
 use super::ring::Rec;
 use super::shared::{ARRIVALS_BETWEEN_LOOKS, Shared};

@@ -9,8 +9,8 @@ pub const FAR: Time = Time(1 << 62);
 
 /// A packet between two places: its arrival time, and its tag (packet number in the low half, flow and flags above).
 ///
-/// Segments sent one after the other have consecutive tags, so one comparison tells whether the next is in order. This
-/// holds up to the last 32-bit number ([`until_wrap`]).
+/// Segments sent one after the other have consecutive tags, so one comparison shows whether the next segment is in
+/// order. This holds up to the largest 32-bit number ([`until_wrap`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rec {
     pub time: Time,
@@ -57,11 +57,12 @@ impl Rec {
     }
 }
 
-/// First-in first-out queue in one contiguous piece. Entries that were read are removed when they are as many as those left
-/// (in a long ring, a third of that), so that moving is cheap and the memory follows the use.
+/// First-in first-out queue in one contiguous piece. Entries that were read are removed when there are as many of them
+/// as unread entries (in a long ring, a third as many). So each entry is moved rarely, and the ring does not keep more
+/// memory than it needs.
 #[derive(Clone, Debug, Default)]
 pub struct Ring {
-    /// Delay of every record from the link that feeds this ring to its reader.
+    /// Delay from the link that feeds this ring to the reader, the same for every record.
     pub delay: Span,
     recs: Vec<Rec>,
     head: usize,
@@ -70,8 +71,8 @@ pub struct Ring {
 /// Rings shorter than this are not worth moving or shrinking.
 const SMALL: usize = 32;
 
-/// The initial capacity of a ring, which an empty ring gives back: of a million flows, most have nothing in flight most of
-/// the time.
+/// The initial capacity of a ring. An empty ring of this capacity frees its memory: of a million flows, most have
+/// nothing in flight most of the time.
 const FIRST: usize = 4;
 
 /// Length above which rings keep fewer of the entries that were read.
@@ -104,7 +105,7 @@ impl Ring {
     /// Appends a record if the ring is not empty and has room. Returns whether it did.
     #[inline]
     pub fn push_plain(&mut self, rec: Rec) -> bool {
-        // An empty ring is left to the slow path, which also wakes its reader.
+        // For an empty ring the slow path is needed, because it also wakes the reader.
         let plain = !self.recs.is_empty() && self.recs.len() < self.recs.capacity();
         if plain {
             self.recs.push(rec);
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_order_through_growth_and_cutting() {
+    fn keeps_the_order_when_it_grows_and_when_read_entries_are_removed() {
         let (mut ring, mut next, mut expected) = (Ring::default(), 0u64, 0u64);
         for round in 0..400usize {
             for _ in 0..round % 7 {

@@ -18,8 +18,8 @@ pub struct Tx {
 pub enum Service {
     /// All the same.
     One(Tx),
-    /// For each place in the table, the packets that the flow sends here. A time of [`DRAWN`] means that sizes are drawn
-    /// packet by packet; the size is then their mean.
+    /// For each place in the table, size and service time of the flow's packets on this link. A time of [`DRAWN`] means
+    /// that sizes are drawn packet by packet; the size is then their mean.
     Each(Vec<Tx>, Option<Box<Drawn>>),
 }
 
@@ -65,8 +65,8 @@ impl Service {
         }
     }
 
-    /// The shortest service time of a data packet; for drawn sizes, that of the mean, since nothing relies on a lower
-    /// bound. `None` on a link that only ACKs cross.
+    /// The shortest service time of a data packet; for drawn sizes, the service time of the mean size, because no
+    /// caller needs a lower bound. `None` on a link that only ACKs cross.
     pub fn shortest_data(&self) -> Option<Span> {
         // A place that no flow uses has size 0.
         let is_data = |tx: &&Tx| !tx.is_ack && tx.size > 0;
@@ -102,7 +102,7 @@ mod tests {
     use scenario::HEADER;
 
     #[test]
-    fn each_flow_has_its_packets_and_acks_are_no_data() {
+    fn each_flow_has_its_packet_size_and_acks_do_not_count_as_data() {
         let tx = |size, time| Tx { size, time: Span(time), is_ack: size == HEADER };
         let service = Service::Each(vec![tx(1000, 80), tx(HEADER, 3), tx(500, 40)], None);
         assert_eq!((service.of(0, PacketNumber(9)), service.of(2, PacketNumber(9))), (tx(1000, 80), tx(500, 40)));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_sizes_take_their_own_time_and_their_mean_stands_for_them() {
+    fn packets_of_drawn_sizes_have_their_own_service_times_and_shortest_data_uses_the_mean() {
         // A byte takes 8 ps.
         let rate = Rate(1_000_000_000_000);
         let sizes = traffic::PacketSize::Exponential.sizes(Bytes(700), || 1).expect("they differ");

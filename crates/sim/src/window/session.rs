@@ -1,5 +1,5 @@
-//! A session of the window engine: it runs its places ahead, each until its transfer ends, and opens due transfers in time
-//! order.
+//! A session of the window engine: it runs each of its places ahead until the place's transfer ends, and opens due
+//! transfers in time order.
 //!
 //! Places affect each other only through their session, and only when a transfer ends. So each place runs by itself up to
 //! its end or the horizon. Then the session processes ends and openings in order, and a place that is opened runs on from
@@ -20,8 +20,8 @@ use base::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Number of transfers that begin or end in a window between two checks of the monitor: there may be millions if most are
-/// refused.
+/// Number of transfers that begin or end in a window between two checks of the monitor: there may be millions of them
+/// if most are refused.
 const TRANSFERS_BETWEEN_LOOKS: u32 = 256;
 
 /// See the [module](self).
@@ -105,7 +105,7 @@ impl Session {
         self.due < stop || shared.due[self.used()].iter().any(|&due| due < stop)
     }
 
-    /// Runs the places for which `are` holds and that have an event due.
+    /// Runs the places that have an event due and for which `are` returns true.
     fn run_places<O: Observer, C: FlowControl>(
         &mut self,
         ctx: &mut SessionCtx<'_, O, C>,
@@ -150,7 +150,7 @@ impl Session {
         };
         self.used = self.used.max(place + 1);
         let f = (self.plan.first_place + place) as usize;
-        // First process what arrives until now for the previous transfer.
+        // First the packets of the previous transfer that arrive until now are processed.
         self.run_place(ctx, f, Time(now.0 + 1));
         let AnySender::Tcp(flow) = &mut ctx.flows[f] else { return };
         flow.open(transfer, ctx.bucket, &mut ctx.shared.headers, ctx.window.until, ctx.marks);

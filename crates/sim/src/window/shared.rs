@@ -7,21 +7,21 @@ use super::ring::{Rec, Ring};
 use crate::Trace;
 use base::{Header, RunMonitor, Span, Time};
 
-/// Number of arrivals that a link serves between two checks of the monitor: in one window a million flows may send ten
-/// packets each. Smaller with debug assertions, so that tests serve windows in pieces.
-/// debug assertions are on, so that tests serve windows in pieces.
+/// Number of arrivals that a link serves between two checks of the monitor; in one window a million flows may send ten
+/// packets each. It is smaller with debug assertions, so that tests serve windows in pieces.
 pub const ARRIVALS_BETWEEN_LOOKS: usize = if cfg!(debug_assertions) { 256 } else { 65_536 };
 
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub struct Shared {
-    /// The rings: senders by flow, receivers by flow if there are any, then one ring for each pair of links in series.
+    /// The rings: one per sender, then one per receiver (if receivers have rings), then one for each pair of
+    /// consecutive links.
     pub rings: Vec<Ring>,
     /// Number of receivers with rings: all, or 0 if no flow's ACKs cross links.
     pub receivers: usize,
     /// For each ring: time of its reader's next event, as a time at the link that the reader feeds.
     pub due: Vec<Time>,
-    /// For each ring: the time by which its reader must act before it reaches that link.
+    /// For each ring: the time from an action of its reader to the arrival at that link.
     pub delay_to_link: Vec<Span>,
     /// Data packets dropped since the end of the warm-up, by flow.
     pub dropped: Vec<u64>,
@@ -70,7 +70,8 @@ impl Shared {
         });
     }
 
-    /// Updates the next event of the readers at `link` for packets that are not in their rings yet.
+    /// Moves the next event of the readers at `link` forward, if packets that are not in their rings yet are due
+    /// earlier.
     pub fn wake_late(&mut self, link: usize) {
         for (ring, time) in self.late.at(link) {
             self.due[ring] = self.due[ring].min(time.saturating_add(self.delay_to_link[ring]));

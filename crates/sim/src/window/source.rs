@@ -1,7 +1,7 @@
 //! A source of datagrams in the window engine: it emits every packet before its horizon and counts the deliveries.
 //!
-//! There are no ACKs, so a source waits for no link, and its horizon is the end of the window. Deliveries are counted when
-//! the flow is visited next, each with its own time.
+//! There are no ACKs, so a source depends on no link, and its horizon is the end of the window. Deliveries are counted
+//! when the flow is visited next, each with its own time.
 
 use super::access_path::AccessPath;
 use super::bucket::{Bucket, Window};
@@ -99,8 +99,8 @@ impl<O: Observer> Source<O> {
         if all.first().is_some_and(|rec| rec.time < marks.warmup) {
             self.delivered_before += all[..n].partition_point(|rec| rec.time < marks.warmup) as u64;
         }
-        // Packets that arrive after the run are counted at once. Otherwise they would stay in memory, and a link with a
-        // long delay may hold all that it carried in a minute.
+        // Packets that arrive after the run are counted at once. Otherwise they would stay in memory, and on a link
+        // with a long delay they may be all packets of a minute.
         self.late += (all.len() - n) as u64;
         ring.consume(all.len());
         ring.tidy();
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn sends_up_to_the_horizon_and_says_when_the_next_packet_reaches_the_link() {
+    fn sends_up_to_the_horizon_and_returns_when_the_next_packet_reaches_the_link() {
         let ((mut source, marks), mut ring, mut bucket) = (source(), Ring::default(), Bucket::default());
         bucket.begin(ms(0), ms(14));
         let window = Window { horizon: ms(10), until: ms(14), is_stopped: &|| false };
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_what_was_sent_and_delivered_before_the_warm_up_and_before_the_end() {
+    fn counts_packets_sent_and_delivered_before_the_end_of_the_warm_up_and_of_the_run() {
         let ((mut source, marks), mut ring, mut bucket) = (source(), Ring::default(), Bucket::default());
         bucket.begin(ms(0), ms(500));
         source.run(&mut ring, &mut bucket, Window { horizon: ms(500), until: ms(500), is_stopped: &|| false }, &marks);

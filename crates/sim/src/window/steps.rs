@@ -1,7 +1,8 @@
 //! A run that stops at given times. Its windows end there too, so that it does exactly what a run without stops does.
 //!
-//! At a stop every link has served what arrived before it. Senders have run less far ahead, so a sender that is to be
-//! inspected is run up to the stop. The packets it sends meanwhile arrive after the stop, and wait for their window.
+//! At a stop every link has served the packets that arrived before the stop. Senders have run only up to an earlier
+//! time, so a sender that is to be inspected is run up to the stop. The packets that it sends then arrive at links
+//! after the stop, and wait for their window.
 
 use super::bucket::{Bucket, Window};
 use super::chunk::Chunk;
@@ -21,7 +22,7 @@ use transport::Sender;
 pub trait Steps<C>: Send {
     /// Continues to `until`: runs everything before it, and no event at it.
     fn advance(&mut self, until: Time);
-    /// Runs sender `f`, which is not a place of a session, up to `until`, which the run has reached.
+    /// Runs sender `f`, which is not a place of a session, up to `until`, the time that the run has reached.
     fn settle(&mut self, f: usize, until: Time);
     /// TCP sender `f`.
     fn sender(&self, f: usize) -> Option<&Sender<C>>;
@@ -94,7 +95,7 @@ impl<O: Links + Clone + 'static, C: FlowControl + 'static, Q: LinkQueue + Clone 
         let Shared { late, rings, headers, .. } = &mut *shared;
         late.release_ring(f, rings, headers, until);
         let (chunk, headers) = Chunk::all(flows, shared);
-        // No packet that leaves now arrives in a window that is over.
+        // No packet that the sender sends here arrives before the stop, so all of them wait for a later window.
         let window = Window { horizon: until.min(marks.end), until: Time::ZERO, is_stopped: &|| false };
         chunk.settle(f, window, &mut Bucket::default(), headers, marks);
         if !shared.late.is_empty() {

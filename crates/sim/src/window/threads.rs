@@ -1,9 +1,10 @@
 //! Runs the flows of a window on several threads.
 //!
-//! Each thread takes chunks of neighbouring flows while there are any left, runs them ahead into a bucket of its own and
-//! sorts it; then the buckets are merged. Links write what they serve into an outbox for each chunk, whose flows take it in
-//! before they run, so the serving thread touches none of their rings. The assignment of chunks to threads has no effect on
-//! results: arrivals are ordered by time and flow, and a flow runs on one thread.
+//! Each thread takes chunks of neighbouring flows while there are any left, runs them ahead into a bucket of its own
+//! and sorts it; then the buckets are merged. Links write served packets into an outbox of each chunk. A thread moves
+//! the packets of the outbox into the rings of the chunk's flows before it runs these flows, so the thread that serves
+//! links touches none of their rings. The assignment of chunks to threads has no effect on results: arrivals are
+//! ordered by time and flow, and a flow runs on one thread.
 
 use super::bucket::{Bucket, merge};
 use super::chunk::{AtLink, Chunk, Ends};
@@ -38,8 +39,8 @@ pub struct Threads {
     routes: Vec<(usize, Vec<u32>)>,
 }
 
-/// Chunks that no thread has taken yet. Threads take them from both ends, so that a thread mostly gets the chunks of the
-/// last window.
+/// Chunks that no thread has taken yet. Threads take them from both ends, so that a thread mostly gets the same chunks
+/// as in the last window, whose data is still in its cache.
 struct Jobs<'a, O, C>(Mutex<std::vec::IntoIter<Job<'a, O, C>>>);
 
 struct Job<'a, O, C> {

@@ -1,4 +1,5 @@
-//! Compares bursts and silences, reconstructed from the packets alone, with their laws.
+//! Compares the distributions of bursts and silences, which are reconstructed from the times of packets, with their
+//! laws.
 
 use super::*;
 
@@ -12,7 +13,8 @@ fn source(law: Law, shape: f64, gap: Span, key: u64) -> OnOff {
     OnOff::new(&params, Bytes(1000), Stream::new(5, 0, ("test", key), "traffic")).unwrap()
 }
 
-/// Lengths of `n` complete bursts and silences, in seconds; a gap longer than a packet's contains a silence.
+/// Lengths of `n` complete bursts and silences, in seconds; a time between packets that is longer than `gap` contains a
+/// silence.
 fn cycles(source: &mut OnOff, n: usize) -> (Vec<f64>, Vec<f64>) {
     let gap = source.gap;
     let (mut bursts, mut silences, mut packets) = (Vec::new(), Vec::new(), None);
@@ -40,7 +42,7 @@ fn distance(values: &[f64], law: impl Fn(f64) -> f64) -> f64 {
     each.fold(0.0, f64::max) * n.sqrt()
 }
 
-/// Quantile of Kolmogorov's distribution that one sample in a thousand exceeds.
+/// The value that Kolmogorov's distribution exceeds with a probability of 0.001.
 const FAR: f64 = 1.95;
 
 fn exponential(mean: f64) -> impl Fn(f64) -> f64 {
@@ -52,11 +54,12 @@ fn pareto(mean: f64, shape: f64) -> impl Fn(f64) -> f64 {
 }
 
 #[test]
-fn bursts_and_silences_have_the_law_that_is_said() {
+fn bursts_and_silences_have_the_law_of_the_parameters() {
     let (gap, n) = (Span::micros(300), 4000);
     let root = (n as f64).sqrt();
-    // The length of a burst is known to a thousandth of its mean, which may shift its law; times the largest density, 1 /
-    // mean and shape^2 / (shape - 1) / mean. Of ten thousand silences, a few contain a burst too short for a packet.
+    // The measured length of a burst is off by up to one gap, 0.001 of the mean. This changes the distribution function
+    // by up to 0.001 × mean × the largest density, which is 1 / mean (exponential) or shape^2 / (shape - 1) / mean
+    // (Pareto). A few of ten thousand measured silences contain a burst too short for a packet.
     let (bursts, silences) = cycles(&mut source(Law::Exponential, 1.5, gap, 1), n);
     assert!(distance(&bursts, exponential(ON)) < FAR + 0.001 * root, "{}", distance(&bursts, exponential(ON)));
     assert!(distance(&silences, exponential(OFF)) < FAR + 0.001 * root);
@@ -68,13 +71,14 @@ fn bursts_and_silences_have_the_law_that_is_said() {
 }
 
 #[test]
-fn pareto_lengths_have_their_moments() {
+fn pareto_lengths_have_the_expected_mean_and_variance() {
     let (_, silences) = cycles(&mut source(Law::Pareto, 5.0, Span::millis(3), 3), 20_000);
     let n = silences.len() as f64;
     let mean = silences.iter().sum::<f64>() / n;
     let squares: Vec<f64> = silences.iter().map(|x| (x - mean) * (x - mean)).collect();
     let variance = squares.iter().sum::<f64>() / n;
-    // Variance mean^2 / (shape (shape - 2)), and four standard errors; that of the variance is estimated from the sample.
+    // The variance is mean^2 / (shape (shape - 2)). Four standard errors are allowed; the error of the variance is
+    // estimated from the sample.
     let expected = OFF * OFF / 15.0;
     assert!((mean - OFF).abs() < 4.0 * (expected / n).sqrt(), "{mean}");
     let error = (squares.iter().map(|s| (s - variance) * (s - variance)).sum::<f64>() / n / n).sqrt();
@@ -111,13 +115,13 @@ fn moments(values: &[f64]) -> [(f64, f64); 2] {
 }
 
 #[test]
-fn the_mean_rate_is_kept_from_the_first_instant_on() {
+fn the_mean_rate_is_right_from_the_start_of_the_flow() {
     let times = [0.02, 0.2, 2.0, 20.0];
     for law in [Law::Exponential, Law::Pareto] {
         let counts = counts(4000, times, |key| source(law, 1.5, Span::millis(2), 100 + key));
         for (time, counts) in times.iter().zip(&counts) {
             let [(mean, error), _] = moments(counts);
-            // 500 packets per second while on, which is three tenths of the time.
+            // 500 packets per second while the source is on, which is three tenths of the time.
             let expected = 500.0 * time * ON / (ON + OFF);
             assert!((mean - expected).abs() < 4.0 * error, "{law:?}, {time} s: {mean} +- {error} for {expected}");
             assert!(error < 0.03 * expected);
@@ -127,9 +131,9 @@ fn the_mean_rate_is_kept_from_the_first_instant_on() {
 
 #[test]
 fn counts_vary_as_those_of_a_two_state_chain() {
-    // The rate is r with probability p, and its covariance decays as e^(-k t), k = 1/on + 1/off, so the bits until t have
-    // variance 2 r^2 p (1 - p) / k^2 (k t - 1 + e^(-k t)). Division into packets with a random phase adds f (1 - f), where
-    // f is the fraction beyond whole packets: at most a quarter, and a sixth if f is uniform.
+    // The rate is r with probability p, and its covariance decays as e^(-k t), k = 1/on + 1/off, so the amount produced
+    // until t has variance 2 r^2 p (1 - p) / k^2 (k t - 1 + e^(-k t)). Rounding it to whole packets with a random phase
+    // adds f (1 - f), where f is the fraction of an incomplete packet: at most 1/4, and 1/6 if f is uniform.
     let times = [0.1, 1.0, 10.0];
     let counts = counts(4000, times, |key| source(Law::Exponential, 1.5, Span::millis(2), 10_000 + key));
     let (p, k) = (ON / (ON + OFF), 1.0 / ON + 1.0 / OFF);
@@ -137,20 +141,20 @@ fn counts_vary_as_those_of_a_two_state_chain() {
         let [(mean, _), (variance, error)] = moments(counts);
         let expected = 2.0 * 500.0 * 500.0 * p * (1.0 - p) / (k * k) * (k * time - 1.0 + libm::exp(-k * time));
         assert!((variance - expected).abs() < 4.0 * error + 0.25, "{time} s: {variance} +- {error} for {expected}");
-        // The index of dispersion; that of a Poisson stream is 1.
+        // The index of dispersion (variance over mean) is 1 for a Poisson stream.
         assert!(variance / mean > 30.0, "{time} s: {}", variance / mean);
     }
 }
 
 #[test]
-fn pareto_bursts_are_self_similar_and_exponential_ones_are_not() {
-    // The variance of counts grows as t^(2H), H = (3 - shape) / 2 (Taqqu, Willinger and Sherman 1997), instead of t for
-    // large t.
+fn pareto_bursts_are_self_similar_and_exponential_bursts_are_not() {
+    // For large t the variance of counts grows as t^(2H), H = (3 - shape) / 2 (Taqqu, Willinger and Sherman 1997); for
+    // exponential bursts it grows as t.
     let slope = |law, key: u64| {
         let counts = counts(2000, [30.0, 1000.0], |i| source(law, 1.4, Span::millis(100), key + i));
         let [(a, error_a), (b, error_b)] = counts.map(|counts| moments(&counts)[1]);
         let span = libm::log(1000.0 / 30.0);
-        // Error of a difference of two logarithms; at most that of independent ones.
+        // Error of the difference of two logarithms; the error of independent values is an upper bound.
         (libm::log(b / a) / span, 4.0 * (error_a / a).hypot(error_b / b) / span)
     };
     let (slope_of_pareto, four) = slope(Law::Pareto, 20_000);
@@ -161,7 +165,7 @@ fn pareto_bursts_are_self_similar_and_exponential_ones_are_not() {
 }
 
 #[test]
-fn what_makes_no_source_is_refused() {
+fn parameters_out_of_range_are_refused() {
     let refused = |params: Params| OnOff::new(&params, Bytes(1000), Stream::new(1, 0, ("test", 0), "")).unwrap_err();
     let with = |shape| refused(Params { law: Law::Pareto, shape, ..Params::default() }).to_string();
     assert_eq!(with(1.0), "shape: must lie between 1.05 and 1000: at 1 there is no mean");

@@ -51,7 +51,8 @@ pub struct Cumulative {
     dupacks: u32,
     /// Number of duplicate ACKs that show a loss.
     dup_thresh: u32,
-    /// Number of segments added to the window during recovery: those that have left the network by the duplicate ACKs.
+    /// Number of segments added to the window during recovery: those that have left the network according to the
+    /// duplicate ACKs.
     inflation: u32,
     /// Whether a fast retransmit is held back by pacing.
     pending: bool,
@@ -73,7 +74,8 @@ impl Cumulative {
             return Verdict::default();
         }
         if self.after == After::EveryHole && !state.seq.is_recovered() {
-            // Partial: the next hole. The window shrinks by what was acknowledged less the one sent now.
+            // A partial ACK: the next hole is sent again. The window shrinks by the acknowledged segments minus the one
+            // sent now.
             self.inflation = (self.inflation + 1).saturating_sub(info.acked);
             self.pending = true;
             segments.outcomes.lost(state.seq.una(), Reason::PartialAck);
@@ -233,7 +235,7 @@ mod tests {
         assert!(driven.recovery.first_partial_ack_rto.is_some());
         driven.ack(100, 12, &[]);
         let next = driven.ack(100, 13, &[]).len();
-        assert!(next > 0, "the window is open again");
+        assert!(next > 0, "the window allows new segments again");
         (0..3).for_each(|_| drop(driven.ack(1, 13, &[])));
         assert_eq!((driven.core.state.phase, driven.recovery.first_partial_ack_rto), (Phase::Recovery, None));
     }
@@ -242,7 +244,7 @@ mod tests {
     fn tahoe_goes_back_and_forgets_its_duplicates() {
         let mut driven = in_recovery(Recovery::Tahoe);
         assert_eq!(driven.state(), (Phase::Loss, 1, true));
-        assert_eq!(driven.ack(1, 0, &[]), [], "a duplicate of what left before says nothing");
+        assert_eq!(driven.ack(1, 0, &[]), [], "a duplicate ACK for a segment sent before is ignored");
         driven.ack(100, 12, &[]);
         assert_eq!(driven.core.state.phase, Phase::Open);
     }

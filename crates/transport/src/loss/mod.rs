@@ -44,7 +44,7 @@ macro_rules! recoveries {
 
         /// The recovery of one sender, with its data.
         ///
-        /// The data is in a box, because every flow would take what the largest of them takes.
+        /// The data is in a box, because otherwise every flow would need the memory of the largest recovery.
         #[derive(Clone, Debug)]
         #[repr(u8)]
         pub enum LossRecovery {
@@ -55,7 +55,7 @@ macro_rules! recoveries {
             /// Recovery of this kind, for a sender with these options whose control has these needs.
             #[must_use]
             pub fn new(recovery: Recovery, needs: Needs, options: &Options) -> Self {
-                // A control that asks for every delivery rules its own window in recovery, too.
+                // A control that asks for every delivery sets its own window in recovery, too.
                 let proportional = !(needs.deliveries || needs.own_recovery);
                 match recovery {
                     $($(Recovery::$Name)|+ => {

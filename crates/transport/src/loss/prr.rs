@@ -3,9 +3,11 @@
 //!
 //! Source: RFC 9937, Section 6. Below ssthresh a recovery sends what was delivered (PRR-CRB), and one segment more
 //! (PRR-SSRB) only on a "safe" ACK: one that moves snd.una and shows no further loss.
-//! Differs from RFC 6937, which it obsoletes: there every ACK below ssthresh releases one segment more than it delivers.
-//! Where ssthresh exceeds what path and buffer hold, that keeps the buffer full and loses the same segments for ever.
-//! Differs from Linux: it divides by the cwnd before the reduction, not by `RecoverFS`; the same where cwnd was full.
+//! Differs from RFC 6937, which it obsoletes: there every ACK below ssthresh releases one segment more than it
+//! delivers. If ssthresh exceeds the BDP plus the buffer, that rule keeps the buffer full, and the same segments are
+//! lost again and again.
+//! Differs from Linux: Linux divides by the cwnd before the reduction, not by `RecoverFS`; both are equal if cwnd was
+//! full.
 
 use crate::state::{Phase, SenderState};
 use law::CongestionControl;
@@ -130,7 +132,7 @@ mod tests {
         while in_flight < 10 {
             answer(&mut prr, &mut in_flight, true);
         }
-        assert_eq!(answer(&mut prr, &mut in_flight, true), 1, "ssthresh is the end of it");
+        assert_eq!(answer(&mut prr, &mut in_flight, true), 1, "not beyond ssthresh");
     }
 
     #[test]
@@ -143,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn sends_the_fast_retransmit_where_the_share_is_nothing() {
+    fn sends_the_fast_retransmit_if_the_share_is_zero() {
         let mut prr = Prr::new(20, 10);
         prr.on_ack(1, 10, 10, false);
         assert_eq!(prr.cwnd, 11);

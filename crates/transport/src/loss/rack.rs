@@ -1,9 +1,10 @@
 //! RACK-TLP: a segment is lost when one sent later has arrived, and a probe goes out when ACKs stop coming.
 //!
 //! Source: RFC 8985, Sections 6 (RACK) and 7 (TLP).
-//! Differs from the source: the reordering window adapts only where the sender is to expect reordering ([`Adapting`]); its timer
-//! judges together what left before the latest arrival, at most the gap between two departures late, and runs beside the
-//! retransmission timer; the probe's budget for delayed ACKs is the flow's own.
+//! Differs from the source: the reordering window adapts only if the sender expects reordering ([`Adapting`]). Its
+//! timer judges all segments sent before the latest delivered one together, at most the gap between two departures
+//! late, and runs in addition to the retransmission timer. The probe's budget for delayed ACKs is the flow's own
+//! timeout.
 
 mod adapting;
 
@@ -22,7 +23,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 #[derive(Clone, Debug)]
 pub struct Rack {
     runs: Ranges,
-    /// First transmissions of segments below this are judged: delivered, lost, or sent again.
+    /// All first transmissions of segments below this one have been judged: delivered, lost, or sent again.
     cursor: u64,
     /// Adaptation to reordering, where it is to be expected.
     adapting: Option<Box<Adapting>>,
@@ -37,13 +38,13 @@ pub struct Rack {
     /// `TLP.end_seq` of an outstanding probe; `NO_SEGMENT` if there is none, which is half the size of an option.
     probe_end: u64,
     sacked: u32,
-    /// SACKed segments that end the patience with those below.
+    /// Number of SACKed segments from which the sender does not wait for segments below them any more (`DupThresh`).
     dup_thresh: u32,
     /// Number of segments that are lost and not retransmitted.
     lost: u32,
     /// `TLP.is_retrans`.
     probes_again: bool,
-    /// Whether there was a round-trip sample since the last probe, or, before the first, at all.
+    /// Whether there was a round-trip sample since the last probe or, before the first probe, since the start.
     timed: bool,
 }
 
@@ -135,7 +136,7 @@ impl Rack {
         }
     }
 
-    /// Notes that a segment, sent again since, was only late: the first one of those that this ACK acknowledges.
+    /// Notes that a segment that was sent again was only late: the first of the segments that this ACK acknowledges.
     #[cold]
     pub fn see_late(&mut self, (first, una): (u64, u64)) {
         let highest = self.runs.top().map_or(una, |top| top.1);
@@ -144,12 +145,14 @@ impl Rack {
         }
     }
 
-    /// Most segments that were seen to be overtaken by, in Linux's `tp->reordering`; the usual three at least.
+    /// Largest number of segments by which a segment was seen to be overtaken (Linux: `tp->reordering`); at least
+    /// three.
     pub fn reordering(&self) -> u32 {
         self.adapting.as_deref().map_or(DUP_THRESH, |adapting| adapting.reordering)
     }
 
-    /// Forgets how many were overtaken, where a timeout shows a loss although as many were SACKed (Linux: `tcp_enter_loss`).
+    /// Resets that number to three if a timeout shows a loss although at least as many segments were SACKed (Linux:
+    /// `tcp_enter_loss`).
     #[cold]
     pub fn forget_reordering(&mut self) {
         let sacked = self.sacked;
@@ -158,7 +161,7 @@ impl Rack {
         }
     }
 
-    /// Notes that a recovery ends: after some without duplicates the window is narrow again.
+    /// Notes that a recovery ends. After some recoveries without duplicates the reordering window is narrow again.
     #[inline]
     pub fn end_recovery(&mut self) {
         if let Some(adapting) = self.adapting.as_deref_mut() {
@@ -172,13 +175,13 @@ impl Rack {
         self.adapting.as_deref().is_some_and(|adapting| adapting.seen)
     }
 
-    /// Reordering window of a sender that waits, where nothing shows a loss yet.
+    /// Reordering window (`reo_wnd`) of a sender that waits for reordered segments.
     #[inline]
     fn patience(&self, rtts: SrttAndMin) -> Span {
         self.adapting.as_deref().map_or_else(|| patience(1, rtts), |adapting| adapting.patience(rtts))
     }
 
-    /// Reordering window now: `hurries` says that a recovery is on its way, or that enough segments are SACKed.
+    /// Reordering window now: `hurries` says that a recovery is in progress, or that enough segments are SACKed.
     #[inline]
     fn window(&self, hurries: bool, rtts: SrttAndMin) -> Span {
         if self.adapting.is_some() {
@@ -196,7 +199,7 @@ impl Rack {
         if hurries && !self.has_seen() { Span::ZERO } else { self.patience(rtts) }
     }
 
-    /// Segments that are lost and not sent again are not lost: all that are outstanding are judged again.
+    /// Unmarks the segments that are lost and not sent again. All outstanding segments are judged again.
     pub fn forgive(&mut self, departures: &mut Departures, Outstanding { una, nxt }: Outstanding) {
         for seq in una..nxt {
             departures.find_again(seq);
@@ -208,7 +211,7 @@ impl Rack {
         }
     }
 
-    /// Sets the number of SACKed segments that end the patience with those below.
+    /// Sets the number of SACKed segments from which the sender does not wait for segments below them any more.
     pub fn set_dup_thresh(&mut self, dup_thresh: u32) {
         self.dup_thresh = dup_thresh;
     }
@@ -257,14 +260,14 @@ impl Rack {
     ) -> (u32, Option<(Time, Time)>) {
         let Self { runs, lost, latest, rtt, timed, .. } = self;
         let mut delivered = |departure: Departure, seq: u64| {
-            // What was SACKed before is not new.
+            // A segment that was SACKed before is not new.
             if departure.delivered() {
                 return;
             }
             *lost -= u32::from(departure.lost());
             let taken = now - departure.time();
             *timed |= !departure.again();
-            // The ACK of a segment sent twice that comes too soon is the first one's.
+            // An ACK of a retransmitted segment that comes too soon is for the first transmission.
             if departure.again() && taken < min_rtt {
                 return;
             }
@@ -363,7 +366,7 @@ impl Rack {
         (self.rtt, self.timed, self.window) = (now - left, true, Span::ZERO);
     }
 
-    /// Earliest retransmission on record, whatever has become of it; at `NEVER` if there is none.
+    /// Earliest retransmission on record, even if it was delivered or lost since; at `NEVER` if there is none.
     #[inline]
     fn first_resent(&self) -> Transmission {
         let first = self.repairs.as_deref().and_then(|repairs| repairs.rexmits.front().copied());
@@ -402,7 +405,7 @@ impl Rack {
             };
             let judged_at = sent.at + self.rtt + window;
             if judged_at > now {
-                // All that left before the latest arrival is judged together, when the last of it is due.
+                // All segments sent before the latest delivered one are judged together, when the last of them is due.
                 return self.latest.at + self.rtt + window;
             }
             self.lose(departures, sent.seq, again, &mut on_lost);
@@ -442,7 +445,7 @@ impl Rack {
     /// Earliest departure of the segments that were sent once.
     #[inline]
     fn earliest_first(&mut self, departures: &Departures, out: Outstanding) -> Option<Transmission> {
-        // Each segment is passed once: what it is is known at its place, whatever was SACKed.
+        // The cursor passes each segment once, because its entry in `departures` shows its state.
         let from = self.cursor.max(out.una);
         let first = departures.first_from(from);
         self.cursor = first.map_or(out.nxt.max(from), |first| first.seq);

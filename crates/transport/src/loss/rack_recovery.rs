@@ -56,10 +56,10 @@ impl RackRecovery {
         Verdict { reorder_at: Some(reorder_at), lost, ..Verdict::default() }
     }
 
-    /// Begins a recovery, if anything is lost. `again` says that a recovery has just ended, and with it
-    /// segments were sent again that had left after it began: the network lost them although the window was cut. While
-    /// any of them is on its way the next recovery begins at once, as in RFC 6675 (5, step 2: what was sent again stays lost
-    /// until it arrives) and in Linux.
+    /// Begins a recovery, if anything is lost. `again` says that a recovery has just ended. If segments that were sent
+    /// after its start had to be sent again in it, the network lost them although the window was cut. While such a
+    /// retransmission is in flight the next recovery begins at once, as in RFC 6675 (5, step 2: a retransmitted segment
+    /// stays lost until it arrives) and in Linux.
     fn begin_if_lost(&mut self, verdict: &mut Verdict, segments: &mut Segments<'_>, again: bool) {
         let (departures, _) = segments.split();
         let lost = self.rack.next_lost(departures).is_some();
@@ -181,7 +181,7 @@ impl Loss for RackRecovery {
                 self.rack.end_recovery();
             }
         }
-        // What is not lost any more, since it has arrived after all, need not be sent again.
+        // Segments that have arrived after all are not lost any more and need not be sent again.
         self.pending &= !verdict.ends && self.rack.has_lost();
         if verdict.ends {
             self.begin_if_lost(&mut verdict, segments, repaired);
@@ -189,7 +189,7 @@ impl Loss for RackRecovery {
         verdict
     }
 
-    /// The window after a timeout is one segment, which is the first, whatever else may be in flight.
+    /// After a timeout the window is one segment, and the first segment is sent, whatever else may be in flight.
     fn on_timeout<C: CongestionControl>(&mut self, state: &SenderState<C>, segments: &mut Segments<'_>) -> Restart {
         let now = segments.now;
         let (departures, outcomes) = segments.split();
@@ -201,7 +201,7 @@ impl Loss for RackRecovery {
         Restart::Next
     }
 
-    /// The fast retransmit leaves also without room in the pipe.
+    /// The fast retransmit is sent even without room in the pipe.
     #[inline]
     fn room<C: CongestionControl>(&self, state: &SenderState<C>) -> u32 {
         Prr::room(self.prr.as_ref(), state, self.in_flight(&state.seq)).max(u32::from(self.pending))
@@ -305,19 +305,19 @@ mod tests {
         Driven::new(RackRecovery::new(Recovery::Rack, true), data_end)
     }
 
-    /// The first of ten segments is lost, and known to be so when a quarter of the smallest RTT is over.
+    /// Segment 1 of ten is lost; the third SACKed segment above it shows this.
     fn in_recovery() -> Driven<RackRecovery> {
         let mut driven = driven(10);
         driven.ack(100, 1, &[]);
         driven.ack(1, 1, &[(2, 3)]);
-        assert_eq!(driven.core.state.phase, Phase::Open, "one SACKed segment may have overtaken it");
-        assert_eq!(driven.ack(1, 1, &[(2, 5)]), [(1, true)], "three have not");
+        assert_eq!(driven.core.state.phase, Phase::Open, "segment 2 may have overtaken segment 1");
+        assert_eq!(driven.ack(1, 1, &[(2, 5)]), [(1, true)], "three SACKed segments show a loss");
         assert_eq!(driven.core.state.phase, Phase::Recovery);
         driven
     }
 
     #[test]
-    fn what_is_lost_leaves_the_pipe_and_returns_when_it_is_sent_again() {
+    fn lost_segments_leave_the_pipe_and_retransmissions_enter_it() {
         let driven = in_recovery();
         // Nine outstanding, three of them SACKed.
         assert_eq!(driven.state(), (Phase::Recovery, 6, false));
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recovery_ends_when_all_that_left_before_it_is_acknowledged() {
+    fn a_recovery_ends_when_all_segments_sent_before_it_are_acknowledged() {
         let mut driven = in_recovery();
         driven.ack(100, 9, &[]);
         assert_eq!(driven.core.state.phase, Phase::Recovery);
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(driven.core.state.timers.deadline(), Time::NEVER, "no timer runs");
     }
 
-    /// Segment 1 is lost twice, and of those that left during its repair segment 12; both have been sent again.
+    /// Segment 1 is lost twice, and segment 12, which was sent in the recovery, once. Both have been sent again.
     fn with_a_loss_in_recovery() -> Driven<RackRecovery> {
         let mut driven = driven(30);
         driven.ack(100, 1, &[]);
@@ -347,11 +347,11 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_of_what_left_during_a_repair_begins_the_next_when_it_ends() {
+    fn a_loss_of_a_segment_sent_in_a_recovery_begins_the_next_one_at_its_end() {
         let mut driven = with_a_loss_in_recovery();
         let before = driven.core.state.control.ssthresh();
         driven.ack(1, 12, &[(13, 15)]);
-        // The window is cut again, which happens once: the next recovery ends with what has left by now.
+        // The window is cut again, but only once: the next recovery ends when everything sent so far is acknowledged.
         assert_eq!(driven.core.state.phase, Phase::Recovery);
         assert!(driven.core.state.control.ssthresh() < before);
         let (end, cut) = (driven.core.state.seq.nxt(), driven.core.state.control.ssthresh());
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repair_of_which_all_has_arrived_is_followed_by_none() {
+    fn no_recovery_follows_one_whose_segments_have_all_arrived() {
         let mut driven = with_a_loss_in_recovery();
         driven.ack(1, 1, &[(2, 15)]);
         let before = driven.core.state.control.ssthresh();
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reordering_timer_finds_what_no_ack_does() {
+    fn the_reordering_timer_finds_a_loss_that_no_ack_shows() {
         let mut driven = driven(10);
         driven.ack(100, 1, &[]);
         let before = driven.core.state.timers.deadline();
@@ -396,10 +396,11 @@ mod tests {
     }
 
     #[test]
-    fn acks_in_a_run_leave_the_reordering_window_that_others_do() {
+    fn acks_in_a_run_set_the_same_reordering_window_as_single_ones() {
         let sent = |in_a_run: bool| {
             let mut driven = driven(crate::NO_END);
-            // Three seconds a round trip, above the smallest timeout: steady ones take it down to little more than one of them.
+            // Round trips of three seconds, longer than the minimum timeout. Equal samples reduce the timeout to little
+            // more than one round trip.
             for _ in 0..30 {
                 driven.ack(3000, driven.core.state.seq.nxt(), &[]);
             }
@@ -414,7 +415,7 @@ mod tests {
             let una = driven.core.state.seq.una();
             let released = if in_a_run { driven.run(3000, 1) } else { driven.ack(3000, una + 1, &[]) };
             assert!(!released.is_empty());
-            // What is lost by the timeouts that follow goes again before new segments do.
+            // Segments that the following timeouts mark lost are sent again before new segments.
             let mut all = vec![released];
             for _ in 0..3 {
                 all.push(driven.time_out());
@@ -426,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_takes_the_first_for_lost_and_sends_it_alone() {
+    fn a_timeout_marks_the_first_segment_lost_and_sends_only_it() {
         let mut driven = driven(10);
         // Without a round-trip sample there is no probe.
         assert_eq!(driven.time_out(), [(0, true)]);

@@ -154,7 +154,7 @@ pub struct Outcomes<'a> {
 }
 
 impl Outcomes<'_> {
-    /// Whether anything uses them.
+    /// Whether anything uses these reports.
     #[inline]
     pub fn wanted(&self) -> bool {
         self.deliveries.is_some() || self.log.is_some()
@@ -198,7 +198,8 @@ pub struct SackRow {
 
 /// See the [module](self). The methods without a default are those that every recovery needs.
 pub trait Loss: Sized {
-    /// Whether a pending retransmission is sent beside what [`Self::room`] allows; if not, it is the first of it.
+    /// Whether a pending retransmission is sent in addition to what [`Self::room`] allows; if not, it is the first
+    /// segment of it.
     const BESIDE_WINDOW: bool = false;
 
     /// Rule by which an ACK shows a loss.
@@ -223,7 +224,7 @@ pub trait Loss: Sized {
     /// Adapts to segments that arrive in another order, where the recovery can. It is called before anything is sent.
     fn expect_reordering(&mut self) {}
 
-    /// Whether a retransmission is on its way, as far as it is known: if not known, one may be.
+    /// Whether a retransmission may be in flight; true if the recovery does not know.
     fn has_resent(&mut self, _: &mut Segments<'_>) -> bool {
         true
     }
@@ -231,13 +232,13 @@ pub trait Loss: Sized {
     /// Notes that the first segment of those now acknowledged, which was sent again, was only late (Linux: `tcp_try_undo_partial`).
     fn see_late(&mut self, _acked: (u64, u64)) {}
 
-    /// Whether segments that an ACK SACKs grow the window although it acknowledges none, as more than three were seen to be
-    /// overtaken (Linux: `tcp_may_raise_cwnd`).
+    /// Whether an ACK that only SACKs segments grows the window, because reordering by more than three segments was
+    /// seen (Linux: `tcp_may_raise_cwnd`).
     fn grows_by_sacks(&self) -> bool {
         false
     }
 
-    /// Forgets what is lost, as the recovery proved spurious: detection begins again.
+    /// Unmarks lost segments, because the recovery proved spurious. Detection begins again.
     fn forgive<C: CongestionControl>(&mut self, _: &SenderState<C>, _: &mut Segments<'_>) {}
 
     /// Sets the number of the first segment to `first`. It is called before anything is sent.
@@ -347,8 +348,8 @@ pub trait Loss: Sized {
         None
     }
 
-    /// Takes an ACK in recovery that SACKs the segment after the highest run and nothing else. Returns `None`, and changes
-    /// nothing, if the ACK has other consequences than what it reports (a recovery, timers).
+    /// Takes an ACK in recovery that SACKs the segment after the highest run and nothing else. Returns `None`, and
+    /// changes nothing, if the ACK has further consequences (for the recovery or timers).
     #[inline]
     fn extend(&mut self, _: &mut Segments<'_>) -> Option<Extension> {
         None
@@ -372,7 +373,7 @@ pub trait Loss: Sized {
         None
     }
 
-    /// Takes `n` of them.
+    /// Takes `n` of the ACKs that [`Self::row`] announced.
     #[inline]
     fn extend_by(&mut self, _n: u32) {}
 }

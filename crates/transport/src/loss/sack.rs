@@ -161,7 +161,7 @@ impl Loss for SackRecovery {
             return verdict;
         }
         if info.acked > 0 {
-            // What waited to be sent again has arrived.
+            // The segment that waited to be sent again has arrived.
             (self.dupacks, self.pending) = (0, false);
         } else if info.report.sacked > 0 {
             self.dupacks += 1;
@@ -188,7 +188,7 @@ impl Loss for SackRecovery {
         Restart::Fill
     }
 
-    /// The fast retransmit leaves whatever the pipe has room for.
+    /// The fast retransmit is sent even without room in the pipe.
     #[inline]
     fn room<C: CongestionControl>(&self, state: &SenderState<C>) -> u32 {
         if state.phase == Phase::Open {
@@ -226,7 +226,7 @@ impl Loss for SackRecovery {
         if self.prr.is_some() || self.pending || !plain && below_edge == 0 {
             return None;
         }
-        // The pipe takes a segment for each that leaves it, once it is no larger than the window.
+        // Once the pipe is not larger than the window, each segment that leaves it permits another one.
         let quiet = self.in_flight(&state.seq).checked_sub(state.window())?;
         if plain {
             Some(SackRow { quiet, all: quiet.saturating_add(state.new_in_row()) })
@@ -258,9 +258,9 @@ mod tests {
     }
 
     #[test]
-    fn the_pipe_counts_what_is_sacked_lost_and_sent_again() {
+    fn the_pipe_omits_sacked_and_lost_segments_and_counts_retransmissions() {
         let driven = in_recovery(false);
-        // Twelve left, three of them are SACKed; the lost one is on its way again.
+        // Twelve were sent, three of them are SACKed, and the lost one was sent again.
         assert_eq!(driven.state(), (Phase::Recovery, 9, false));
         assert!(!driven.recovery.has_lost() && driven.recovery.prr.is_none());
     }
@@ -276,16 +276,17 @@ mod tests {
     }
 
     #[test]
-    fn prr_sends_one_for_two_meanwhile() {
+    fn prr_sends_one_segment_for_two_delivered() {
         let mut driven = in_recovery(true);
         let sent = (5..=11).map(|end| driven.ack(1, 0, &[(1, end)]).len()).collect::<Vec<_>>();
-        // RFC 9937, Section 6, with ssthresh 5 and RecoverFS 10: ceil(delivered / 2) less what has left. The ACK that began it
-        // counts as the first delivered, and its retransmission as the first sent. Where the pipe is down to ssthresh, one for one.
+        // RFC 9937, Section 6, with ssthresh 5 and RecoverFS 10: ceil(delivered / 2) minus the segments sent in
+        // recovery. The ACK that began it counts as the first delivered, and its retransmission as the first sent. Once
+        // the pipe is down to ssthresh, one is sent for each delivered.
         assert_eq!(sent, [0, 1, 0, 1, 0, 0, 1]);
     }
 
     #[test]
-    fn as_many_segments_as_the_threshold_says_show_a_loss() {
+    fn a_segment_is_lost_when_as_many_segments_above_it_are_sacked_as_the_threshold() {
         for thresh in [1, 2, 6] {
             let mut recovery = SackRecovery::new(Recovery::Sack, false);
             recovery.set_dup_thresh(DupThresh::Segments(thresh));
@@ -298,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recovery_ends_when_all_that_left_before_it_is_acknowledged() {
+    fn a_recovery_ends_when_all_segments_sent_before_it_are_acknowledged() {
         let mut driven = in_recovery(false);
         driven.ack(100, 11, &[]);
         assert_eq!(driven.core.state.phase, Phase::Recovery, "12 had left");
@@ -319,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_takes_every_hole_for_lost_and_keeps_what_is_sacked() {
+    fn a_timeout_marks_every_hole_lost_and_keeps_sacked_segments() {
         let mut driven = in_recovery(false);
         assert_eq!(driven.time_out(), [(0, true)]);
         assert_eq!(driven.state(), (Phase::Loss, 1, false));

@@ -1,17 +1,17 @@
 //! SACK scoreboard: the holes at the receiver, and the number of segments in flight (the pipe).
 //!
 //! Source: RFC 6675, Section 4 (`IsLost`, `SetPipe`, `NextSeg`), counted in segments. Every quantity is kept up to date
-//! in closed form, so an ACK costs the same whatever the window: a segment is lost when three above it are SACKed, hence
-//! the edge below which all holes are lost is the third-highest SACKed segment. The number may be another one than three, and it
-//! may adapt to segments that arrive later than others although they were not sent again (RFC 9002, Section 6.1.1; Linux 6.12,
-//! `tcp_check_sack_reordering`, facts, not text).
+//! in closed form, so the cost of an ACK does not depend on the window: a segment is lost when three segments above it
+//! are SACKed, so all holes below the third-highest SACKed segment are lost. Another number than three is possible, and
+//! it may adapt to reordering, that is, to segments that arrive late although they were not sent again (RFC 9002,
+//! Section 6.1.1; Linux 6.12, `tcp_check_sack_reordering`, facts, not text).
 //! Differs from ns-2's Sack1: SACKed data survives a timeout (RFC 2018 advised against it, RFC 6675 5.1 reports why it may).
 
 use crate::ack::Ack;
 use crate::ranges::Ranges;
 use crate::{DUP_THRESH, DupThresh};
 
-/// Most segments that one may be overtaken by before it counts as lost, where the number adapts (Linux: `tcp_max_reordering`).
+/// Largest value of an adaptive number of SACKed segments above one that make it lost (Linux: `tcp_max_reordering`).
 const MOST_REORDERING: u32 = 300;
 
 /// The scoreboard of one connection.
@@ -77,8 +77,8 @@ impl Scoreboard {
         self.dup_thresh
     }
 
-    /// Notes that segment `seq` arrived after others above it. If it was sent once, more than those must be SACKed before
-    /// another segment counts as lost.
+    /// Notes that segment `seq` arrived after others above it. If it was sent once, the number of SACKed segments that
+    /// make another one lost rises to its distance from the end of the highest run.
     #[cold]
     fn note_overtaken(&mut self, seq: u64) {
         if seq >= self.rexmitted
@@ -154,7 +154,8 @@ impl Scoreboard {
         if self.rexmitted <= end { self.edge.saturating_sub(end) as u32 } else { 0 }
     }
 
-    /// The same as `n` calls of [`Self::extend`], if it [`Self::grows_plainly`] or at most [`Self::grows_below_edge`] times.
+    /// The same as `n` calls of [`Self::extend`]. Either [`Self::grows_plainly`] must hold, or `n` is at most
+    /// [`Self::grows_below_edge`].
     #[inline]
     pub fn extend_by(&mut self, n: u32) {
         debug_assert!(self.grows_plainly() || n <= self.grows_below_edge());
@@ -280,7 +281,7 @@ impl Scoreboard {
         self.begin_recovery(una);
     }
 
-    /// No hole is lost until further segments above it are SACKed.
+    /// Unmarks all holes: none is lost until further segments above it are SACKed.
     pub fn forgive(&mut self, una: u64) {
         (self.edge, self.sacked_below_edge) = (una, 0);
         self.begin_recovery(una);
@@ -294,7 +295,7 @@ impl Scoreboard {
     /// Lowest lost segment not yet retransmitted: `NextSeg` rule 1.
     #[must_use]
     pub fn next_lost(&self) -> Option<u64> {
-        // What was sent again reaches into the highest run, above which nothing is lost: no need to look for a hole.
+        // All holes below the highest run were sent again, and nothing above it is lost, so there is nothing to search.
         if self.runs.top().is_some_and(|top| top.0 <= self.rexmitted && self.edge <= top.1) {
             return None;
         }
@@ -359,14 +360,14 @@ mod tests {
     }
 
     #[test]
-    fn an_adaptive_threshold_is_one_more_than_what_overtook_a_segment() {
+    fn an_adaptive_threshold_is_the_distance_from_a_late_segment_to_the_highest_run_s_end() {
         let mut board = Scoreboard::default();
         board.set_dup_thresh(DupThresh::Adaptive);
-        // Segments 1 and 2 overtake 0: as many as before are needed.
+        // Segments 1 and 2 overtake 0: the threshold stays at three.
         board.update(0, &Ack::new(0, &[(1, 3)], false), |_, _| {});
         board.update(0, &Ack::new(3, &[], false), |_, _| {});
         assert_eq!(board.dup_thresh(), 3);
-        // Five overtake 3, which is then SACKed below 8, or acknowledged.
+        // Segments 5 to 9 overtake 3, which is then acknowledged. The highest run ends at 10, seven above 3.
         board.update(3, &Ack::new(3, &[(5, 10)], false), |_, _| {});
         assert!(board.is_lost(3) && !board.is_lost(10));
         board.update(3, &Ack::new(5, &[(5, 10)], false), |_, _| {});
@@ -376,7 +377,7 @@ mod tests {
         assert!(!board.is_lost(10));
         board.update(10, &Ack::new(10, &[(11, 18)], false), |_, _| {});
         assert!(board.is_lost(10));
-        // What was sent again says nothing of order, and no number is above 300.
+        // A retransmitted segment says nothing about the order, and the threshold is at most 300.
         board.begin_recovery(10);
         board.on_retransmit(10);
         board.update(10, &Ack::new(18, &[], false), |_, _| {});
@@ -385,13 +386,13 @@ mod tests {
         board.update(18, &Ack::new(19, &[], false), |_, _| {});
         assert_eq!(board.dup_thresh(), 300);
         board.begin_at(0);
-        assert_eq!(board.dup_thresh(), 300, "a transfer follows");
+        assert_eq!(board.dup_thresh(), 300, "the next transfer keeps the threshold");
     }
 
     proptest! {
         /// Against the plain reading, over random SACKs, cumulative ACKs, retransmissions and timeouts.
         #[test]
-        fn counts_what_rfc_6675_counts(script in prop::collection::vec((0u8..10, 0u64..100), 1..150)) {
+        fn agrees_with_rfc_6675_segment_by_segment(script in prop::collection::vec((0u8..10, 0u64..100), 1..150)) {
             const N: u64 = 100;
             let mut board = Scoreboard::default();
             let mut plain = Plain { sacked: vec![false; N as usize], ..Plain::default() };

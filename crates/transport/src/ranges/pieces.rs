@@ -69,7 +69,7 @@ impl Pieces {
     /// Finds the place by bisection.
     fn search(&self, head: usize, seq: u64) -> Place {
         let is_below = |piece: &Vec<Run>| piece.last().is_some_and(|run| run.1 <= seq);
-        // Again the top or the lowest, mostly.
+        // Mostly it is the highest or the lowest piece.
         let pieces = &self.list;
         let piece = match (pieces.front(), pieces.get(pieces.len() - 2)) {
             (Some(lowest), _) if !is_below(lowest) => 0,

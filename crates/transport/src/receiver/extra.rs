@@ -27,7 +27,7 @@ pub struct Extra {
 }
 
 impl Receiver {
-    /// Reports segments that had arrived before (RFC 2883); it has SACK.
+    /// Reports segments that had arrived before (RFC 2883), if the receiver has SACK.
     #[must_use]
     pub fn reporting_duplicates(mut self) -> Self {
         if self.sack_blocks > 0 {
@@ -41,7 +41,7 @@ impl Receiver {
         self.extra.as_deref().is_some_and(|extra| extra.reports_duplicates)
     }
 
-    /// Makes segments that had arrived before the first block of `ack`, if it is to report them.
+    /// Reports `segments`, which had arrived before, in the first block of `ack`, if duplicates are reported.
     #[cold]
     pub(super) fn report_duplicate(&self, segments: (u64, u64), ack: &mut Ack) {
         if self.reports_duplicates() {

@@ -18,8 +18,8 @@ impl Receiver {
         self.next += u64::from(n);
     }
 
-    /// Number of in-order unmarked segments that only produce an ACK per [`Self::delayed_ack`] segments, unless the next of
-    /// those arrives too late for the one before.
+    /// Number of in-order unmarked segments that only produce an ACK per [`Self::delayed_ack`] segments, unless one of
+    /// them arrives after the delayed ACK of the one before is due.
     #[inline]
     #[must_use]
     pub fn delays_plainly(&self) -> u64 {
@@ -30,8 +30,8 @@ impl Receiver {
         if plain { row } else { 0 }
     }
 
-    /// Processes `n` such segments, the last at `last`; those that are not acknowledged yet have an ACK at `deadline`
-    /// at the latest.
+    /// Processes `n` segments as in [`Self::delays_plainly`], the last at `last`; those that are not acknowledged yet
+    /// have an ACK at `deadline` at the latest.
     #[inline]
     pub fn take_delayed(&mut self, n: u32, last: Time, deadline: Time) {
         debug_assert!(u64::from(n) <= self.delays_plainly());
@@ -57,7 +57,7 @@ impl Receiver {
         if plain { self.held.top() } else { None }
     }
 
-    /// Processes the next `n` such segments.
+    /// Processes the next `n` segments, as in [`Self::extends_plainly`].
     #[inline]
     pub fn extend(&mut self, n: u32) {
         debug_assert!(self.extends_plainly().is_some() && self.deadline == Time::NEVER);

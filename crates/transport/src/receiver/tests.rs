@@ -44,7 +44,8 @@ fn reports_blocks_as_the_example_of_rfc_2018() {
 
 #[test]
 fn reports_duplicates_as_rfc_2883() {
-    // Section 4.1.1: a duplicate below what is acknowledged; 4.2.2: one of a block that is held, and the block after it.
+    // Section 4.1.1: a duplicate below the cumulative ACK. Section 4.2.2: a duplicate within a block that is held,
+    // reported before that block.
     for blocks in [1, 3] {
         let mut receiver = Acking::from(Receiver::new(1, Span::ZERO, blocks).reporting_duplicates());
         let mut on = |seq| {
@@ -92,7 +93,7 @@ fn an_ack_returns_what_was_granted_since_the_last() {
     assert_eq!(on(3, 2.0), Some(2.0), "out of order");
     assert_eq!(on(2, 0.5), Some(0.5));
     assert_eq!(on(4, f32::INFINITY), None);
-    assert_eq!(on(5, 1.0), Some(f32::INFINITY), "one met no router");
+    assert_eq!(on(5, 1.0), Some(f32::INFINITY), "a header that met no router");
 }
 
 #[test]
@@ -132,10 +133,10 @@ const US: fn(u64) -> Time = |us| Time(Span::micros(us).0);
 fn segments_in_a_row_are_one_for_tcp() {
     let mut receiver = Acking::from(merging());
     assert!(!receiver.on_segment(US(0), 0, Flags::NONE) && !receiver.on_segment(US(1), 1, Flags::NONE));
-    assert_eq!((receiver.0.next(), receiver.0.deadline()), (0, US(50)), "nobody has them yet");
-    assert!(receiver.on_segment(US(2), 2, Flags::NONE), "no more are taken at once");
+    assert_eq!((receiver.0.next(), receiver.0.deadline()), (0, US(50)), "TCP does not have them yet");
+    assert!(receiver.on_segment(US(2), 2, Flags::NONE), "three are the maximum");
     assert_eq!((*receiver.ack(), receiver.0.deadline()), (Ack::new(3, &[], false), Time::NEVER));
-    // Two, and nothing more: acknowledged when the wait is over. One alone: delayed as ever.
+    // Two segments are acknowledged when the wait is over. The ACK of a single one is delayed as usual.
     assert!(!receiver.on_segment(US(10), 3, Flags::NONE) && !receiver.on_segment(US(20), 4, Flags::NONE));
     assert!(receiver.on_timer(US(60)));
     assert_eq!(receiver.ack().cum, 5);
@@ -146,29 +147,30 @@ fn segments_in_a_row_are_one_for_tcp() {
 }
 
 #[test]
-fn a_gap_ends_what_is_merged_and_a_run_beyond_it_takes_one_ack() {
+fn a_gap_ends_a_merged_run_and_a_run_beyond_it_takes_one_ack() {
     let mut receiver = Acking::from(merging());
     receiver.on_segment(US(0), 0, Flags::NONE);
     receiver.on_segment(US(1), 1, Flags::NONE);
     assert!(receiver.on_segment(US(2), 3, Flags::NONE));
     assert_eq!(*receiver.ack(), Ack::new(2, &[], false));
     assert!(!receiver.on_segment(US(3), 4, Flags::NONE) && receiver.on_segment(US(4), 5, Flags::NONE));
-    assert_eq!(*receiver.ack(), Ack::new(2, &[(3, 6)], false), "one for three");
-    // What fills the hole may overlap what is held.
+    assert_eq!(*receiver.ack(), Ack::new(2, &[(3, 6)], false), "one ACK for three segments");
+    // Segments that fill the hole may overlap a held block.
     assert!(!receiver.on_segment(US(5), 2, Flags::NONE) && !receiver.on_segment(US(6), 3, Flags::NONE));
     assert!(receiver.on_timer(US(55)));
     assert_eq!(*receiver.ack(), Ack::new(6, &[], false));
 }
 
 #[test]
-fn the_last_of_a_transfer_and_another_mark_end_it_too() {
+fn the_last_segment_of_a_transfer_and_another_mark_end_a_merged_run_too() {
     let mut receiver = Acking::from(merging().until(2));
     assert!(!receiver.on_segment(US(0), 0, Flags::ECT) && receiver.on_segment(US(1), 1, Flags::ECT));
     assert_eq!(receiver.ack().cum, 2);
     let mut receiver = Acking::from(merging().echoing_every_mark());
     let marked = Flags::ECT.with(Flags::CE);
     assert!(!receiver.on_segment(US(0), 0, Flags::ECT) && !receiver.on_segment(US(1), 1, marked));
-    // One unmarked is pending; two marked come at once: its ACK, and at once that of the two.
+    // An unmarked segment is pending, and two marked ones come at once. Its ACK is sent first, and then at once that of
+    // the two.
     assert!(!receiver.on_segment(US(2), 2, marked) && receiver.on_timer(US(51)));
     assert_eq!((receiver.ack().cum, receiver.ack().ece), (1, false));
     assert!(receiver.0.deadline() == US(51) && receiver.on_timer(US(51)));

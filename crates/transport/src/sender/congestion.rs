@@ -82,7 +82,8 @@ impl<C: CongestionControl> Core<C> {
                 if self.state.seq.is_recovered() {
                     self.leave_recovery(loss, info.now, Reason::Recovered, wire);
                 }
-                // One ACK may acknowledge much that arrived long ago: one segment at most (RFC 3465, Section 2.1: L = 1).
+                // An ACK may acknowledge many segments that arrived long ago. It counts as one segment at most (RFC
+                // 3465, Section 2.1: L = 1).
                 self.grow(loss, info, info.acked.min(1));
             }
         }
@@ -159,8 +160,9 @@ impl<C: CongestionControl> Core<C> {
             self.state.phase = Phase::Loss;
             self.state.seq.go_back();
         } else if before != Phase::Reduction {
-            // What this recovery delivers: what was SACKed before it does not count, what this ACK reports does.
-            // It shows losses, so it is not safe. A reduction goes on (`tcp_enter_recovery` of Linux).
+            // `flight` is the data that this recovery has to deliver: without the segments SACKed before this ACK, with
+            // those that it reports. The ACK shows losses, so it is not safe. After a reduction, the PRR state of the
+            // reduction continues (`tcp_enter_recovery` of Linux).
             let flight = self.state.seq.outstanding() - loss.sacked() + delivered;
             self.begin_prr(loss, flight, delivered, false);
         }
@@ -176,8 +178,8 @@ impl<C: CongestionControl> Core<C> {
         self.log_repaired(loss, now, reason, wire);
     }
 
-    /// Begins to count what PRR allows, where it is in use: `flight` segments are to be delivered, and the ACK that begins it
-    /// reported `delivered` of them. Returns whether it is.
+    /// Starts PRR, if it is in use: `flight` segments are to be delivered, and the present ACK reported `delivered` of
+    /// them. Returns whether PRR is in use.
     fn begin_prr(&mut self, loss: &mut impl Loss, flight: u32, delivered: u32, safe: bool) -> bool {
         let in_flight = loss.in_flight(&self.state.seq);
         let Some(prr) = loss.prr() else { return false };
@@ -211,7 +213,7 @@ impl<C: CongestionControl> Core<C> {
             return;
         }
         if self.state.ecn.floor() == 1 && self.state.control.cwnd() < 2.0 {
-            // No window is smaller: the next segment waits for the timer.
+            // The window cannot become smaller, so the next segment waits for the timer.
             self.state.ecn.on_reduction();
             self.state.ecn.hold(true);
             self.restart_rto(info.now);

@@ -33,7 +33,7 @@ pub struct Core<C> {
 }
 
 impl<C: CongestionControl> Core<C> {
-    /// Creates a connection of `data_end` segments. `departures` says whether the recovery uses them.
+    /// Creates a connection of `data_end` segments. `departures` says whether the recovery uses transmission times.
     pub fn new(control: C, options: &Options, data_end: u64, departures: bool) -> Self {
         let needs = control.needs();
         let window = options.receive_window.segments();
@@ -81,8 +81,8 @@ impl<C: CongestionControl> Core<C> {
         }
     }
 
-    /// Continues after the connection before it, with its numbers, counters and first timeout: `segments` with numbers after
-    /// all of its.
+    /// Continues after the previous connection, with its counters and first timeout. The `segments` of this connection
+    /// have numbers after all of the previous one's.
     pub fn follow(&mut self, seq: &SequenceSpace, rtt: &Rtt, counters: Counters, segments: u64) {
         self.state.seq = SequenceSpace::after(seq, segments);
         self.state.rtt.follow(rtt);
@@ -140,7 +140,7 @@ impl<C: CongestionControl> Core<C> {
             acked: (ack.cum - self.state.seq.una()) as u32,
             marked: ack.ece,
             in_flight_before,
-            // Held back by cwnd itself: a sender that the receive window holds back must not grow it.
+            // Limited by cwnd itself: a sender that the receive window limits must not grow cwnd.
             limited: self.state.phase != Phase::Open
                 || in_flight_before >= self.state.control.cwnd() as u32
                 || self.counts_as_full()
@@ -187,7 +187,8 @@ impl<C: CongestionControl> Core<C> {
         }
         self.act_on_ack(loss, &info, wire);
         if info.report.probe_repaired && !self.state.phase.repairs() {
-            // RFC 8985, 7.4: as after a fast recovery, which is over at once. A mark in the same window is the same event.
+            // RFC 8985, 7.4: the response is that of a fast recovery which ends at once. A mark in the same window is
+            // the same event.
             self.log(wire);
             self.reduce(loss, now, Signal::Loss);
             self.state.seq.mark_echo();
@@ -246,7 +247,7 @@ impl<C: CongestionControl> Core<C> {
     /// Measures the round-trip time of the last acknowledged segment, where the times of departures are kept.
     #[inline]
     fn sample_departure(&mut self, loss: &impl Loss, info: &mut AckInfo, ack: &Ack) {
-        // In recovery a number may be acknowledged long after its segment arrived, and so above what is SACKed.
+        // In recovery, and while segments are SACKed, a segment may be acknowledged long after it arrived.
         if info.acked == 0 || self.state.phase.repairs() || loss.sacked() > 0 {
             return;
         }
@@ -336,7 +337,7 @@ impl<C: CongestionControl> Core<C> {
         self.arm_timers(loss, now, false);
     }
 
-    /// Sets the timers that are not the retransmission timer, after everything else. `moved` says whether there was
+    /// Sets the timers other than the retransmission timer, after everything else. `moved` says whether there was
     /// progress or a new segment left.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for every ACK, where most senders have nothing but the recovery's")]

@@ -1,9 +1,9 @@
 //! Segments that leave: the loop that fills the window ([`Core::fill_room`]), and the two places at which they are sent:
 //! [`Core::emit`] for one segment, [`Core::emit_row`] for a row of new ones.
 //!
-//! What is known of the segments is a constant, so that each of them costs what it needs. `NEW`: they are new ones, in order, with
-//! equal flags, of a sender without bursts, headers and validation. `BARE`: it has no optional state at all, and its
-//! retransmission timer runs.
+//! Properties of the segments are constant parameters, so that each kind is compiled without unnecessary checks. `NEW`:
+//! the segments are new ones, in order, with equal flags, of a sender without bursts, headers and validation. `BARE`:
+//! the sender has no optional state at all, and its retransmission timer runs.
 
 use super::core::Core;
 use crate::Wire;
@@ -24,7 +24,8 @@ impl<C: CongestionControl> Core<C> {
         self.fill_room::<false, false, _>(loss, now, room, wire, |core, loss| core.next(loss, now));
     }
 
-    /// Sends at most `room` new segments, of which there are as many, as far as the pace allows, if any; see the [module](self).
+    /// Sends `room` new segments, or fewer if pacing delays them. At least `room` segments must be unsent. See the
+    /// [module](self).
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for most segments")]
     pub(super) fn fill_new<const BARE: bool>(
@@ -54,7 +55,7 @@ impl<C: CongestionControl> Core<C> {
                 self.emit::<NEW, BARE>(loss, now, next, wire);
                 room -= 1;
             } else if next == Next::InOrder && self.has_bare_row() {
-                // Nothing but the data ends the row of new segments.
+                // Only the end of the data or of the receive window ends the row of new segments.
                 let new = room.min(self.state.unsent_within_window());
                 self.state.timers.start_rto(now + self.state.rtt.rto());
                 self.fill_new::<true>(loss, now, new, wire);
@@ -72,7 +73,8 @@ impl<C: CongestionControl> Core<C> {
         self.is_unpaced() && self.state.ecn.is_quiet() && !self.state.seq.is_going_back()
     }
 
-    /// Sends the retransmission that does not wait for room in the window, if its pace allows. Returns whether it does.
+    /// Sends the retransmission that does not wait for room in the window, if pacing allows it. Returns whether pacing
+    /// allows it.
     pub(super) fn send_pending(&mut self, loss: &mut impl Loss, now: Time, wire: &mut impl Wire) -> bool {
         let may_send = self.may_send(now, 1);
         if may_send && let Some(next) = self.next(loss, now) {
@@ -116,7 +118,7 @@ impl<C: CongestionControl> Core<C> {
         let oldest = self.departures.as_deref().and_then(|departures| departures.get(una));
         let Some(pacer) = optional.pacer() else { return true };
         let interval = pacer.interval(&self.state.control, &self.state.seq);
-        // A receive window that lets less leave than the congestion window is what holds the sender back.
+        // If the receive window permits fewer segments than the congestion window, the sender is not limited by cwnd.
         let cwnd_limited = room < self.state.receive_window.saturating_sub(self.state.seq.outstanding());
         pacer.begins(now, || Ask {
             now,
@@ -156,7 +158,7 @@ impl<C: CongestionControl> Core<C> {
         let flags = if !NEW && self.state.seq.on_transmit(seq) {
             self.counters.retransmitted += 1;
             wire.on_retransmission(now, seq);
-            // Karn: an acknowledgement would not say which of the two was timed.
+            // Karn: an acknowledgement would not show which of the two transmissions it is for.
             self.timed.cancel_from(seq);
             self.state.ecn.retransmission(self.state.control.needs().marks)
         } else {
@@ -182,8 +184,8 @@ impl<C: CongestionControl> Core<C> {
         wire.send(now, seq, flags);
     }
 
-    /// Sends `each` new segments at each of `times`, of which there is one at least, for a sender that [`Self::is_unpaced`] and
-    /// whose transmission times are noted elsewhere.
+    /// Sends `each` new segments at each of `times`, which must not be empty, for a sender without pacing
+    /// ([`Self::is_unpaced`]). Its transmission times are noted elsewhere.
     #[inline]
     pub(super) fn emit_row(
         &mut self,

@@ -1,8 +1,10 @@
-//! Read-only view of a sender beside its numbers and its control. It counts nothing while segments are sent.
+//! Read-only view of the state of a sender other than its sequence numbers and its control. It has no counters of its
+//! own, so it does not slow the sender.
 //!
 //! Source: Linux 6.12, `tcp_write_xmit`: pace, congestion window and receive window in this order; `tcp_tso_should_defer` and
 //! `tcp_rate_check_app_limited`.
-//! Differs from Linux: no send buffer; of a receive window as large as the congestion window, the latter limits.
+//! Differs from Linux: there is no send buffer; if receive window and congestion window are equal, the congestion
+//! window is the limit.
 
 use super::core::Core;
 use super::kept::Spurious;
@@ -34,7 +36,7 @@ pub struct Info<'a, C> {
 }
 
 impl<C: CongestionControl> Info<'_, C> {
-    /// Limit that keeps it from sending now; `None` before its first segment and when a transfer is complete.
+    /// Limit that keeps the sender from sending now; `None` before its first segment and when a transfer is complete.
     #[must_use]
     pub fn limit(&self) -> Option<SendLimit> {
         each_ref!(self.loss, loss => self.core.limit(loss))
@@ -82,7 +84,7 @@ impl<C: CongestionControl> Info<'_, C> {
         self.core.state.timers.deadline_but_pacing()
     }
 
-    /// Flags of its new data, as long as nothing has reduced the window: whether it can be marked.
+    /// Flags of its new data without CWR; they show whether the data can be marked.
     #[must_use]
     pub fn data_flags(&self) -> Flags {
         self.core.state.ecn.data()

@@ -11,10 +11,11 @@ pub struct Undo<C> {
     /// The control before it, as long as it may be undone; never set where nothing is undone.
     pub(super) before: Option<C>,
     pub(super) is_on: bool,
-    /// First segment not acknowledged then, and the time.
+    /// First segment not acknowledged at the reduction, and the time of the reduction or of an earlier retransmission
+    /// of that segment.
     pub(super) una: u64,
     pub(super) since: Time,
-    /// Retransmissions before it, and duplicates reported since.
+    /// Retransmissions before the reduction, and duplicates reported since.
     pub(super) resent: u64,
     pub(super) duplicates: u64,
     /// Whether it followed from a timeout that an original may prove spurious.

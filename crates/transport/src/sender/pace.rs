@@ -20,12 +20,12 @@ impl<C: CongestionControl> Core<C> {
         if room == 0 || !self.optional.as_deref().is_some_and(OptionalState::allows_pace) {
             return false;
         }
-        // Nothing but these segments changes what there is room for.
+        // Only these segments change the room, so it is computed once.
         let end = self.state.seq.nxt() + u64::from(room);
         while due < limit.min(self.state.timers.deadline_but_pacing()) {
             let (left, before) = ((end - self.state.seq.nxt()) as u32, self.counters.sent);
             debug_assert_eq!(left, self.room_for_new(loss));
-            // None is sent where retransmissions since the timer was set have taken the time.
+            // No segment is sent if retransmissions have used this pacing time since the timer was set.
             self.state.timers.set_pacing(Time::NEVER);
             self.fill_new::<false>(loss, due, left, wire);
             self.note_sent(loss, due);

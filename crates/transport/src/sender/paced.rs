@@ -1,8 +1,8 @@
 //! ACKs in a row at a paced sender, while nothing is lost, SACKed or marked. The result is the same, to the bit, as with single
 //! ACKs.
 //!
-//! Everything that an ACK or a segment changes is at hand. What leaves is handed over in rows ([`Wire::send_row`]), and a law that
-//! counts ([`law::Step`]) is asked only where its step ends.
+//! The state that an ACK or a segment changes is kept in one local structure. Segments are handed over in rows
+//! ([`Wire::send_row`]), and a law that counts ([`law::Step`]) is called only at the ends of its steps.
 
 #![expect(clippy::inline_always, reason = "the loop of a run is one function, whose numbers stay at hand")]
 
@@ -32,12 +32,12 @@ impl<C: CongestionControl> Core<C> {
             && !self.state.seq.is_going_back()
             && loss.is_quiet()
             && self.optional.as_deref().is_some_and(|optional| {
-                // A law that counts deliveries asks when the application has no more to send.
+                // Delivery-rate samples depend on whether the application has more to send.
                 optional.allows_pace()
                     && (!optional.counts_deliveries() || self.state.seq.unsent() > u64::from(MAX_OUTSTANDING))
             })
             && self.state.seq.is_pristine();
-        // Something stays outstanding, so that the timer is never started anew by a segment.
+        // At least one segment stays outstanding, so that no segment starts the retransmission timer anew.
         if !plain || outstanding < 2 {
             return 0;
         }
@@ -79,7 +79,8 @@ impl<C: CongestionControl> Core<C> {
             };
             run.take_window();
             for (now, acked) in acks {
-                // What waits for the pace leaves before the ACK, unless both come at the same instant.
+                // A segment that waits for its pacing time is sent before the ACK is taken, unless both times are
+                // equal.
                 while run.waits < now {
                     let at = std::mem::replace(&mut run.waits, Time::NEVER);
                     run.fill(at);
@@ -154,7 +155,7 @@ impl<'a, C: CongestionControl> Counting<'a, C> {
         }
     }
 
-    /// Takes an ACK of `acked` segments that does not begin a round trip. Returns whether nothing else is to be done.
+    /// Counts an ACK of `acked` segments that does not begin a round trip. Returns whether counting is enough.
     #[inline(always)]
     fn count(&mut self, acked: u32, limited: bool) -> bool {
         let Some(step) = self.step else { return false };
@@ -171,7 +172,7 @@ impl<'a, C: CongestionControl> Counting<'a, C> {
         counted
     }
 
-    /// Takes any other ACK.
+    /// Takes an ACK for which counting is not enough.
     fn on_ack(&mut self, ack: &AckSample) {
         self.flush();
         self.control.on_ack(ack);
@@ -201,7 +202,8 @@ struct Run<'a, C, W> {
     /// Segments sent.
     sent: u64,
     receive_window: u32,
-    /// Whether pacing is also asked when nothing is left to send, because the room of the recovery does not end with the data.
+    /// Whether the pacing time is also computed when nothing is left to send, because the room of the recovery does not
+    /// end with the data.
     asks_pace_at_end: bool,
     /// Whether the control takes the round-trip time of every ACK, and whether segments are spaced.
     every_rtt: bool,
@@ -344,11 +346,11 @@ mod tests {
     use crate::{Ack, NO_END, Options, Recovery};
     use law::CongestionEvent;
 
-    /// Grows by a hundredth of a segment with each, and counts how often it is asked.
+    /// Grows by [`GAIN`] with each segment, and counts its calls.
     #[derive(Clone, Debug)]
     struct Counter {
         cwnd: f64,
-        /// Whether it says what the next ACKs do.
+        /// Whether `step` describes the effect of the next ACKs.
         says: bool,
         asked: u32,
     }
@@ -401,8 +403,8 @@ mod tests {
         }
     }
 
-    /// A thousand ACKs, one every 100 us, of `each` segments to a sender with a window of 40 and Linux's pacing; how often its law
-    /// was asked, its window, and what left.
+    /// A thousand ACKs, one every 100 us, of `each` segments to a sender with a window of 40 and Linux's pacing;
+    /// returns the number of calls of its law, its window, and the segments sent.
     fn thousand(says: bool, in_a_run: bool, each: u32) -> (u32, f64, Left) {
         let pacing = Pacing::Linux(PacingFactors::default());
         let options = Options { pacing, initial_window: 40, ..Options::default() };
@@ -428,14 +430,14 @@ mod tests {
     }
 
     #[test]
-    fn a_law_that_counts_is_asked_where_its_step_ends_and_where_a_round_trip_does() {
+    fn a_law_that_counts_is_called_at_the_ends_of_steps_and_of_round_trips() {
         for each in [1, 2] {
             let (every, cwnd, left) = thousand(false, false, each);
             let (asked, same, in_runs) = thousand(true, true, each);
             assert_eq!((every, same, &in_runs.segments), (1000, cwnd, &left.segments), "{each}");
             // Some ten segments gained, and a round trip every 20 or 40 ACKs.
             assert!(cwnd > 44.0 && asked > 20 && asked < 100, "{each}: {cwnd} {asked}");
-            assert_eq!(thousand(false, true, each).0, 1000, "one that does not say what it does is asked");
+            assert_eq!(thousand(false, true, each).0, 1000, "a law without steps is called for each ACK");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! ACKs in a row in a recovery, each of which SACKs only the segment after the highest run of SACKed ones. The result
 //! is the same, to the bit, as with `on_ack` for each.
 //!
-//! While the first of several lost segments is on its way again, all that arrive are of this kind up to the next that was lost.
+//! While the retransmission of the first of several lost segments is in flight, all arriving ACKs are of this kind up
+//! to the next lost segment.
 
 use super::core::Core;
 use crate::Wire;
@@ -31,7 +32,7 @@ impl<C: CongestionControl> Core<C> {
     /// more than release one new segment, as far as timers allow.
     #[inline]
     pub(super) fn sack_row(&self, loss: &impl Loss) -> Option<SackRow> {
-        // Deliveries, departures and paces want to know of single segments.
+        // Delivery rates, transmission times and pacing need each segment by itself.
         if self.optional.is_some() || self.departures.is_some() || self.counts_marks() {
             return None;
         }
@@ -54,7 +55,8 @@ impl<C: CongestionControl> Core<C> {
             self.timed.begin(now, nxt);
             self.emit_row(leave, 1, wire);
         }
-        // Of what leaves the network while nothing enters it some was taken for lost, or none.
+        // Either each quiet ACK takes one segment out of the pipe, or no quiet ACK does, because a timeout had declared
+        // their segments lost.
         let falls = u32::from(loss.in_flight(&self.state.seq) < before);
         for (now, acks) in times.zip(1u32..) {
             let (sent, in_flight) = (u64::from(acks.saturating_sub(quiet)), before - falls * acks.min(quiet));
@@ -75,7 +77,7 @@ impl<C: CongestionControl> Core<C> {
         let notes =
             self.optional.as_deref_mut().and_then(OptionalState::pacer).is_some_and(|pacer| pacer.notes_window_use());
         loop {
-            // Only who knows when segments left says beforehand what an ACK shows.
+            // Only a recovery that keeps transmission times knows in advance what an ACK shows.
             if L::USES_DEPARTURES && self.is_unpaced() && self.smooths_alike() {
                 let row = self.take_quiet_repairs(loss, times.clone(), wire);
                 taken += row;
@@ -180,7 +182,7 @@ impl<C: CongestionControl> Core<C> {
         acks
     }
 
-    /// Sends the paced segments due before `now`. Returns whether no other timer expires before.
+    /// Sends the paced segments due before `now`. Returns whether no other timer expires before `now`.
     #[inline]
     fn release_before(&mut self, loss: &mut impl Loss, now: Time, notes: bool, wire: &mut impl Wire) -> bool {
         loop {
@@ -277,8 +279,8 @@ mod tests {
         }
     }
 
-    /// Two thousand segments arrive, in runs where that is possible or not; how many ACKs were taken in runs, and how many of these
-    /// in rows.
+    /// Delivers two thousand segments, with ACKs in runs where possible if `in_runs`. Returns the path, the number of
+    /// ACKs taken in runs, and how many of these in rows.
     fn drive(law: &str, recovery: Recovery, tcp: &Options, in_runs: bool) -> (Path, u32, u32) {
         let options = Options { initial_window: 40, ..tcp.clone() };
         let law = LawSpec::named(law).expect("registered");
@@ -350,7 +352,7 @@ mod tests {
                 let n = one.left.len().min(run.left.len());
                 assert_eq!(one.left[..n], run.left[..n], "{law} {recovery:?} {pacing:?}");
                 assert!(none == 0 && taken > 200 && n > 1000, "{law} {recovery:?} {pacing:?}: {taken} of {n}");
-                // Who keeps to the pipe, without a pace, and does not ask for deliveries.
+                // Rows need RFC 6675's pipe, no pacing, and a control that does not use delivery rates.
                 let rows = recovery == Recovery::Sack && pacing == Pacing::None && !law.starts_with("bbr");
                 assert_eq!(in_rows > 100, rows, "{law} {recovery:?} {pacing:?}: {in_rows}");
             }
@@ -358,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn cumulative_recoveries_take_none() {
+    fn cumulative_recoveries_take_no_runs() {
         assert_eq!(drive("reno", Recovery::NewReno, &Options::default(), true).1, 0);
     }
 }

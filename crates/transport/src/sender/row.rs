@@ -8,7 +8,8 @@ use crate::loss::{LossRecovery, each, each_ref};
 use base::Time;
 use law::CongestionControl;
 
-/// ACKs in a row of a repair: the caller looks at all of them before the sender takes the first.
+/// Largest number of ACKs in a row in recovery. It is small because the caller looks at all of them before the sender
+/// takes the first.
 const MOST_IN_REPAIR: u32 = 64;
 
 /// Row of ACKs that a sender may take together.
@@ -55,7 +56,8 @@ impl<C: CongestionControl> Core<C> {
             },
             steady => (Way::Steady, steady),
         };
-        // All the ACKs come before the timer that the last one started, so none of them lets it expire.
+        // All ACKs of the row come before the timer that the ACK before the row started, so it does not expire in the
+        // row.
         let deadline =
             if way == Way::Paced { self.state.timers.deadline_but_pacing() } else { self.state.timers.deadline() };
         (most > 0).then_some(AckRow { way, each, most, deadline })
@@ -98,8 +100,8 @@ impl<C: CongestionControl> Core<C> {
         most
     }
 
-    /// Shows the sender after each of a row of ACKs at `times`, each of which acknowledges `acked` segments and will release
-    /// `released`.
+    /// Reports the state of the sender to the wire after each of a row of ACKs at `times`. Each ACK acknowledges
+    /// `acked` segments and will release `released`.
     #[inline]
     pub(super) fn show_row(&self, times: impl Iterator<Item = Time>, acked: u32, released: u32, wire: &mut impl Wire) {
         if wire_observes(wire) {

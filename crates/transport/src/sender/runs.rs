@@ -1,8 +1,8 @@
 //! Batches of ACKs that arrive while nothing is lost, SACKed or marked. The result is the same, to the bit, as with
 //! `on_ack` for each.
 //!
-//! Where the law counts, or decides only at some ACKs (`law::Step`), a whole run is a few additions (`steady`). Where it
-//! is asked on every ACK, each costs the law and what it releases (`plain`).
+//! If the law only counts, or decides only at some ACKs (`law::Step`), a whole run costs a few additions (`steady`). If
+//! the law is called for every ACK, each ACK costs this call and the segments that it releases (`plain`).
 
 use super::core::Core;
 use crate::Wire;
@@ -123,7 +123,7 @@ impl<C: CongestionControl> Core<C> {
             rtt.smooth_ack(AckRtt { oldest, latest }, Outstanding { una, nxt }, outstanding);
             nxt += u64::from(each);
         };
-        // A law that counts takes none, and only such take part in runs of delayed ACKs.
+        // A law that counts does not take samples, and only such laws take part in runs of delayed ACKs.
         match (every_rtt && each == 1, stamped) {
             (true, false) => self.state.control.on_rtt_samples(&mut taken),
             (true, true) => {
@@ -171,15 +171,17 @@ impl<C: CongestionControl> Core<C> {
         if !self.is_plain(loss) {
             return 0;
         }
-        // A law that counts may do so again from the next ACK on, but not where each opens the window by a segment.
+        // A law with a step may count again from the next ACK on, so only one ACK is taken here. This does not apply in
+        // slow start, with a gain of one segment.
         if self.state.control.step().is_some_and(|step| step.gain < 1.0) {
             return 1;
         }
         self.until_timed(loss, each).min(self.state.seq.outstanding() / each)
     }
 
-    /// Number of ACKs of `each` segments that do not change the timers except by moving them on. The last of them acknowledges
-    /// the segment being timed; it is the next ACK where a longer wait for a delayed ACK ends with it.
+    /// Number of ACKs of `each` segments that do not change the timers except by moving them on. The last of them
+    /// acknowledges the segment being timed. It is only the next ACK if a timer now waits longer for a delayed ACK,
+    /// because that wait may end with this ACK.
     #[inline]
     pub(super) fn until_timed(&self, loss: &LossRecovery, each: u32) -> u32 {
         if loss.expects_delayed_acks() && self.state.rtt.options().may_delay_ack(self.state.seq.outstanding()) {

@@ -48,7 +48,8 @@ impl<C: CongestionControl> Core<C> {
         }
     }
 
-    /// Keeps what the reduction that follows may be undone to. One after another in the same recovery is undone with it.
+    /// Keeps the state to which the following reduction may be undone. A further reduction in the same recovery is
+    /// undone together with the first.
     #[cold]
     pub(super) fn note_reduction(&mut self, now: Time, signal: Signal) {
         let again = self.state.phase.repairs();
@@ -62,7 +63,8 @@ impl<C: CongestionControl> Core<C> {
             Signal::Loss | Signal::Timeout if again && undo.before.is_some() => {}
             Signal::Loss | Signal::Timeout => {
                 undo.before = Some(before.clone());
-                // What the recovery before, or a probe, has sent again may still be on its way (Linux keeps `retrans_stamp`).
+                // A retransmission by the previous recovery or by a probe may still be in flight (Linux keeps
+                // `retrans_stamp`).
                 let resent_at = departures.get(una).filter(|departure| departure.again() && signal == Signal::Loss);
                 undo.since = resent_at.map_or(now, Departure::time);
                 (undo.una, undo.resent, undo.duplicates) = (una, resent, 0);
@@ -71,21 +73,21 @@ impl<C: CongestionControl> Core<C> {
         }
     }
 
-    /// A recovery begins without a reduction of its own: nothing of it can be undone.
+    /// Called when a recovery begins without its own reduction, so that there is nothing to undo.
     pub(super) fn forget_reduction(&mut self) {
         if let Some(undo) = self.undo() {
             undo.before = None;
         }
     }
 
-    /// Notes what `ack` says of the last reduction, before its segments are forgotten.
+    /// Notes what `ack` shows about the last reduction, before its segments are forgotten.
     #[cold]
     pub(super) fn note_evidence(&mut self, ack: &Ack, times: Option<&AckTimes>) {
         let (una, phase) = (self.state.seq.una(), self.state.phase);
         let Some(Kept { departures, undo: Some(undo) }) = self.departures.as_deref_mut() else { return };
         let duplicate = ack.duplicate();
         undo.counts.duplicates += duplicate.map_or(0, |(start, end)| end - start);
-        // The timestamp of a late original is not echoed where that of a retransmission was.
+        // The timestamp of a late original is not echoed if that of a retransmission was echoed before.
         undo.ts_recent = times.and_then(|times| times.echoed).map_or(undo.ts_recent, |left| left.max(undo.ts_recent));
         if undo.before.is_none() {
             return;
@@ -148,7 +150,7 @@ impl<C: CongestionControl> Core<C> {
         match self.state.phase {
             _ if all_duplicates => Some(Reason::Dsack),
             Phase::Open | Phase::Reduction => None,
-            // Of a partial one only if no retransmission is on its way that may repair a loss.
+            // After a partial ACK only if no retransmission that may repair a loss is in flight.
             Phase::Recovery => {
                 let is_whole = is_delayed && (self.state.seq.is_recovered() || !loss.has_resent(&mut segments));
                 is_whole.then_some(Reason::Timestamp)
@@ -158,7 +160,8 @@ impl<C: CongestionControl> Core<C> {
         }
     }
 
-    /// Begins F-RTO after a timeout (Linux, `tcp_enter_loss`: in no recovery, or when the timer expires again).
+    /// Begins F-RTO after a timeout, if `begins` (Linux, `tcp_enter_loss`: outside of a recovery, or when the timer
+    /// expires again).
     #[cold]
     pub(super) fn begin_frto(&mut self, begins: bool) {
         if let Some(undo) = self.undo().filter(|undo| undo.is_on) {
@@ -177,7 +180,7 @@ impl<C: CongestionControl> Core<C> {
         undo.tests_timeout && !tested && info.acked > 0
     }
 
-    /// Sends new segments, as many as the window lets. Returns whether any was sent.
+    /// Sends as many new segments as the window permits. Returns whether any was sent.
     #[cold]
     pub(super) fn send_test(&mut self, loss: &mut impl Loss, now: Time, wire: &mut impl Wire) -> bool {
         let (room, before) = (loss.room(&self.state), self.counters.sent);
@@ -265,9 +268,10 @@ mod tests {
         driven.duplicate(10, 1, (0, 1));
         driven.ack(10, 10, &[]);
         assert_eq!((driven.spurious(), driven.cwnd()), ((1, 0, 0), 5));
-        // What had arrived before the reduction says nothing of it.
+        // Reports are counted, not segments: a second report of segment 0 makes as many reports as retransmissions,
+        // which undoes the reduction.
         driven.duplicate(10, 10, (0, 1));
-        assert_eq!(driven.spurious(), (2, 1, 0), "two copies, two reports");
+        assert_eq!(driven.spurious(), (2, 1, 0), "two retransmissions, two reports");
     }
 
     /// Segment 0 took 100 ms; segment 1 was sent again by the timer, and 2 to 9 were not.
@@ -290,7 +294,7 @@ mod tests {
         assert!(driven.cwnd() >= 10 && !driven.recovery.has_lost());
     }
 
-    /// The same, and the retransmission was acknowledged; what that released.
+    /// [`timed_out`] after the ACK of the retransmission, and the segments that this ACK released.
     fn tested() -> (Driven<RackRecovery>, Vec<(u64, bool)>) {
         let mut driven = timed_out();
         let released = driven.ack(150, 2, &[]);
@@ -303,7 +307,8 @@ mod tests {
         // RFC 5682, step 2.b. A probe was sent as segment 11 before the timeout.
         let (mut driven, released) = tested();
         assert_eq!(released, [(12, false), (13, false)]);
-        // Step 3.b: an original arrives. RACK takes those that left with it for lost, as the retransmission came before them.
+        // Step 3.b: an original arrives. RACK marks the segments sent together with it lost, because the
+        // retransmission, sent later, arrived before them.
         driven.ack(1, 3, &[]);
         assert_eq!((driven.spurious(), driven.core.state.phase), ((0, 0, 1), Phase::Recovery));
     }
@@ -315,7 +320,7 @@ mod tests {
         let released = driven.ack(150, 2, &[(12, 13)]);
         assert_eq!((driven.core.state.phase, driven.spurious()), (Phase::Loss, (0, 0, 0)));
         assert_eq!(released[0], (2, true));
-        assert!(driven.ack(10, 3, &[(12, 13)]).iter().all(|sent| sent.1), "it is not tested again");
+        assert!(driven.ack(10, 3, &[(12, 13)]).iter().all(|sent| sent.1), "F-RTO does not test again");
     }
 
     #[test]

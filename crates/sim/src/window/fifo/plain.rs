@@ -1,8 +1,8 @@
 //! A plain link: all packets have the same service time, and a packet that would wait longer than the buffer allows is
 //! refused.
 //!
-//! One loop decides about a group of packets, another passes them on: each loop fits the registers, and a memory access in
-//! one does not delay the clock of the next packet.
+//! One loop decides about a group of packets, and another passes them on. So the variables of each loop fit into the
+//! registers, and no memory access delays the decision about the next packet.
 
 use super::super::core::LinkCore;
 use super::super::ring::Rec;
@@ -70,8 +70,8 @@ impl Clock {
         }
     }
 
-    /// Decides about at most [`TOGETHER`] packets. Accepted packets go into `room`. Returns their number, and a word with
-    /// one bit per packet (the lowest bit is the last packet): whether it is refused.
+    /// Decides about at most [`TOGETHER`] packets. Accepted packets go into `room`. Returns their number, and a word
+    /// with one bit per packet (the lowest bit is the last packet): the bit is set if the packet is refused.
     #[inline]
     fn take(&mut self, recs: &[Rec], room: &mut Room) -> (usize, u64) {
         let busy = recs.last().is_some_and(|last| self.free.since(last.time) >= self.time);
@@ -82,7 +82,8 @@ impl Clock {
         }
     }
 
-    /// Whether the link accepts all of `recs`, with no wait longer than an earlier one, given that no packet finds it idle.
+    /// Whether the link accepts all of `recs` and no wait exceeds the longest wait so far, given that no packet finds
+    /// the link idle.
     #[inline]
     fn takes_all(&self, recs: &[Rec]) -> bool {
         let before_last = self.time.0.saturating_mul(recs.len() as u64 - 1);
@@ -105,7 +106,8 @@ impl Clock {
 
     /// [`Self::take`] in general; `BUSY` means that every packet finds the link busy for at least a service time.
     ///
-    /// There is no branch per packet, because behind a full buffer the refusals are unpredictable.
+    /// There is no branch per packet, because with a full buffer the processor cannot predict which packets are
+    /// refused.
     #[inline]
     fn decide<const BUSY: bool>(&mut self, recs: &[Rec], room: &mut Room) -> (usize, u64) {
         let Self { time, free: mut clock, mut most, mut waited, mut nonempty, .. } = *self;

@@ -17,7 +17,7 @@ enum Source {
     Folded,
     /// A folded receiver that acknowledges several segments together.
     Delayed,
-    /// A folded receiver that holds segments above a gap; the next ones only extend the highest run.
+    /// A folded receiver that holds segments above a gap; the next segments only extend the highest run.
     Repair,
     /// Return links.
     Returned,
@@ -31,7 +31,7 @@ struct Head {
     each: u32,
     /// Segments before the first that wait for the same ACK.
     pending: u32,
-    /// Largest number of records that the receiver takes alike.
+    /// Largest number of records that the receiver handles in the same way.
     most: u64,
 }
 
@@ -80,7 +80,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         Some(Head { number, each, pending, most })
     }
 
-    /// Row of ACKs from `source`, each of `each` segments and the first at `first`, that the sender may take.
+    /// Row of ACKs from `source` that the sender can process: each ACK acknowledges `each` segments, the first arrives
+    /// at `first`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as `run_rows`")]
     fn row(&self, source: Source, each: u32, first: Time) -> Option<AckRow> {
@@ -114,7 +115,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             }
             let Some(row) = self.row(source, each, first.time) else { break };
             let per_ack = if source == Source::Delayed { each } else { 1 };
-            // Tags are consecutive up to the last 32-bit number; the tag after that belongs to another flow.
+            // Tags are consecutive up to the largest 32-bit number; after the wrap they are not.
             let most = most.min(u64::from(row.most) * u64::from(per_ack) - u64::from(pending)).min(until_wrap(number));
             let front = &front[..front.len().min(most as usize)];
             let recs = self.in_order(before(front, limit.min(row.deadline.saturating_add(Span(1)))), expected);
@@ -216,8 +217,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     }
 }
 
-/// Time at which a delayed ACK leaves by its timer after `recs`, which arrive in time; `NEVER` if none waits. They reach
-/// their sender's side `after` the `receiver`.
+/// Time at which the delayed-ACK timer expires after the segments `recs` arrived; `NEVER` if no segment waits for an
+/// ACK. `after`: times in `recs` are later than the arrivals at the `receiver` by this.
 #[inline]
 fn ack_deadline(recs: &[Rec], receiver: &Receiver, after: Span) -> Time {
     let left = (receiver.pending() as usize + recs.len()) % receiver.delayed_ack() as usize;
@@ -247,8 +248,8 @@ fn tags_in_row(recs: &[Rec], expected: u64) -> usize {
     good
 }
 
-/// The leading `recs` that arrive before a delayed ACK would leave by its timer. `recs` are in order and reach their
-/// sender's side `after` the `receiver`. Empty after a pause that makes the receiver acknowledge quickly.
+/// The leading `recs` that arrive before the delayed-ACK timer would expire. `recs` are in order; their times are later
+/// than the arrivals at the `receiver` by `after`. Empty after a pause that makes the receiver acknowledge quickly.
 fn in_time<'a>(recs: &'a [Rec], receiver: &Receiver, after: Span) -> &'a [Rec] {
     let (Some(first), Some(last)) = (recs.first(), recs.last()) else { return recs };
     if receiver.is_late(first.time - after) {
@@ -285,13 +286,14 @@ mod tests {
     use super::*;
     use crate::{Options, simulate};
 
-    /// Profile without bursts, with which senders process every ACK by itself.
+    /// Profile without bursts; with bursts, senders process every ACK separately.
     const LINUX: &str = "{ profile = \"linux\", burst = \"none\", receive_window = \"none\" }";
 
     /// TCP settings with pacing.
     const PACED: &str = "{ profile = \"linux\", burst = \"none\", receive_window = \"none\", pacing = \"linux\" }";
 
-    /// Records that flows processed one at a time, per packet delivered: five flows on a link of 100 Mbit/s, 50 ms.
+    /// Number of records that were processed one at a time, per packet delivered, for five flows on a link of 100
+    /// Mbit/s with an RTT of 50 ms.
     fn one_by_one(law: &str, queue: &str, tcp: &str, path: &str) -> f64 {
         let text = format!(
             "duration = \"8 s\"\nwarmup = \"2 s\"\n[record]\nevery = \"none\"\n\
@@ -307,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn most_records_are_taken_in_runs_behind_delayed_acks_too() {
+    fn most_records_are_taken_in_runs_with_delayed_acks_too() {
         let (one, two, back) = ("path = [\"a\"]", "path = [\"a\", \"b\"]", "path = [\"a\"]\nreturn = [\"b\"]");
         for (law, queue, tcp, path) in [
             ("cubic", "", "{ delayed_ack = 1 }", one),
@@ -327,9 +329,10 @@ mod tests {
             ("cubic", "", PACED, back),
         ] {
             let share = one_by_one(law, queue, tcp, path);
-            // The rest comes from how recoveries begin and end: 0.02 to 0.08 here with and without delayed ACKs. Where ACKs
-            // have records too, all of a recovery counts, up to 0.24. Without fast paths it would be 1, and 1.5 with
-            // records for ACKs. After each mark the window of DCTCP falls with each ACK for a round trip.
+            // Records at the start and end of recoveries are processed one at a time: a share of 0.02 to 0.08, with and
+            // without delayed ACKs. On return links ACKs have records too, and all ACKs of a recovery count: a share of
+            // up to 0.24. Without fast paths the share would be 1, and 1.5 on return links. With DCTCP, each ACK
+            // reduces the window for a round trip after a mark.
             let bound = if path == back {
                 0.3
             } else if law == "dctcp" {
@@ -359,8 +362,7 @@ mod tests {
         let expected = tag(5, PacketNumber(10), Flags::NONE);
         for missing in 10..20 {
             let seqs: Vec<u32> = (10..20).filter(|&seq| seq != missing).collect();
-            // The result is what lies before the gap. If only the last of the ten is missing, the nine before it are
-            // complete.
+            // The result is the number of records before the gap.
             assert_eq!(tags_in_row(&recs(&seqs), expected), (missing - 10) as usize, "{missing}");
         }
         assert_eq!(tags_in_row(&recs(&[]), expected), 0);

@@ -10,7 +10,7 @@ use base::Span;
 pub(super) struct Adapting {
     /// `RACK.reordering_seen`.
     pub(super) seen: bool,
-    /// Segments that overtook another, at most (Linux: `tp->reordering`).
+    /// Largest number of segments that overtook another one (Linux: `tp->reordering`).
     pub(super) reordering: u32,
     /// `RACK.reo_wnd_mult`, in quarters of the smallest round-trip time.
     quarters: u32,

@@ -1,4 +1,5 @@
-//! RACK beside one that looks at every segment every time, rows of ACKs beside single ones, and what a segment costs.
+//! Tests of RACK against a version that examines every segment each time, of rows of ACKs against single ones, and of
+//! the steps per segment.
 
 use super::*;
 use base::steps::steps;
@@ -7,7 +8,7 @@ use proptest::prelude::*;
 const SRTT: Span = Span(40);
 const MIN_RTT: Span = Span(20);
 
-/// RACK state that looks at every segment every time.
+/// RACK state that examines every segment each time.
 #[derive(Default)]
 struct Plain {
     segments: Vec<Segment>,
@@ -110,7 +111,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 proptest! {
     #[test]
-    fn it_is_as_if_it_looked_at_every_segment(script in prop::collection::vec((step(), 0u64..15), 1..80)) {
+    fn agrees_with_a_version_that_examines_every_segment(script in prop::collection::vec((step(), 0u64..15), 1..80)) {
         let (mut rack, mut sent, mut plain) = (Rack::new(), Departures::default(), Plain::default());
         let mut now = Time(1000);
         for (step, wait) in script {
@@ -161,7 +162,7 @@ proptest! {
 }
 
 #[test]
-fn what_leaves_again_in_one_instant_is_judged_by_number() {
+fn retransmissions_of_one_instant_are_ordered_by_number() {
     // RFC 8985, Section 6.2, step 2: of two that left at one time the one with the higher number was sent after.
     let (mut rack, mut sent) = (Rack::new(), Departures::default());
     (0..3).for_each(|seq| sent.sent(seq, Time(1)));
@@ -180,12 +181,13 @@ fn what_leaves_again_in_one_instant_is_judged_by_number() {
         SrttAndMin { srtt: SRTT, min: MIN_RTT },
         |seq| lost.push(seq),
     );
-    assert_eq!((timer, lost), (Time::NEVER, vec![0]), "2 was sent after the 1 that has arrived");
+    assert_eq!((timer, lost), (Time::NEVER, vec![0]), "segment 2 was sent after segment 1, which has arrived");
 }
 
 #[test]
-fn a_row_of_acks_is_so_many_single_ones() {
-    // Of segments that leave one each picosecond the first is lost; what is sent again leaves at 25, before those from 20 on.
+fn a_row_of_acks_equals_single_acks() {
+    // One segment is sent each picosecond, and the first is lost. It is sent again at 25, before the segments from 20
+    // on.
     let (mut rack, mut sent) = (Rack::new(), Departures::default());
     (0..20).for_each(|seq| sent.sent(seq, Time(seq)));
     let now = Time(24);
@@ -196,13 +198,13 @@ fn a_row_of_acks_is_so_many_single_ones() {
     (20..24).for_each(|seq| sent.sent(seq, Time(seq + 6)));
     let (mut single, mut same, times) = (rack.clone(), sent.clone(), (0..30).map(|k| Time(25 + k)));
     let singles = times.clone().take_while(|now| single.extend(&mut same, *now).is_some()).count();
-    assert_eq!(rack.extend_row(&mut sent, times, |_, _| {}), 16, "none that left after what was sent again");
+    assert_eq!(rack.extend_row(&mut sent, times, |_, _| {}), 16, "only those sent before the retransmission");
     assert_eq!((singles, format!("{rack:?}")), (16, format!("{single:?}")));
     assert_eq!(rack.extend_row(&mut sent, std::iter::once(Time(60)), |_, _| {}), 0);
 }
 
-/// A window of `n` segments, of which every other is lost, and every third of what is sent again: one arrives or is lost
-/// and one leaves at a time, for eight windows. Steps per segment sent.
+/// Steps per segment sent, for a window of `n` segments. Every other segment is lost, and every third retransmission.
+/// At each tick one segment arrives or is lost, and one is sent, for eight windows.
 fn steps_per_segment(n: u64) -> f64 {
     let (mut rack, mut sent, before) = (Rack::new(), Departures::default(), steps());
     let mut held = Ranges::default();
@@ -246,9 +248,9 @@ fn steps_per_segment(n: u64) -> f64 {
 }
 
 #[test]
-fn elephants_cost_no_more_per_segment_than_others() {
+fn large_windows_cost_no_more_per_segment_than_small_ones() {
     let (small, large) = (steps_per_segment(2_000), steps_per_segment(16_000));
-    // A handful of looks at a segment in its life, and half a piece of runs moved for one that arrives.
+    // Each segment is examined a few times, and each arrival moves half a piece of runs.
     assert!(small < 150.0 && large < 1.3 * small, "{small} {large}");
 }
 
@@ -263,10 +265,10 @@ fn the_window_widens_by_a_quarter_for_each_round_trip_with_duplicates_and_persis
     };
     let none = Departures::default();
     rack.note_order(&none, &duplicate(5), Outstanding { una: 5, nxt: 10 });
-    assert_eq!(rack.patience(times), Span(25), "nothing adapts unless it is asked to");
+    assert_eq!(rack.patience(times), Span(25), "the window adapts only after `expect_reordering`");
     rack.expect_reordering();
     for n in 1..=50 {
-        // Three in one round trip count as one.
+        // Three duplicates in one round trip count as one.
         for cum in [10 * n, 10 * n + 1, 10 * n + 9] {
             rack.note_order(&none, &duplicate(cum), Outstanding { una: cum, nxt: 10 * n + 10 });
         }
