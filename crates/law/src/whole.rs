@@ -23,7 +23,7 @@ impl ParamType for Variant {
         match value {
             Value::Text(word) if word == "exact" => Ok(Self::Exact),
             Value::Text(word) if word == "linux" => Ok(Self::Linux),
-            _ => Err("must be \"source\" or \"linux\"".into()),
+            _ => Err("must be \"exact\" or \"linux\"".into()),
         }
     }
 
