@@ -83,7 +83,7 @@ GROUPS = elephan.Scenario.from_text(PING).replace(replications=2)
             "delay_p95[bulk]=3ms",
             "only datagrams of ping and cbr are timed, and bulk sends bulk; write rtt_p95[ping] or",
         ),
-        ("rtt_p95=3ms", "is of a group of pings; write for example rtt_p95[ping]=50ms"),
+        ("rtt_p95=3ms", "belongs to a group of pings; write for example rtt_p95[ping]=50ms"),
         ("loss[ping]=3%", f'target: there is no "loss[ping]"; write for example {FORMS}'),
         ("ping.delay_p95=3ms", f'target: there is no "ping.delay_p95"; write for example {FORMS}'),
     ],

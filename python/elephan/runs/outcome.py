@@ -165,7 +165,7 @@ def simulate(
     ['delivered', 'dropped', 'in_flight', 'sent']
     """
     if scenario.warmup_rule == AUTO:
-        message = f'{scenario.origin}: warmup: "auto" is settled by elephan.run and elephan.size; give a time here'
+        message = f'{scenario.origin}: warmup: "auto" is determined by elephan.run and elephan.size; give a time here'
         raise ScenarioError(message)
     laws = scenario.own_laws
     before = class_state(laws)

@@ -462,7 +462,7 @@ class Store(ResultTables):
         Parameters
         ----------
         repair : bool
-            Drop damaged runs, so that the next sweep runs them again, and mend the index.
+            Remove damaged runs, so that the next sweep runs them again, and repair the index.
 
         Returns
         -------
@@ -500,9 +500,9 @@ class Store(ResultTables):
         labels : mapping, optional
             Runs that carry these.
         failures : bool
-            The records of all points that failed, too; a sweep that asks for one tries it anyway.
+            Also remove the records of all failed points; a sweep that asks for one tries it anyway.
         dry_run : bool
-            Only say what would go.
+            Only show how much would be removed.
 
         Returns
         -------

@@ -195,7 +195,7 @@ def gc(store: Store, runs: list[str], *, with_failures: bool, dry_run: bool) -> 
     Parameters
     ----------
     with_failures : bool
-        The records of points that failed, too.
+        Also remove the records of failed points.
     """
     dead = leftovers(store.folder)
     freed = sum(size_of(path) for path in dead)
