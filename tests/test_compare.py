@@ -86,7 +86,7 @@ def test_the_model_of_equal_flows_keeps_quiet_about_unequal_ones(elephan: Comman
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ([], "what cubic does depends on more than its window"),
+        ([], "the response of cubic depends on more than its window"),
         (["flows[0].control.law=reno", "flows[0].rtt={ from = '20 ms', to = '30 ms' }"], "round-trip times differ"),
         (["flows[0].control.law=reno", "links[0].queue=codel"], "the queue is codel, not drop-tail"),
         (["flows[0].control.law=reno", "flows[0].recovery=tahoe"], "here recovery is tahoe"),

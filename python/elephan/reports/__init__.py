@@ -32,7 +32,7 @@ def report(
         `elephan.testbed.run`. Several runs are drawn over each other: a list of folders (each with a run, a sweep or
         a store), or runs by name.
     out : path
-        The HTML file. If writing fails, no file is left.
+        The HTML file. It is written completely or not at all.
 
     Returns
     -------

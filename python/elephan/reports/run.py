@@ -323,7 +323,7 @@ def settings(link: LinkDocument) -> str:
 
 
 def limits(scenario: Scenario) -> str:
-    """State what the utilization of each link is of that lets less than its rate through.
+    """Return the lines of `rate_lines` as sentences.
 
     Examples
     --------

@@ -190,7 +190,7 @@ def results_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Tab
     """List the results of each run at the link that carries data and of each group of flows, one column per run."""
     groups = list(dict.fromkeys(group["name"] for run in runs for group in run.document["groups"]))
     names = list(dict.fromkeys(_of_link(run)["name"] for run in runs))
-    # Of pings the round trip is asked for, not the goodput.
+    # For pings the round trip matters, not the goodput.
     pings = {name for name, key in timed(runs) if key == "rtt"}
 
     def of_group(head: str, name: str, key: str, scale: float) -> Column:
