@@ -93,7 +93,7 @@ def _table_of_variants(comparison: SizeComparison) -> list[str]:
             for v, cell in zip(variants, buffer.cells, strict=True)
         )
         beside = Column("buffer", "packets", tuple(cells))
-        said = "buffer: to deploy; later columns are for it"
+        said = "buffer: to deploy, used in later columns"
         if None in smallest:
             said = f"buffer: to deploy, or {'1 BDP' if variants[0].at_ample else 'the nearest'}"
     columns = [

@@ -49,7 +49,7 @@ def size(
         str | None,
         option(
             "--pacing none|linux|quic|both",
-            "How all TCP senders space their segments; both: beside the answer that for paced ones.",
+            "How all TCP senders space their segments; both: also the answer with Linux's pacing.",
         ),
     ] = None,
     worst_case: Annotated[
