@@ -510,8 +510,10 @@ def tables(kept: dict[str, Any], streams: dict[str, Row], of_tcp: dict[str, Flow
         f"without the first {about['seconds'] / 5:g} s. Counts are those of the kernel's {runs} runs, then of elephan "
         f"and of the wrong model (mean and deviation of {SEEDS} seeds). `tcpi_reordering` is the kernel's largest:"
     )
-    streams_head = ("delay [ms]", "reordered [%]", "extent", "3-reordered [%]", "displacement", "distance")
-    streams_head += ("nearest wrong line",)
+    streams_head = (
+        *("delay [ms]", "reordered [%]", "extent", "3-reordered [%]", "displacement", "distance"),
+        "nearest wrong line",
+    )
     flows_head = ("goodput [Mbit/s]", "sent again", "DSACKs", "`tcpi_reordering`")
     return [
         datagrams,

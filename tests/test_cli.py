@@ -48,7 +48,7 @@ def test_version_and_bare_call(elephan: Command) -> None:
         (["run", "{small}", "--set", "links[0].rate=10 mbps"], "{small}: links[0].rate: "),
         (["run", "{small}", "--set", "links[7].rate=1 Gbit/s"], "{small}: links[7]: there is one, links[0]"),
         (["run", "{small}", "--plot"], "--plot: where to?"),
-        (["run", "{small}", "--max-replications", "5"], "--max-replications: is for --precision"),
+        (["run", "{small}", "--max-replications", "5"], "--max-replications: needs --precision"),
         (
             ["run", "{small}", "--precision", "1%", "--replications", "9", "--max-replications", "8"],
             "--replications: 9 are more than --max-replications, 8",

@@ -38,7 +38,7 @@ def test_the_points_of_a_sweep_have_a_table_and_a_folder_each(elephan: Command, 
     done = elephan("compare", str(file), "--no-testbed", *SHORT, "--out", str(out), "--details")
     assert done.code == 0, done.err
     assert "highspeed" in done.out
-    assert "values of the simulation; gap: model (the sawtooth) less simulation" in done.err
+    assert "values of the simulation; gap: model (the sawtooth) minus simulation" in done.err
     points = json.loads((out / "points.json").read_text())["points"]
     assert [point["folder"] for point in points] == ["01-reno", "02-highspeed"]
     assert [point["valid"] for point in points] == [None, None]
@@ -55,7 +55,7 @@ def test_the_points_of_a_sweep_have_a_table_and_a_folder_each(elephan: Command, 
     low = next(row for row in rows if row["name"] == "cwnd_low_segments")
     assert low["model_gap"] == pytest.approx(low["model"] / low["simulation"] - 1)
     said = elephan(*command).out
-    assert heads(said) == "model model less sawtooth simulation simulation"
+    assert heads(said) == "model model minus sawtooth simulation simulation"
     assert f"{100 * low['model_gap']:+.1f} %" in said
     # The table of points has the unit in its heads.
     assert f"{100 * low['model_gap']:+.1f}" in done.out
@@ -66,12 +66,12 @@ def test_a_receive_window_that_does_not_hold_leaves_the_model_its_answer(elephan
     file = tmp_path / "net.toml"
     assert elephan("new", "sawtooth", "--out", file).code == 0
     command = ("compare", file, "--no-testbed", *SHORT)
-    assert heads(elephan(*command).out) == "model model less sawtooth simulation simulation"
+    assert heads(elephan(*command).out) == "model model minus sawtooth simulation simulation"
     # Pipe and buffer are 166 segments. The profile is a word in the file.
     said = " ".join(elephan(*command, "--set", "flows[0].tcp.receive_window=60").out.split())
     assert 'receive_window holds at any buffer: set tcp.receive_window = "none"' in said
     assert heads(elephan(*command, "--set", "flows[0].tcp.receive_window=none").out).startswith(
-        "model model less sawtooth"
+        "model model minus sawtooth"
     )
 
 
@@ -86,7 +86,7 @@ def test_the_model_of_equal_flows_keeps_quiet_about_unequal_ones(elephan: Comman
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ([], "what cubic does depends on more than its window"),
+        ([], "the response of cubic depends on more than its window"),
         (["flows[0].control.law=reno", "flows[0].rtt={ from = '20 ms', to = '30 ms' }"], "round-trip times differ"),
         (["flows[0].control.law=reno", "links[0].queue=codel"], "the queue is codel, not drop-tail"),
         (["flows[0].control.law=reno", "flows[0].recovery=tahoe"], "here recovery is tahoe"),

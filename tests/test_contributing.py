@@ -54,6 +54,7 @@ def crates() -> Path:
     assert whole.count('version = "0.1.0"') > 1, "the workspace's version, and what crates ask of each other"
     # Compiled for a few short tests: optimising takes longer than they do. Dependencies stay those of this checkout.
     names = [path.parent.name for path in (folder / "crates").glob("*/Cargo.toml")]
+    whole = re.sub(r"\[profile\.dev\.package\.elephan-\w+\]\nopt-level = 1\n", "", whole)
     quick = "".join(f"\n[profile.dev.package.elephan-{name}]\nopt-level = 0\n" for name in names if name != "elephan")
     whole = whole.replace('version = "0.1.0"', 'version = "0.1.0-example"')
     manifest.write_text(whole + quick, encoding="utf-8")

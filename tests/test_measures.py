@@ -143,7 +143,7 @@ def test_response_times_count_what_never_ended(result: RunResult) -> None:
     # One is still under way at the end: 19 of 20 are 95 %.
     assert known.sum() in (19, 20)
     assert found["value"][1] == taken[18]
-    with pytest.raises(InputError, match='response_time_cdf: is of groups whose traffic is "finite"'):
+    with pytest.raises(InputError, match='response_time_cdf: is defined for groups with "finite" traffic'):
         result.measure("response_time_cdf")
 
 
@@ -199,7 +199,7 @@ def test_the_commands_give_them_and_keep_series_for_them(elephan: Command, tmp_p
         ("jain(delta=1)", 'metric: jain: there is no option "delta"; it has none'),
         ("jain[core]", 'metric: "jain[core]" cannot be read; write for example jain'),
         ("distribution", "metric: distribution: is a curve"),
-        ("response_time_cdf", 'metric: response_time_cdf: is of groups whose traffic is "finite"'),
+        ("response_time_cdf", 'metric: response_time_cdf: is defined for groups with "finite" traffic'),
     ],
 )
 def test_what_cannot_be_measured_is_one_line_and_exit_2(
@@ -216,7 +216,7 @@ def test_what_cannot_be_measured_is_one_line_and_exit_2(
 def test_other_scenarios_say_why_there_is_no_value() -> None:
     small = package.Scenario.from_text(package.EXAMPLE)
     three = small.replace({"flows[0].count": 3})
-    with pytest.raises(InputError, match="convergence_time: is of two TCP flows, and the scenario has 3"):
+    with pytest.raises(InputError, match="convergence_time: is defined for two TCP flows, and the scenario has 3"):
         package.run(three, metrics="convergence_time")
     with pytest.raises(InputError, match=r'give --set record.trace=\["bulk\[0\]"\]'):
         package.run(small, metrics="recovery_time")

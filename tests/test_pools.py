@@ -115,7 +115,7 @@ def test_the_screen_says_how_much_of_the_pool_is_used(elephan: Command, tmp_path
     assert len(done.out.splitlines()) <= 15
     assert "in chip" in done.out
     assert "% at most; " in done.out
-    assert "packets dropped for want of room" in " ".join(done.out.split())
+    assert "packets dropped because it was full" in " ".join(done.out.split())
     assert "chip" in elephan("run", path, "-q", "--details").out
 
 

@@ -129,7 +129,7 @@ def test_what_does_not_settle_in_its_first_half_is_refused() -> None:
 
 
 def test_an_unsettled_warmup_is_not_run_by_mistake() -> None:
-    with pytest.raises(ScenarioError, match="is settled by"):
+    with pytest.raises(ScenarioError, match="is determined by"):
         simulate(package.Scenario.from_text(LATE), 0)
 
 

@@ -45,7 +45,7 @@ def test_random_tests_have_no_time_limit() -> None:
 
 @pytest.mark.parametrize("workers", [-1, 1025])
 def test_workers_that_cannot_be_meant_are_refused(workers: int) -> None:
-    with pytest.raises(InputError, match=rf"workers: {workers} .*; give 1 to 1024, or leave it out"):
+    with pytest.raises(InputError, match=rf"workers: {workers} .*; give 1 to 1024, or omit it to use all cores"):
         elephan.run(elephan.Scenario.from_text(elephan.EXAMPLE), workers=workers)
 
 

@@ -15,7 +15,7 @@ from elephan import Scenario
 from elephan.catalog import catalog
 from elephan.cli.columns import LINES
 from elephan.cli.no_tc import LINUX, why_no_tc
-from elephan.cli.progress import ProgressDisplay, ProgressLine
+from elephan.cli.progress import ProgressLine, SweepProgressReporter
 from elephan.cli.sweep_screen import scale_of
 from elephan.cli.tables import cut_table
 from elephan.plots.style import TITLE
@@ -346,7 +346,7 @@ def test_warnings_fit_a_terminal_and_are_a_line_each_in_a_log(
 
 
 def test_an_interrupted_sweep_says_whether_it_goes_on_or_starts_again() -> None:
-    display = ProgressDisplay(ProgressLine("sweep", quiet=True))
+    display = SweepProgressReporter(ProgressLine("sweep", quiet=True))
     assert display.stopped() == "interrupted: nothing was run; the same command starts from the beginning"
     for done, failed, said in (
         (0, 0, "0 of 5 points kept; the same command starts from the beginning"),

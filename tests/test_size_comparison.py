@@ -299,7 +299,7 @@ def test_one_flow_is_fair_to_itself() -> None:
 @pytest.mark.parametrize(
     ("law", "queue", "says"),
     [
-        ("dctcp", "codel", "dctcp reads marks and codel as it stands here makes none"),
+        ("dctcp", "codel", "dctcp reads marks, and codel with these parameters makes none"),
         ("packet-pair", "drop-tail", "packet-pair reads its rate off a queue that serves flows in turn"),
         ("xcp", "fq", "xcp needs routers that send it its rate"),
         ("reno", "xcp", "to it reno is load like any other"),

@@ -83,7 +83,7 @@ GROUPS = elephan.Scenario.from_text(PING).replace(replications=2)
             "delay_p95[bulk]=3ms",
             "only datagrams of ping and cbr are timed, and bulk sends bulk; write rtt_p95[ping] or",
         ),
-        ("rtt_p95=3ms", "is of a group of pings; write for example rtt_p95[ping]=50ms"),
+        ("rtt_p95=3ms", "belongs to a group of pings; write for example rtt_p95[ping]=50ms"),
         ("loss[ping]=3%", f'target: there is no "loss[ping]"; write for example {FORMS}'),
         ("ping.delay_p95=3ms", f'target: there is no "ping.delay_p95"; write for example {FORMS}'),
     ],
@@ -100,7 +100,7 @@ def test_targets_of_groups_that_are_not_measured_are_refused(text: str, message:
 def test_a_target_on_the_round_trip_of_pings_is_checked_against_the_pings() -> None:
     free, tight = (elephan.size(GROUPS, f"utilization=0.9,rtt_p95[ping]={ms}ms") for ms in (200, 21))
     assert free.buffer_packets is not None
-    row = free.row(free.buffer_packets)["groups"][1]
+    row = free.rows[free.buffer_packets]["groups"][1]
     assert row["rtt_p95_s"]["mean"] == pytest.approx(
         elephan.run(GROUPS.replace({"links[0].buffer": f"{free.buffer_packets} packets"})).to_json()["groups"][1][
             "rtt_p95_s"

@@ -117,7 +117,7 @@ def test_a_metric_without_a_value_says_why(elephan: Command, base: Path, tmp_pat
     base.write_text(BASE.replace("count = 2", "count = 3"))
     words = ("sweep", base, "--over", "links[0].buffer=5,40 packets", "--store", tmp_path / "runs", "-q")
     out = " ".join(elephan(*words, "--metric", "convergence_time", "--metric", "completion_time").out.split())
-    assert "convergence_time: is of two TCP flows, and the scenario has 3" in out
+    assert "convergence_time: is defined for two TCP flows, and the scenario has 3" in out
     assert "completion_time: no point has a value" in out
 
 

@@ -23,7 +23,7 @@ MOST_ROWS = 24
 DIGITS = 4
 """Significant digits of a number."""
 
-# Colours are the notebook's own: what is set here is taken from `currentColor`, so both themes work.
+# Colours are those of the notebook (`currentColor`), so both themes work.
 _TABLE = "border-collapse:collapse;margin:.4em 0;font-variant-numeric:tabular-nums"
 _CAPTION = "caption-side:top;text-align:left;font-weight:600;padding:.2em .6em .4em 0;color:inherit"
 _HEAD = "text-align:{};padding:.15em .8em .15em 0;border-bottom:1px solid currentColor;font-weight:600"
@@ -40,14 +40,14 @@ def cell(value: object, of: str = "") -> str:
     Parameters
     ----------
     value : object
-        ``{"mean", "ci95"}`` is a measured quantity.
+        A mapping ``{"mean", "ci95"}`` is a measured quantity.
     of : str
         Name of the column, whose limits and resolution an interval respects.
 
     Returns
     -------
     str
-        Not escaped; a dash for what is not there.
+        Not escaped; a dash for a missing value.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def table(columns: Mapping[str, Sequence[Any]], caption: str = "", *, most: int 
     columns : mapping of str to sequence, shape (rows,)
         Heads and values, see `cell`.
     most : int
-        Rows that are shown.
+        Maximum number of rows shown.
 
     Returns
     -------
@@ -114,11 +114,11 @@ def text_table(
     count : int
         Number of rows.
     row : callable
-        From the index of a row to its texts; called only for the rows that are shown.
+        Returns the texts of a row by its index; called only for the rows that are shown.
     right : sequence of bool
         Whether each column is right-aligned, as numbers are.
     most : int
-        Rows that are shown.
+        Maximum number of rows shown.
 
     Returns
     -------
@@ -212,7 +212,7 @@ def title(text: str) -> str:
 
 
 def note(text: str) -> str:
-    """Return a sentence as HTML, for below a table.
+    """Return a sentence as HTML, to be placed below a table.
 
     Returns
     -------
@@ -277,7 +277,7 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
         Values that are ``{"mean", "ci95"}`` become two columns.
     caption : str
     shown : sequence of str
-        Columns that are shown, if not all.
+        Names of the columns to show; all if empty.
 
     Examples
     --------
@@ -335,7 +335,7 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
             If Arrow is not installed.
         """
         require("to_arrow", "pyarrow")
-        import pyarrow as pa  # noqa: PLC0415 (slow to import; only who asks for it pays)
+        import pyarrow as pa  # noqa: PLC0415 (slow to import)
 
         return pa.table(
             {
@@ -408,19 +408,19 @@ def draw_with(draw: Callable[[object], dict[str, Figure]]) -> None:
     Parameters
     ----------
     draw : callable
-        From a result to its figures by name; `elephan.plots.figures`.
+        Returns the figures of a result by name: `elephan.plots.figures`.
     """
     global _draw
     _draw = draw
 
 
 def show_with(show: Callable[[object], str]) -> None:
-    """Register the function that writes the HTML of results, as `draw_with` does the one that draws them.
+    """Register the function that writes the HTML of results; see `draw_with`.
 
     Parameters
     ----------
     show : callable
-        From a result to HTML; `elephan.reports.notebook.shown`.
+        Returns the HTML of a result: `elephan.reports.notebook.shown`.
     """
     global _show
     _show = show

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elephan.cli import common, options
-from elephan.cli.progress import ProgressDisplay, ProgressLine
+from elephan.cli.progress import ProgressLine, SweepProgressReporter
 from elephan.cli.tables import text_table, whole_table
 from elephan.units import count, format_time
 
@@ -73,7 +73,7 @@ def reproduce(
 
         check_whole(papers(), asked)
     with ProgressLine("reproduce", quiet=quiet, of="points") as line:
-        watch = ProgressDisplay(line, workers)
+        watch = SweepProgressReporter(line, workers)
         found = judge(*(ids or ()), quick=quick, store=store, workers=workers, progress=watch)
         watch.after("judging")
         document = found.to_json()

@@ -23,26 +23,28 @@ def bench(
         str | None,
         option(
             "--workloads W1,W2|all",
-            "Which of W1 to W10, W6-paced, W6-fq-codel, W8b.",
+            "Workloads to measure, of W1 to W10, W6-paced, W6-fq-codel, W8b.",
             show_default="those that take seconds",
         ),
     ] = None,
     laws: Annotated[
-        str | None, option("--laws A,B|all", "Instead: W1 under each of these laws.", show_default="none")
+        str | None, option("--laws A,B|all", "Measure only W1, under each of these laws.", show_default="none")
     ] = None,
     queues: Annotated[
-        str | None, option("--queues A,B|all", "Instead: W1 under each discipline.", show_default="none")
+        str | None, option("--queues A,B|all", "Measure only W1, under each of these disciplines.", show_default="none")
     ] = None,
     runs: Annotated[int, option("--runs", "Repetitions; the fastest counts.", min=1)] = 3,
-    no_reference: Annotated[bool, option("--no-reference", "Leave the reference engine out.")] = False,
-    no_peers: Annotated[bool, option("--no-peers", "Leave ns-2 out.")] = False,
-    quick: Annotated[bool, option("--quick", "Short simulated times: a first look, too noisy to compare.")] = False,
+    no_reference: Annotated[bool, option("--no-reference", "Do not run the reference engine.")] = False,
+    no_peers: Annotated[bool, option("--no-peers", "Do not run ns-2.")] = False,
+    quick: Annotated[
+        bool, option("--quick", "Use short simulated times: the results are too noisy to compare.")
+    ] = False,
     details: options.Details = False,
     out: options.Out = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
-    """Measure CPU nanoseconds per delivered data packet, one core, the native call with network building."""
+    """Measure the CPU time per delivered data packet [ns]: one core, the native call, network building included."""
     from elephan.bench import bench as measure  # noqa: PLC0415 (--help does without NumPy)
     from elephan.bench import bench_variants, select, select_variants  # noqa: PLC0415 (as above)
     from elephan.runs.files import write_json  # noqa: PLC0415 (as above)

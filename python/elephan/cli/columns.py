@@ -1,6 +1,6 @@
 """Short tables for the terminal: numbers are never cut; if there is no room, the least important columns are omitted.
 
-`elephan.cli.tables` has those that show everything; these are for the screen with the answer.
+Tables that show everything are in `elephan.cli.tables`; these are for the screen with the answer.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class Column:
     Parameters
     ----------
     head, unit : str
-        Above the numbers; the head may have several lines.
+        Lines above the cells; the head may have several lines.
     cells : tuple of str
     rank : int
         Columns of rank 0 are always shown; if there is no room, those with the highest rank are omitted first.
     is_text : bool
-        Whether it stands to the left.
+        Whether the cells are left-aligned.
     """
 
     head: str
@@ -74,7 +74,7 @@ def fitting(columns: Sequence[Column], width: int) -> list[Column]:
     Parameters
     ----------
     width : int
-        Letters of a line.
+        Characters per line.
 
     Returns
     -------
@@ -102,12 +102,13 @@ def left_out(columns: Sequence[Column], width: int) -> list[str]:
     Parameters
     ----------
     width : int
-        Letters of a line.
+        Characters per line.
 
     Returns
     -------
     list of str
-        The first names of many, and the number of the others; a column without a head belongs to the one before it.
+        Of more than `NAMED` names the first ones, and the number of the others. A column with the head `GAP_HEAD`
+        belongs to the one before it and is not named.
 
     Examples
     --------
@@ -127,12 +128,12 @@ def with_intervals(full: Sequence[Column], bare: Sequence[Column], width: int) -
     full, bare : sequence of Column
         The same columns with intervals and without.
     width : int
-        Letters of a line.
+        Characters per line.
 
     Returns
     -------
     columns, left : list of Column, list of str
-        Without intervals where those of rank 0 have no room else; and what is left out, in words.
+        The columns that fit, without intervals if those of rank 0 do not fit with them; and names of what is omitted.
     """
     kept = fitting(full, width)
     if line_width(kept) <= width:
@@ -147,7 +148,7 @@ def table_lines(columns: Sequence[Column], width: int | None = None) -> list[str
     Parameters
     ----------
     width : int, optional
-        Letters of a line; those of the terminal.
+        Characters per line; by default those of the terminal.
 
     Returns
     -------
@@ -183,12 +184,12 @@ def narrowed(columns: Sequence[Column], width: int) -> list[Column]:
     Parameters
     ----------
     width : int
-        Letters of a line.
+        Characters per line.
 
     Returns
     -------
     list of Column
-        The same columns where all of them fit, or their texts take less.
+        The same columns if all of them fit, or if their texts take less than half of a line.
 
     Examples
     --------
@@ -199,7 +200,7 @@ def narrowed(columns: Sequence[Column], width: int) -> list[Column]:
     red, min_th   99.1±0.2
     5 packets
     """
-    # Texts of other ranks give way.
+    # Texts of other ranks are not wrapped: they are omitted if there is no room.
     texts = [column for column in columns if column.is_text and not column.rank]
     room = width // 2 - len(GAP) * len(texts)
     if line_width(columns) <= width or sum(c.width for c in texts) <= room:
@@ -227,7 +228,7 @@ def blocks(columns: Sequence[Column], width: int | None = None) -> list[str]:
     Parameters
     ----------
     width : int, optional
-        Letters of a line; those of the terminal.
+        Characters per line; by default those of the terminal.
 
     Examples
     --------
@@ -249,7 +250,7 @@ def blocks(columns: Sequence[Column], width: int | None = None) -> list[str]:
             found.append([*names, column])
         else:
             found[-1] = tried
-    # All of these are wanted, so that none gives way.
+    # Rank 0, so that no column is omitted.
     return [line for block in found for line in table_lines([replace(c, rank=0) for c in block], width)]
 
 
@@ -261,9 +262,9 @@ def command_lines(command: str, mark: str = "", width: int | None = None) -> lis
     Parameters
     ----------
     mark : str
-        Before the first line.
+        Text before the first line.
     width : int, optional
-        Letters of a line; those of the terminal.
+        Characters per line; by default those of the terminal.
 
     Examples
     --------
@@ -277,7 +278,7 @@ def command_lines(command: str, mark: str = "", width: int | None = None) -> lis
     width = terminal_width() if width is None else width
     if len(mark) + len(command) <= width:
         return [f"{mark}{command}"]
-    # A letter that no command has stands for the blanks in quotes.
+    # A null character, which no command contains, replaces each blank in quotes.
     whole = re.sub(r"'[^']*'|\"[^\"]*\"", lambda quoted: quoted[0].replace(" ", "\0"), command)
     wrapper = textwrap.TextWrapper(width - 2, mark, "  ", break_long_words=False, break_on_hyphens=False)
     lines = [line.replace("\0", " ") for line in wrapper.wrap(whole)]
@@ -286,7 +287,7 @@ def command_lines(command: str, mark: str = "", width: int | None = None) -> lis
 
 
 def _joined_quotes(line: str, width: int) -> list[str]:
-    """Break a line that is one word in quotes behind its commas and semicolons, with no blank before what follows."""
+    """Break a line that is one word in quotes after commas and semicolons; the shell joins the parts again."""
     found = re.fullmatch(r"(\s*)'([^']*)'( \\)?", line)
     if found is None or len(line) <= width:
         return [line]
@@ -307,7 +308,7 @@ def deciding(
 ) -> list[int]:
     """Choose the rows that differ most: the first, and then repeatedly the one farthest from all chosen ones.
 
-    A row that is left out is like one that is shown. Distances are shares of the spread of a column; a column whose
+    An omitted row is thus similar to a chosen one. Distances are shares of the spread of a column; a column whose
     spread is within its intervals does not count.
 
     Parameters
@@ -315,12 +316,12 @@ def deciding(
     rows : sequence of mapping
         Measured quantities, ``{"mean", "ci95"}``, by name.
     names : sequence of str
-        Those that count.
+        Names of the quantities that are compared.
     most : int
         Maximum number of rows.
     together : sequence, optional
-        For each row, what it shares with the rows that it is compared with. Such rows are chosen all or none, so that
-        there may be fewer than `most`; without effect if the first ones do not fit.
+        For each row, a value that it shares with the rows that it is compared with. Of such rows all or none are
+        chosen, so there may be fewer than `most`. If the rows that share the first value do not fit, it has no effect.
 
     Returns
     -------
@@ -371,9 +372,9 @@ def wrapped(text: str, width: int | None = None, mark: str = "") -> list[str]:
     Parameters
     ----------
     width : int, optional
-        Letters of a line; those of the terminal.
+        Characters per line; by default those of the terminal.
     mark : str
-        Before the first line.
+        Text before the first line.
 
     Examples
     --------
@@ -389,14 +390,14 @@ def broken(text: str, width: int, first: str = "", others: str = "") -> list[str
     Parameters
     ----------
     first, others : str
-        Before the first line, and before each of the others.
+        Text before the first line, and before each of the others.
 
     Examples
     --------
     >>> broken("On average 3 % wait", 12)
     ['On average', '3 % wait']
     """
-    # A blank that is none to `textwrap`.
+    # `textwrap` does not break lines at a no-break space.
     joined = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)
     lines = textwrap.wrap(
         joined,

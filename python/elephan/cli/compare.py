@@ -31,7 +31,9 @@ def compare(
     replications: options.Replications = None,
     seed: options.Seed = None,
     out: options.Out = None,
-    no_testbed: Annotated[bool, option("--no-testbed", "Model and simulation only: needs no root.")] = False,
+    no_testbed: Annotated[
+        bool, option("--no-testbed", "Compare only the model and the simulation; needs no root.")
+    ] = False,
     attempts: options.Attempts = None,
     force: options.Force = False,
     details: options.Details = False,
@@ -41,7 +43,7 @@ def compare(
     """Ask an analytic model, the simulator and the kernel's TCP, and say how far they are apart.
 
     A sweep file is compared point by point. Exit code 0, or 1 if a testbed's run was invalid: then its numbers
-    mean nothing.
+    must not be used.
     """
     from elephan.testbed import ATTEMPTS  # noqa: PLC0415 (NumPy; --help does without)
 

@@ -13,8 +13,7 @@ from elephan.cli.columns import GAP_HEAD, LINES, Column, line_width, narrowed, t
 from elephan.cli.tables import LONG_HEAD, whole_table
 from elephan.comparisons import ComparedQuantity, ScenarioComparison
 from elephan.comparisons.several import SHOWN, PointComparison
-from elephan.reports.model_sim_testbed import SHOWN as FORMS
-from elephan.reports.model_sim_testbed import half_of_gap, measured
+from elephan.reports.model_sim_testbed import QUANTITY_FORMATS, half_of_gap, measured
 from elephan.results.axes import short
 from elephan.scenario import Scenario
 from elephan.units import count, format_interval, format_measured
@@ -24,7 +23,7 @@ MODEL = "sawtooth"
 
 
 def scenario_screen(compared: ScenarioComparison, title: str, *, real: bool) -> list[str]:
-    """Return a row for each quantity of one scenario, and the reason if there is no model."""
+    """Return a row for each quantity of one scenario, and the reason if there is no model; `real`: with a testbed."""
     no_model, rows = compared.no_model, compared.rows
     if sum(group["flows"] for group in compared.scenario.groups) == 1:
         # The index of a single flow is always 1.
@@ -36,10 +35,10 @@ def scenario_screen(compared: ScenarioComparison, title: str, *, real: bool) -> 
         cells = tuple(_number(row, one, known.get(one, {})) for row in rows)
         columns.append(Column(f"model\n{MODEL}" if one == "model" else one, "", cells))
     if len(sources) > 1:
-        # The gap between the two columns before it. On a narrow terminal the intervals of the values beside it suffice.
+        # Last column: the difference of the two columns before it. If it does not fit with its interval, without it.
         other, against = sources[-2:]
         for of in (known, {}):
-            gap = Column(f"{other} less\n{against}", "", tuple(_gap(row, other, of) for row in rows))
+            gap = Column(f"{other} minus\n{against}", "", tuple(_gap(row, other, of) for row in rows))
             if line_width(with_gap := [*columns, gap]) <= terminal_width():
                 break
         columns = with_gap
@@ -72,10 +71,10 @@ def points_table(
             # Units are in the heads.
             gap = _gap(rows[name], other, known).partition(" ")[0]
             cells[-1] += [_number(rows[name], against, known.get(against, {})), gap]
-    points = {row.name for one in found for row in one.comparison.rows if not row.relative}
+    in_points = {row.name for one in found for row in one.comparison.rows if not row.relative}
     heads = list(short(names).values())
     for name in SHOWN:
-        heads += [_named(name), f"{GAP_HEAD} [{'points' if name in points else '%'}]"]
+        heads += [_named(name), f"{GAP_HEAD} [{'% points' if name in in_points else '%'}]"]
     if not any(row[-1] for row in cells) and all(not text for row in cells for text in row[len(names) + 1 :: 2]):
         # No point has a gap, as none has a model.
         keep = [*range(len(names)), *range(len(names), len(heads), 2)]
@@ -93,21 +92,21 @@ def compared_sources(*, real: bool) -> tuple[str, str]:
 
 
 def points_notes(found: Sequence[PointComparison], *, real: bool) -> list[str]:
-    """Return why points have no model, and what the values and gaps are of."""
-    silent = [one.comparison.no_model for one in found] if not real else []
+    """Return the notes below the table: reasons for missing models, the source of the values, and those of each gap."""
+    reasons = [one.comparison.no_model for one in found] if not real else []
     other, against = compared_sources(real=real)
     notes = [
-        f"no model at {silent.count(why)} of {count(len(found), 'point')}: the {MODEL} does not apply: {why}"
-        for why in dict.fromkeys(filter(None, silent))
+        f"no model at {reasons.count(why)} of {count(len(found), 'point')}: the {MODEL} does not apply: {why}"
+        for why in dict.fromkeys(filter(None, reasons))
     ]
     of_model = f" (the {MODEL})" if other == "model" else ""
-    return [*notes, f"values of the {against}; gap: {other}{of_model} less {against}"]
+    return [*notes, f"values of the {against}; gap: {other}{of_model} minus {against}"]
 
 
 def _screen(heads: list[str], cells: list[list[str]], labels: int, gaps: list[float], lines: int) -> list[str]:
-    """Return the points that fit on a screen, those with the largest gaps; quantities are omitted from the last one."""
+    """Return a table of the points with the largest gaps. If it is too wide, the last quantities are omitted."""
     width = terminal_width()
-    # Heads have three lines, and what is omitted two.
+    # Three lines are kept for the heads of the columns, and two for the note about omitted points and quantities.
     most = lines - 5
     largest = sorted(sorted(range(len(cells)), key=lambda i: -gaps[i])[:most])
     columns = []
@@ -131,7 +130,7 @@ def _screen(heads: list[str], cells: list[list[str]], labels: int, gaps: list[fl
 
 def _named(name: str) -> str:
     """Return the name of a quantity as on pages, with its unit."""
-    form = FORMS[name]
+    form = QUANTITY_FORMATS[name]
     return f"{form.title} [{form.unit}]" if form.unit else form.title
 
 
@@ -141,16 +140,16 @@ def _number(row: ComparedQuantity, source: str, intervals: Mapping[str, Any] = M
         return ""
     # Runs that all agree, as where only starts are random, have no interval to show.
     if quantity is not None and quantity["ci95"]:
-        return format_measured(quantity, FORMS[row.name].scale, of=row.name, joint="±")
-    return f"{value * FORMS[row.name].scale:.4g}"
+        return format_measured(quantity, QUANTITY_FORMATS[row.name].scale, of=row.name, joint="±")
+    return f"{value * QUANTITY_FORMATS[row.name].scale:.4g}"
 
 
 def _gap(row: ComparedQuantity, other: str, known: Mapping[str, Mapping[str, Any]] = MappingProxyType({})) -> str:
-    """Format a gap, with its 95 % interval where `known` has those of the sources, by source and quantity."""
+    """Format a gap; with its 95 % interval if `known` (by source and quantity) has intervals of measured values."""
     gap = row.gap(other)
     if gap is None:
         return ""
-    form = FORMS[row.name]
+    form = QUANTITY_FORMATS[row.name]
     scale, unit = (100.0, " %") if row.relative else (form.scale, " points" if form.unit == "%" else "")
     half = half_of_gap(row.to_json(), other, known) * scale
     if half:

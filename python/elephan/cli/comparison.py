@@ -34,7 +34,7 @@ def comparison_screen(comparison: SizeComparison, title: str) -> list[str]:
     reason = reason.replace(f" meets {wanted}", " meets that").replace(f"does not meet {wanted}", "does not")
     reason = reason.replace(", the runner-up, it has ", ": ").replace(" and is the only one of ", ", the only one of ")
     caveats = [wrapped(f"{text}.", mark="  ! ") for text in found.caveats]
-    # Dangers come first among what limits the advice.
+    # The first caveats are the dangers.
     grave = sum(map(len, chosen.dangers))
     dangers, others = caveats[:grave], caveats[grave:]
     dangers = [*_unchanged(comparison), *dangers]
@@ -46,12 +46,12 @@ def comparison_screen(comparison: SizeComparison, title: str) -> list[str]:
     runs = sum(variant.answer.runs for variant in comparison.variants)
     ran = f"{count(len(comparison.variants), 'variant')}, {count(runs, 'run')}"
     last = wrapped(f"({ran}, {comparison.wall_s:.0f} s; more with --details)")
-    # A danger of what is recommended is never left out; where the whole reason has no room, the table shows the rest.
+    # Dangers of the recommended variant are always shown. A reason without room is shortened; the table shows the rest.
     least = max(sum(map(len, dangers)), 1 if dangers or others else 0)
     texts = list(_shorter(reason))
     heads = [[*wrapped(title), *wrapped(f"{verdict} for {wanted}: {text}.")] for text in texts]
     below = len(table) + len(tc) + len(last)
-    # With more variants than the screen has room for, cutting more is of no use.
+    # If no reason fits, the shortest is used for dangers; else only the cost is omitted.
     head = next((head for head in heads if LINES - len(head) - below >= least), heads[-1 if dangers else 1])
     return [*head, *size_screen.within(dangers, others, LINES - len(head) - below), *table, *tc, *last]
 
@@ -93,7 +93,7 @@ def _table_of_variants(comparison: SizeComparison) -> list[str]:
             for v, cell in zip(variants, buffer.cells, strict=True)
         )
         beside = Column("buffer", "packets", tuple(cells))
-        said = "buffer: to deploy, as in what follows it"
+        said = "buffer: to deploy, used in later columns"
         if None in smallest:
             said = f"buffer: to deploy, or {'1 BDP' if variants[0].at_ample else 'the nearest'}"
     columns = [

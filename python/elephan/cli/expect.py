@@ -1,4 +1,4 @@
-"""``elephan expect``: what iperf3 should show over a path, and where a measurement lies."""
+"""``elephan expect``: expected results of iperf3 over a path, and whether a measurement is in their range."""
 
 from __future__ import annotations
 
@@ -26,22 +26,29 @@ elephan expect queues.txt --measured iperf.json"""
 
 
 def expect(
-    path: Annotated[Path, argument("PATH", "A scenario (.toml), or lines of tc qdisc show or tc ... add.")],
+    path: Annotated[Path, argument("FILE", "A scenario (.toml), or lines of tc qdisc show or tc ... add.")],
     measured: Annotated[
         Path | None,
         option(
-            "--measured FILE", "What was measured: iperf3 --json, ss, flent, pcap. Exit code 0 also if it is outside."
+            "--measured FILE",
+            "File with a measurement to compare: iperf3 --json, ss, flent or pcap. The exit code is 0 even if the "
+            "measurement is outside of the expected range.",
         ),
     ] = None,
-    duration: Annotated[str | None, option("--time TIME", "Of the test.", show_default="10 s")] = None,
+    duration: Annotated[
+        str | None,
+        option(
+            "--time TIME", "Duration of the iperf3 test; --measured uses that of the measurement.", show_default="10 s"
+        ),
+    ] = None,
     dev: options.Device = None,
     rtt: options.DeviceRtt = None,
     link_rate: options.DeviceRate = None,
-    replications: Annotated[int, option("--replications", "Runs of the path.", min=3, max=1000)] = 19,
+    replications: Annotated[int, option("--replications", "Number of simulated runs.", min=3, max=1000)] = 19,
     set_: options.Set = None,
     json: options.Json = False,
 ) -> None:
-    """Say what iperf3 should show over a path, with an interval; and what would explain another measurement."""
+    """Show the expected results of iperf3 over a path, with intervals; and what would explain another measurement."""
     from elephan.expectations import expect as expected  # noqa: PLC0415 (the engine; --help does without)
 
     scenario, notes = _scenario(path, (dev, rtt, link_rate))
@@ -62,7 +69,7 @@ def expect(
 
 
 def _scenario(path: Path, options: tuple[str | None, str | None, str | None]) -> tuple[Scenario, list[str]]:
-    """Return the scenario of a path, and what it leaves out."""
+    """Return the scenario that the file describes, and notes on the parts of the file that it ignores."""
     if path.suffix.lower() == ".toml":
         if any(option is not None for option in options):
             raise InputError("--dev, --rtt, --link-rate: belong to lines of tc; change a scenario with --set")
@@ -77,7 +84,7 @@ def _scenario(path: Path, options: tuple[str | None, str | None, str | None]) ->
 
 
 def _whose(scenario: Scenario) -> str:
-    """Name the flow whose results are expected; empty if there is one."""
+    """Name the flow whose results are expected; empty if the scenario has only one flow."""
     groups = scenario.network.groups
     if sum(group.flows for group in groups) == 1:
         return ""
@@ -107,10 +114,10 @@ def _print(path: Path, whose: str, answer: Expectation, *, with_measured: bool) 
     ]
     print_lines(*whole_table(heads, rows, [False, True, True, True, False][: len(heads)]))
     if answer.explanations:
-        found = "; ".join(f"{name} (distance {100 * ratio:.0f} %)" for name, ratio in answer.explanations)
-        print_wrapped(f"nearer to the measurement would be: {found}")
+        found = "; ".join(f"{name} ({100 * ratio:.0f} %)" for name, ratio in answer.explanations)
+        print_wrapped(f"variants that fit the measurement better (distance relative to the given path's): {found}")
     elif with_measured and not answer.is_met:
-        print_wrapped("no variant tried (pacing, offload, receive window, buffer, burst, loss) is much nearer")
+        print_wrapped("no variant tried (pacing, offload, receive window, buffer, burst, loss) fits much better")
 
 
 def _shown(name: str, value: float) -> str:

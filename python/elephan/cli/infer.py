@@ -29,24 +29,30 @@ def infer(
     files: Annotated[
         list[Path], argument("FILE...", "iperf3 --json, ss -tin, flent, pcap, TCP_INFO or .csv, of one path.")
     ],
-    rate: Annotated[str | None, option("--rate RATE", "The path's rate, if it is known.")] = None,
-    rtt: Annotated[str | None, option("--rtt TIME", "Its base RTT, as by a ping before the test.")] = None,
-    beside: Annotated[str | None, option("--beside none|some", "Whether there was other traffic.")] = None,
-    control: Annotated[str | None, option("--control LAW", "The sender's: cubic, reno, bbr.")] = None,
+    rate: Annotated[str | None, option("--rate RATE", "Rate of the path, if known.")] = None,
+    rtt: Annotated[
+        str | None, option("--rtt TIME", "Base RTT of the path, for example from a ping before the test.")
+    ] = None,
+    beside: Annotated[str | None, option("--beside none|some", "State whether there was other traffic.")] = None,
+    control: Annotated[
+        str | None, option("--control LAW", "Congestion control of the sender: cubic, reno, bbr.")
+    ] = None,
     every: Annotated[str | None, option("--every TIME", "Time between samples of an ss log without times.")] = None,
     simulate: Annotated[
-        bool, option("--simulate", "Simulate near the answer, some 10 s: intervals from like paths.")
+        bool, option("--simulate", "Simulate paths near the answer, for about 10 s: intervals from similar paths.")
     ] = False,
     what_if: Annotated[
         list[str] | None,
         option(
             "--what-if KEY=VALUE",
-            "Run the path, and with a change: queue=fq-codel, law=bbr, buffer='20 ms', rate, or any place of a "
-            "scenario, such as flows.0.count=2; repeatable.",
+            "Simulate the path as it is and with a change: queue=fq-codel, law=bbr, buffer='20 ms', rate, or any "
+            "place of a scenario, such as flows.0.count=2; repeatable.",
         ),
     ] = None,
-    plot: Annotated[Path | None, option("--plot FILE", "Picture of both, measured and simulated (.svg, .png).")] = None,
-    out: Annotated[Path | None, option("--out FILE", "Write a scenario of the middle of the answer.")] = None,
+    plot: Annotated[
+        Path | None, option("--plot FILE", "Picture of the measurement and the simulation (.svg, .png).")
+    ] = None,
+    out: Annotated[Path | None, option("--out FILE", "Write a scenario with the medians of the answer.")] = None,
     force: options.ReplaceFiles = False,
     quiet: options.Quiet = False,
     details: options.Details = False,
@@ -126,19 +132,19 @@ def _between(one: Interval, form: Callable[[float], str]) -> str:
     if one.high <= one.low * GIVEN:
         return f"{form(one.median)} (given)"
     low, high = form(one.low), form(one.high)
-    # A unit is said once.
+    # A common unit is written once.
     low = low.split()[0] if low.split()[1:] == high.split()[1:] else low
     return f"{form(one.median)} ({low} to {high})"
 
 
 def lines(answer: Answer) -> list[str]:
-    """Return what the screen shows, the answer first."""
+    """Return the lines of the screen, the answer first."""
     from elephan.inference.answer import NAMES, SUM_ONLY  # noqa: PLC0415 (as above)
 
     near = answer.nearby
     if near is not None and near.is_unlike:
         return [f"No answer: {_unlike(near)}", _head(answer.observation), *_theory(answer)]
-    # What was given is known, whatever paths were like the measurement.
+    # Given values are kept, whatever paths are similar to the measurement.
     found = answer.found
     names = list(answer.discipline_set)
     if near is not None and near.decided:
@@ -220,7 +226,7 @@ def _unlike(near: Nearby) -> str:
 
 
 def _record(answer: Answer) -> list[str]:
-    """Return how often such answers were right on real paths."""
+    """Return how often answers of this kind were right on real paths."""
     from elephan.inference import coverage  # noqa: PLC0415 (as above)
 
     record = coverage()
@@ -241,7 +247,7 @@ _SHORT = {
     "buffer": "links.0.buffer",
     "rate": "links.0.rate",
 }
-"""Places of a scenario that ``--what-if`` names by one word."""
+"""Places of a scenario by their short names in ``--what-if``."""
 
 
 def _change(text: str) -> tuple[str, dict[str, object]]:
@@ -257,7 +263,7 @@ def _change(text: str) -> tuple[str, dict[str, object]]:
 
 
 def _change_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say what each change would do, with the range of the difference over the ends of the answer."""
+    """Describe the effect of each change, with the range of the difference over the ends of the answer's intervals."""
     paths = rows[0]["paths"]
 
     def one(row: Mapping[str, Any]) -> str:

@@ -16,13 +16,13 @@ from elephan.cli.tables import whole_table
 
 app = typer.Typer(
     name="kernel",
-    help="The laws in the running Linux kernel: load, list, count, take out. Needs root.",
+    help="Load laws into the running Linux kernel, list them, show their counters and unload them. Needs root.",
     epilog="Example:  elephan kernel load ghstcp",
 )
 
-LawArgument = Annotated[str, argument("LAW", "A law of `elephan kernel list`, by either name.")]
+LawArgument = Annotated[str, argument("LAW", "Name of a law in scenarios (ghstcp) or in the kernel (el_ghstcp).")]
 LawOrObject = Annotated[
-    str, argument("LAW", "A law of `elephan kernel list`, or the file of an object such as mine.bpf.o.")
+    str, argument("LAW", "Name of a law (see `elephan kernel list`), or the file of an object such as mine.bpf.o.")
 ]
 
 
@@ -32,7 +32,7 @@ def load(
     assignments: Annotated[list[str] | None, option("--set NAME=VALUE", "A parameter of the law; repeatable.")] = None,
     json: options.Json = False,
 ) -> None:
-    """Put a law into the kernel, where it stays until it is taken out."""
+    """Load a law into the kernel. It stays until it is unloaded or the machine restarts."""
     from elephan import kernel  # noqa: PLC0415 (--help does without)
 
     loaded = kernel.load(law, **parse_assignments(assignments))
@@ -44,7 +44,7 @@ def load(
 
 @app.command("unload", cls=CommandHelp, epilog="Example:  elephan kernel unload ghstcp")
 def unload(law: LawArgument, json: options.Json = False) -> None:
-    """Take a law out; sockets that have it keep it until they close."""
+    """Unload a law. Sockets that use it keep it until they close."""
     from elephan import kernel  # noqa: PLC0415 (as in `load`)
 
     kernel.unload(law)
@@ -54,7 +54,7 @@ def unload(law: LawArgument, json: options.Json = False) -> None:
 
 @app.command("list", cls=CommandHelp, epilog="Example:  elephan kernel list")
 def list_(json: options.Json = False) -> None:
-    """List the laws that the kernel can have, and which of them are there."""
+    """List the laws that can be loaded, and the state of each in this kernel."""
     from elephan import kernel  # noqa: PLC0415 (as in `load`)
 
     rows = kernel.laws()
@@ -67,7 +67,7 @@ def list_(json: options.Json = False) -> None:
 
 @app.command("show", cls=CommandHelp, epilog="Example:  elephan kernel show ghstcp")
 def show(law: LawArgument, json: options.Json = False) -> None:
-    """Count what the sockets of a loaded law have done."""
+    """Show the counters of a loaded law: connections, losses, timeouts and others."""
     from elephan import kernel  # noqa: PLC0415 (as in `load`)
 
     counted = asdict(kernel.counters(law))
@@ -80,4 +80,4 @@ def show(law: LawArgument, json: options.Json = False) -> None:
 def _state(row: Any) -> str:
     if row.kept:
         return "loaded"
-    return "there, by other hands" if row.offered else "not loaded"
+    return "available, not loaded by elephan" if row.offered else "not loaded"

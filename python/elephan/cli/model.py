@@ -37,7 +37,7 @@ class HELP(CommandHelp):
     _named: Sequence[str] = ()
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Keep the words: help is asked for before any of them is read."""
+        """Keep the words for `format_options`, as help is printed before they are parsed."""
         self._named = tuple(args)
         return list(super().parse_args(ctx, args))
 
@@ -87,9 +87,11 @@ def model(
     scenario: Annotated[Path | None, option("--scenario FILE", "Take the link parameters from this scenario.")] = None,
     link: Annotated[str | None, option("--link", "Link to use; the first that carries data.")] = None,
     simulate: Annotated[
-        bool, option("--simulate", "Put a simulation of some rows beside it, on a scenario made for the model.")
+        bool, option("--simulate", "Also simulate some rows, in a scenario made for the model.")
     ] = False,
-    map_: Annotated[bool, option("--map", "Instead: its error in simulations, over buffer, flows and RTT.")] = False,
+    map_: Annotated[
+        bool, option("--map", "Show the model's error in simulations, over buffer, flows and RTT.")
+    ] = False,
     out: options.Out = None,
     details: options.Details = False,
     json: options.Json = False,
@@ -101,9 +103,7 @@ def model(
     chosen = models.model(name)
     if map_:
         if set_ or scenario is not None or link is not None or simulate:
-            raise InputError(
-                "--map: shows the simulations there are; leave out --set, --scenario, --link and --simulate"
-            )
+            raise InputError("--map: shows the stored simulations; leave out --set, --scenario, --link and --simulate")
         _show_map(chosen, out, json=json)
         return
     given = _assignments(set_ or [])
@@ -300,7 +300,7 @@ def _head(name: str, unit: str) -> str:
     bare = name
     for ending in ("_packets_per_s", "_packets", "_segments", "_bps", "_s"):
         bare = bare.removesuffix(ending)
-    # Behind what was measured, half of its 95 % interval.
+    # The half-width of a 95 % interval follows the measured value.
     bare = "±" if name.endswith("_ci95") else bare.replace("_", " ")
     short = unit.replace("segments", "seg").replace("packets", "pkt")
     return bare if unit in ("", "1", bare) else f"{bare} [{short}]"

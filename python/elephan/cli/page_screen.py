@@ -13,7 +13,7 @@ from elephan.pictures.words import capital
 from elephan.reports.page import WRITER, ReportPage
 
 SIGNS = {" \N{PLUS-MINUS SIGN} ": "\N{PLUS-MINUS SIGN}", "\N{MINUS SIGN}": "-"}
-"""Signs of pages, and those for them in a terminal."""
+"""Signs of pages, and their replacements in a terminal."""
 
 IDENTITY = re.compile(r"(?<=\b[0-9a-f]{12})[0-9a-f]{52}\b")
 """End of the identity of a run."""
@@ -22,6 +22,7 @@ JOINT = "\N{NO-BREAK SPACE}"
 """Blank at which no line is broken."""
 
 NOTHING = cell(None).text
+"""Text of an unknown value on pages."""
 
 
 def page_lines(page: ReportPage) -> list[str]:
@@ -30,7 +31,7 @@ def page_lines(page: ReportPage) -> list[str]:
     Parameters
     ----------
     page : ReportPage
-        Its warnings are on stderr already.
+        Page to write, without its warnings, which are on stderr already.
 
     Examples
     --------

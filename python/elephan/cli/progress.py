@@ -185,7 +185,7 @@ class _Shown(NamedTuple):
     at: float
 
 
-class ProgressDisplay:
+class SweepProgressReporter:
     """Passes the progress of a sweep to a `ProgressLine`, and keeps the last progress for the message after Ctrl-C."""
 
     def __init__(self, line: ProgressLine, workers: int | None = None) -> None:

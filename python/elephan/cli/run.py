@@ -59,7 +59,7 @@ def run(
         list[str] | None,
         option(
             "--also FORMAT",
-            "Files for other tools, too, into --out: iperf3 and flent, qlog (flows of record.trace), pcapng for "
+            "Also write files for other tools into --out: iperf3 and flent, qlog (flows of record.trace), pcapng for "
             "Wireshark (packets of record.packets); repeatable.",
         ),
     ] = None,
@@ -75,14 +75,14 @@ def run(
         bool, option("--plot", "Draw cwnd, backlog, srtt, utilization, distributions and packets into --out.")
     ] = False,
     store: options.Keep = None,
-    engine: Annotated[str, option("--engine", "window, or reference: the plain one, slow.")] = "window",
+    engine: Annotated[str, option("--engine", "window, or reference: a simpler engine, slow.")] = "window",
     strict: options.Strict = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
     details: options.Details = False,
     json: options.Json = False,
 ) -> None:
-    """Run all replications of a scenario and sum them up, with 95 % confidence intervals."""
+    """Run all replications of a scenario and summarize them, with 95 % confidence intervals."""
     from elephan.lint import lint  # noqa: PLC0415 (--help does without NumPy)
 
     common.check_out(out)
@@ -99,7 +99,7 @@ def run(
     asked: dict[str, Any] = {"workers": workers, "series": series, "engine": engine}
     asked |= {"precision": precision, "max_replications": most}
     simulate = partial(_simulate, force=force, quiet=quiet, metrics=metric or [])
-    # Pictures, files for other tools and events are made of what a run leaves in memory.
+    # Pictures, files for other tools and events need data that a run has in memory and a store does not keep.
     keep = {"again": bool(plot or others or trace), "quiet": quiet}
     made = simulate(read, **asked) if store is None else _kept(store, read, simulate, metrics, **asked, **keep)
     with common.writing(out):
@@ -108,7 +108,7 @@ def run(
     _show(document, made, trace, json=json, details=details, set_=set_)
     if not json:
         common.say_written(written)
-    # A document has them.
+    # The JSON document contains the warnings.
     common.warn(made.warnings if strict or not (json and quiet) else (), strict=strict, quiet=quiet)
     _check_precision(document)
 
@@ -216,7 +216,7 @@ def _check(
     if engine not in ENGINES:
         raise InputError(f'--engine: there is no "{engine}"; {suggest(engine, ENGINES, "use window or reference")}')
     if most is not None and not precision:
-        raise InputError("--max-replications: is for --precision; give that too, or --replications for so many")
+        raise InputError("--max-replications: needs --precision; give it, too, or use --replications")
     most = most or MOST
     if replications is not None and precision and replications > most:
         raise InputError(
@@ -271,7 +271,7 @@ def print_document(document: Any, scenario: Scenario, *, details: bool = False) 
     scenario : Scenario
         The one that was run.
     details : bool
-        All of it, not only what fits on a screen.
+        Print everything, not only what fits on a screen.
     """
     if not details:
         common.print_lines(*screen(document, scenario.groups, links=scenario.resolved["links"]))

@@ -65,19 +65,19 @@ def screen(
     rows = len(document["links"]) + len(document["groups"])
     lines, shown_ = _lines(document, facts, links, ())
     for without in ROWS_BEFORE if rows <= MOST_ROWS else ():
-        # A row of a table is worth more than these lines.
+        # Rows of a table are more important than these lines.
         other, more = _lines(document, facts, links, without) if shown_ < rows else ([], 0)
         lines, shown_ = (other, more) if more > shown_ else (lines, shown_)
     return lines
 
 
-JAIN, TC = "Jain's index", "the line for Linux"
+JAIN, TC = "Jain's index", "the tc command for Linux"
 
 ROWS_BEFORE = ((JAIN,), (JAIN, TC))
-"""Lines that give way to rows of the tables, where all rows have room then."""
+"""Lines that are omitted if all rows of the tables then fit on the screen."""
 
 MOST_ROWS = 5
-"""Maximum number of links and groups together that are shown rather than these lines."""
+"""Maximum number of links and groups, together, for which lines of `ROWS_BEFORE` are omitted."""
 
 
 def _lines(
@@ -86,7 +86,7 @@ def _lines(
     resolved: Sequence[Mapping[str, Any]],
     without: Sequence[str],
 ) -> tuple[list[str], int]:
-    """Return the lines without some of those below the tables, and the number of rows that the tables have."""
+    """Return the lines, except those named in `without`, and the number of rows of the tables."""
     run, same = document["run"], all_the_same(document)
     document = without_empty_intervals(document)
     links, groups = _busiest(document["links"]), list(zip(document["groups"], facts, strict=True))
@@ -100,11 +100,11 @@ def _lines(
     tail += [line for said in [*limited, *pools] for line in wrapped(said)]
     tc = links[0]["tc"]
     if tc and TC not in without:
-        # The first line names the link, too.
+        # The first line names the link if there is room.
         mark = f"{links[0]['name']}, on Linux: "
         tail += command_lines(tc, mark if len(mark) + len(tc) <= terminal_width() else "Linux: ")
     jain = wrapped(fairness_line(document, facts))
-    # A row of each table comes before it.
+    # Jain's index is shown only if each table has room for a row.
     has_room = JAIN not in without and len(head) + len(jain) + len(tail) + 2 * FIXED + 4 <= LINES
     tail = [*(jain if has_room else []), *tail]
     unsaid = ["more delays of datagrams"] if len(timed) > MOST_TIMED else []
@@ -112,7 +112,7 @@ def _lines(
     unsaid += [TC] if tc and TC in without else []
     names = [link["name"] for link in document["links"]]
     lines, rows_ = [], 0
-    # The line that says what is left out may take two.
+    # The line with the omitted columns and rows may take two lines.
     for reserved in range(3):
         room = LINES - len(head) - len(tail) - 2 * FIXED - reserved
         of_links = min(len(links), max(1, room - len(groups), room // 2))
@@ -139,7 +139,7 @@ def _lines(
 
 
 def _chosen(groups: Sequence[Row], most: int) -> list[int]:
-    """Choose groups for the table: those that differ most, and last those whose delays have a line of their own."""
+    """Choose groups for the table: first those that differ most, last those whose delays have a line of their own."""
     said = [any(f"{key}_s" in group and group[f"{key}_s"]["mean"] is not None for key in TIMED) for group in groups]
     others = [i for i, is_said in enumerate(said) if not is_said]
     chosen = [others[i] for i in deciding([groups[i] for i in others], GROUPS_BY, most)] if others else []
@@ -231,9 +231,9 @@ def _columns(rows: Sequence[Row], intervals: bool, *kinds: str) -> list[Column]:
         unit, scale = each.shown_unit
         of = each.of if each.of == quantity.TRANSFERS else ""
         if not each.shown.has_values(each.name, ((row[of] if of else row) for row in rows)):
-            continue  # Only transfers that are pages have their times.
+            continue  # Only pages have page times.
         cells = _cells(rows, each.name, scale, each.shown.digits, bare=not intervals, of=of)
-        # Beside what a flow has, such as its rate.
+        # "all" tells totals of a group from values per flow.
         unit = unit or ("all" if each.meaning.endswith(quantity.TOGETHER) else "")
         found.append(Column(each.shown.head, unit, cells, each.shown.rank))
     return found
@@ -253,7 +253,7 @@ def delay_lines(document: RunDocument) -> list[str]:
     for group in groups:
         for key, what in TIMED.items():
             if f"{key}_s" in group and group[f"{key}_s"]["mean"] is not None:
-                # Bins of the percentiles are a thirty-second wide: of intervals within one nothing is known.
+                # Percentiles come from bins that are 1/32 wide, so an interval narrower than a bin is not meaningful.
                 tail = _mean(group[f"{key}_p95_s"], 1e3)
                 found.append(f"{group['name']}: {what} {shown(group[f'{key}_s'], 1e3, 3)} ms, 95 % within {tail} ms")
     return found
@@ -263,7 +263,7 @@ def pool_lines(document: RunDocument) -> list[str]:
     """Describe the occupancy of each pool."""
     return [
         f"{pool['name']}: {_mean(pool['occupancy'], 100)} % used, {_mean(pool['occupancy_max'], 100)} % at most; "
-        f"packets dropped for want of room: {_mean(pool['drops'], 1)}"
+        f"packets dropped because it was full: {_mean(pool['drops'], 1)}"
         for pool in document.get("pools", ())
     ]
 

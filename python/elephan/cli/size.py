@@ -28,11 +28,11 @@ def size(
         ),
     ] = None,
     link: Annotated[str | None, option("--link", "Link to size; the first that carries data.")] = None,
-    precision: Annotated[str, option("--precision", "How finely, as a share of the buffer.")] = "5%",
+    precision: Annotated[str, option("--precision", "Precision of the answer, as a share of the buffer.")] = "5%",
     laws: Annotated[str | None, option("--laws A,B,C", "Compare laws of the first group of TCP flows.")] = None,
     queues: Annotated[str | None, option("--queues X,Y", "Compare disciplines of the link, under each law.")] = None,
     model_only: Annotated[
-        bool, option("--model-only", "Simulate nothing: what the analytic models say, at once.")
+        bool, option("--model-only", "Answer by the analytic models only, without simulation.")
     ] = False,
     whole_curve: Annotated[
         bool, option("--whole-curve", "Measure buffers over the whole range, not only near the answer.")
@@ -41,7 +41,7 @@ def size(
         str | None,
         option(
             "--find rtt|rate|flows|red|pool|alpha",
-            "Not the buffer but what the file's buffer is enough for: the longest path, the fastest link, the "
+            "Find not the buffer but what the file's buffer suffices for: the longest path, the fastest link, the "
             "fewest flows; or RED's thresholds, the size of the link's pool, its alpha.",
         ),
     ] = None,
@@ -49,11 +49,11 @@ def size(
         str | None,
         option(
             "--pacing none|linux|quic|both",
-            "How all TCP senders space their segments; both: beside the answer that for paced ones.",
+            "How all TCP senders space their segments; both: also the answer with Linux's pacing.",
         ),
     ] = None,
     worst_case: Annotated[
-        bool, option("--worst-case", "The buffer that survives the worst case found within ranges.")
+        bool, option("--worst-case", "Find the buffer that meets the targets in the worst case found within --range.")
     ] = False,
     range_: options.Range = None,
     runs: options.Runs = None,
@@ -73,9 +73,9 @@ def size(
     """Find the smallest buffer of a link that meets all targets, with the delay and loss it costs.
 
     With --laws or --queues: for each of them, with a recommendation and its reason. With --find: what the file's own
-    buffer is enough for. With --worst-case: the smallest that survives what a search finds within --range (by default
-    RTTs within a factor of 1.25, starts, the seed); no proof.
-    Exit code 0 if the targets are met (of a comparison: by what is recommended), 1 if not.
+    buffer suffices for. With --worst-case: the smallest that meets the targets in the worst case that a search finds
+    within --range (by default RTTs within a factor of 1.25, starts, the seed); this is not a proof.
+    Exit code 0 if the targets are met (in a comparison: by the recommended variant), 1 if not.
     """
     from elephan.cli import size_search  # noqa: PLC0415 (--help does without NumPy)
     from elephan.costs import check_memory  # noqa: PLC0415 (as above)
@@ -87,7 +87,7 @@ def size(
     flags = {"model_only": model_only, "whole_curve": whole_curve, "worst_case": worst_case}
     target = _check(target, find, pacing, {"--range": range_, "--runs": runs}, compared=any(names), **flags)
     counts = {"replications": replications, "seed": seed}
-    # The file is changed once; the answers of a comparison get the counts, and its scenario stays that of the file.
+    # In a comparison each answer gets replications and seed, and the compared scenario keeps those of the file.
     read = common.read_scenario(scenario, set_, law, compared=names[0], **({} if any(names) else counts))
     read = with_pacing(read, pacing) if pacing in WAYS else read
     title = common.titled(read.title, set_)
@@ -112,7 +112,7 @@ def size(
     else:
         size_search.show(found, title, details=details)
         common.say_written(written)
-    # The screen says how many there are.
+    # The screen shows only the number of warnings.
     common.warn(found.warnings if strict or details or (json and not quiet) else (), strict=strict, quiet=quiet)
     for note in size_search.notes(found) if json else ():
         common.say(note)
@@ -125,7 +125,7 @@ def read_names(option: str, text: str | None, example: str) -> list[str]:
     Parameters
     ----------
     option : str
-        Named in the message.
+        Name of the option, for the message.
     text : str or None
         Names with commas between them; None gives none.
 
@@ -182,5 +182,5 @@ def _check(
         )
     lonely = next((option for option, value in given.items() if value is not None), None)
     if not asked["worst_case"] and lonely is not None:
-        raise InputError(f"{lonely}: is for --worst-case; give that too")
+        raise InputError(f"{lonely}: needs --worst-case; give it, too")
     return target

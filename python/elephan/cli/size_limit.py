@@ -29,13 +29,13 @@ def limit_screen(answer: LimitAnswer, title: str) -> list[str]:
     Returns
     -------
     list of str
-        At most `LINES` lines, but for a terminal narrower than 80 columns.
+        At most `LINES` lines, unless the terminal has fewer than 80 columns.
     """
     from elephan.sizing.limit_words import limit_sentence  # noqa: PLC0415 (--help does without NumPy)
 
     document = answer.to_json()
     head = [*wrapped(title), *wrapped(limit_sentence(document))]
-    # A window of the receiver may be the answer instead of the buffer: that is not left to --details.
+    # If windows of receivers limit the flows, the answer is not about the buffer: this is always shown.
     dangers = [f"{document['note']}."] if document["note"] else []
     dangers += [
         f"{warned['where']}: {warned['message']}; {warned['remedy']}."

@@ -26,7 +26,7 @@ REST = ("models, rules, every buffer", "more")
 """Contents of the details: in words, and for a short line."""
 
 NOTES = 2
-"""Number of lines of dangers and advice for which a row beside the answer is omitted."""
+"""Number of lines for dangers and advice, for which rows beside the answer are omitted."""
 
 
 def size_screen(answer: SizeAnswer, title: str) -> list[str]:
@@ -35,7 +35,7 @@ def size_screen(answer: SizeAnswer, title: str) -> list[str]:
     Returns
     -------
     list of str
-        At most `LINES` lines, but for dangers that have no room and a terminal narrower than 80 columns.
+        At most `LINES` lines, unless dangers need more or the terminal has fewer than 80 columns.
     """
     document = answer.to_json()
     head = [*wrapped(title), *wrapped(link_line(answer.facts)), *wrapped(sentence(answer, document))]
@@ -51,15 +51,15 @@ def size_screen(answer: SizeAnswer, title: str) -> list[str]:
     if not tc and document["suggested_packets"] is not None:
         tc = no_line(answer.deployment, answer.link)
     cited = _cited(answer)
-    # Of footers with the same number of lines the first; what is cited needs no line of its own.
+    # The footer with the fewest lines, of several the first; the cited answer is omitted if it needs a line of its own.
     last = min((wrapped(footer(answer, document, rest, see)) for see in (cited, "") for rest in REST), key=len)
     head += wrapped(paced_words(document))
     room = LINES - len(head) - len(table) - len(tc) - len(last)
-    # A danger is worth more than a buffer beside the answer, and never left out; advice is worth one of them.
+    # Rows of other buffers are omitted if dangers need their lines, or if there are fewer than `NOTES` lines for notes.
     wanted = max(sum(map(len, _dangers(document))), NOTES if document["dangers"] or document["advice"] else 0)
     spare = [row for row in rows[:-1] if "suggested" not in row["is"]]
     while room < wanted and spare and len(rows) > 1:
-        # That of a packet for each flow goes last.
+        # The row with a packet for each flow is omitted last.
         rows.remove(spare.pop())
         shorter = lines()
         table, room = shorter, room + len(table) - len(shorter)
@@ -87,7 +87,7 @@ def sentence(answer: SizeAnswer, document: SizeDocument) -> str:
         bdp = f"{format_bytes(document['buffer_bytes'] or 0)}, {document['buffer_bdp']:.3g} BDP"
         return f"Buffer for {wanted}: {size}; {bdp}."
     if suggested is None:
-        return f"No buffer can be suggested. {wanted} needs {size}, which is not one to deploy."
+        return f"No buffer can be suggested. {wanted} needs {size}, which should not be deployed."
     return f"Suggested: {format_packets(suggested)}. {wanted} needs only {buffer:,} ({interval_words(document)})."
 
 
@@ -139,13 +139,14 @@ def decided_by(targets: Iterable[Target]) -> tuple[str, ...]:
 def with_decisive(make: Callable[[Collection[str]], list[Column]], decisive: Sequence[str]) -> list[str]:
     """Format a table in which the deciding numbers have intervals, if there is room for them.
 
-    Intervals take the room of columns that a table can do without, and of no other.
+    Only columns with a rank above `NEEDED` are omitted to make room for intervals.
 
     Parameters
     ----------
     make : callable
-        From the keys of quantities that have intervals to the columns.
+        Returns the columns, with intervals for the given keys of quantities.
     decisive : sequence of str
+        Keys of the deciding quantities.
     """
     width = terminal_width()
     bare = make(())
@@ -169,7 +170,7 @@ def link_columns(rows: Sequence[Mapping[str, Any]], decisive: Collection[str] = 
     Parameters
     ----------
     decisive : collection of str
-        Keys of quantities that have intervals, and columns that never give way.
+        Keys of quantities whose columns have intervals and are never omitted.
     """
     found = []
     for head, unit, key, digits, rank in (
@@ -195,7 +196,7 @@ def _quantity(quantity: Quantity | None, key: str, digits: int, *, interval: boo
 
 
 def _with_interval(quantity: Quantity | None, key: str, scale: float = 1.0, digits: int = 4) -> str:
-    """Format a quantity with its interval; empty if it has none that means anything."""
+    """Format a quantity with its interval; empty if it has no meaningful interval."""
     if quantity is None or quantity["mean"] is None or quantity["ci95"] is None:
         return ""
     text = shown({"mean": quantity["mean"], "ci95": quantity["ci95"]}, scale, digits, of=key)
@@ -209,9 +210,9 @@ def buffer_columns(rows: Sequence[BufferRow], say: Any = None, decisive: Collect
     Parameters
     ----------
     rows : sequence of mapping
-        As ``table`` and ``curve`` of the document have them.
+        Rows of ``table`` or ``curve`` of the document.
     say : callable, optional
-        From a row to words at its end.
+        Returns the words at the end of a row.
     decisive : collection of str
         As in `link_columns`.
     """
@@ -238,7 +239,7 @@ def group_columns(rows: Sequence[BufferRow | ValueRow], decisive: Collection[str
     Parameters
     ----------
     decisive : collection of str
-        As in `link_columns`; of a group with its name in brackets.
+        As in `link_columns`; keys of a group end with its name in brackets.
 
     Returns
     -------
@@ -306,7 +307,7 @@ def no_line(deployed: Deployment, link: int) -> list[str]:
     """Explain why there is no `tc` line for a buffer of a link."""
     if deployed.forbidding:
         return wrapped(f"Linux: no line, since {deployed.forbidding[0].message} ({deployed.forbidding[0].rule})")
-    # That tc has no words for a queue holds with every buffer.
+    # If tc cannot describe the queue, the buffer does not matter.
     has_line = deployed.scenario.links[link]["tc"] is not None
     why = deployed.lossy if deployed.lossy and has_line else why_no_tc(deployed.scenario, link)
     return wrapped(f"Linux: no line, since {why}")

@@ -41,7 +41,7 @@ def size_worst(
     json: bool,
     details: bool,
 ) -> WorstSizing:
-    """Search for the buffer that survives the worst case, write and print it."""
+    """Search for the buffer that meets the targets in the worst case, write and print it."""
     look = partial(survive, read, target, ranges or [], runs=runs or RUNS, **asked)
     return search_worst(
         "the file as it is",
@@ -71,11 +71,11 @@ def search(
     find : str or None
         What is found for the buffer of the file.
     asked : dict
-        Link, precision and workers, and what else all of them take.
+        Link, precision, workers and other arguments of all of these searches.
     **how
-        As `elephan.size` takes it.
+        Further arguments of `elephan.size`.
     """
-    watch = _SizeProgressDisplay(line, counts_packets=find is None)
+    watch = _SizeProgressReporter(line, counts_packets=find is None)
     if find is not None:
         return size_limit(read, target, find, **asked, progress=watch)
     sizing: Callable[[Scenario], SizeAnswer] = partial(size, target=target, **asked, progress=watch, **how)
@@ -113,7 +113,7 @@ def notes(found: Found) -> list[str]:
     return [f"{'note' if found.is_met else 'target not met'}: {found.note}"] if found.note else []
 
 
-class _SizeProgressDisplay:
+class _SizeProgressReporter:
     """Passes progress to the display, and keeps it for messages after Ctrl-C."""
 
     def __init__(self, line: ProgressLine, *, counts_packets: bool) -> None:

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="store",
-    help="Runs that are kept: list, show, ask, export, check and clean them.",
+    help="Stored runs: list, show, query, export, check and remove them.",
     epilog="Example:  elephan store query 'SELECT title, jain FROM results'",
 )
 
-FileOption = Annotated[Path | None, option("--out FILE", "A file instead of stdout.")]
+FileOption = Annotated[Path | None, option("--out FILE", "Write to a file instead of stdout.")]
 OthersArgument = Annotated[list[Path], argument("OTHER...", "Folders of other stores.")]
 WhereOption = Annotated[list[str] | None, option("--where LABEL=VALUE", "Only points with this label; repeatable.")]
 
@@ -41,7 +41,7 @@ LEAST_ROWS = 6
 """Minimum number of lines of a table that is cut."""
 
 VALUES = 8
-"""Maximum number of values of a label that are named where none is the one that is wanted."""
+"""Maximum number of values of a label that are listed if none is the requested one."""
 
 SHOWN = {"written": 20, "engine_version": 20, "commit": 10}
 """Shown parts of the provenance of a run, and their maximum length; the JSON document has all of it."""
@@ -83,7 +83,7 @@ def ls(
 
 
 def _why_none(wanted: Mapping[str, Any], opened: Store) -> list[str]:
-    """Say which values the labels have of which no run has the one that is wanted."""
+    """Say why no run has the requested labels: list the values of each label that no run has with the requested one."""
     if not opened.index.names("labels"):
         return ["no run has a label"]
     kept, found = opened.table(None, ("labels",)).arrow, []
@@ -98,7 +98,7 @@ def _listed(rows: Sequence[dict[str, Any]], names: Sequence[str], labels: Collec
     """A line for each row: its run, the labels that tell rows apart before the others, and what was measured."""
     width = terminal_width()
     lines: list[str] = []
-    # Names in full, or where they have no room the last part of each.
+    # Full names, or if they do not fit the last part of each.
     for heads in (dict(zip(names, names, strict=True)), short(names)):
         columns = [Column("run", "", tuple(row["run"][:12] for row in rows), is_text=True)]
         for name in names:
@@ -116,7 +116,7 @@ def _listed(rows: Sequence[dict[str, Any]], names: Sequence[str], labels: Collec
 
 @app.command("show", cls=CommandHelp, epilog="Example:  elephan store show 3f2a")
 def show(
-    run: Annotated[str, argument("ID", "A run's id, of store ls, or as much of it as no other begins with.")],
+    run: Annotated[str, argument("ID", "Id of a run (see store ls), or a unique prefix of it.")],
     store: options.Store = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -187,7 +187,7 @@ def _first_rows(heads: list[str], cells: list[list[str]], numbers: list[bool]) -
             return lines, len(cells) - kept
     if not cells:
         return whole_table(heads, cells, numbers), 0
-    # One row is too much: its first columns.
+    # If not even one row fits: its first columns.
     lines = [line for line in whole_table(heads, cells[:1], numbers) if line.strip()]
     said = wrapped(f"({_count(len(heads), 'column')}, all of them with --limit 0 or --json; or name some: SELECT …)")
     return [*lines[: LINES - len(said) - (len(cells) > 1)], *said], len(cells) - 1
@@ -195,12 +195,12 @@ def _first_rows(heads: list[str], cells: list[list[str]], numbers: list[bool]) -
 
 @app.command("tables", cls=CommandHelp, epilog="Example:  elephan store tables links")
 def tables(
-    table: Annotated[str | None, argument("[TABLE]", "Its columns, with their units and meanings.")] = None,
+    table: Annotated[str | None, argument("[TABLE]", "Table whose columns are shown, with units and meanings.")] = None,
     store: options.Store = None,
     details: options.Details = False,
     json: options.Json = False,
 ) -> None:
-    """Describe the tables that query can ask; without a store those of an empty one."""
+    """Describe the tables for query; without a store, those of an empty one."""
     from elephan.display import CI95  # noqa: PLC0415 (--help does without NumPy)
     from elephan.store.described import described, gathered  # noqa: PLC0415 (as above)
     from elephan.store.opening import is_there, usual  # noqa: PLC0415 (as above)
@@ -253,7 +253,7 @@ def export(
         option("--format", "csv, parquet or json.", show_default="by the suffix of --out, else csv"),
     ] = None,
     columns: Annotated[
-        str, option("--columns", "Names of columns with commas; labels and summary are all of theirs.")
+        str, option("--columns", "Names of columns with commas; labels and summary stand for all columns of this kind.")
     ] = "labels,summary",
     out: FileOption = None,
     where: WhereOption = None,
@@ -287,12 +287,12 @@ def gc(
         str | None, option("--older-than AGE", 'Runs older than this, such as "30 d" (min, h, d, w).')
     ] = None,
     where: WhereOption = None,
-    failures: Annotated[bool, option("--failures", "The records of all points that failed, too.")] = False,
-    dry_run: Annotated[bool, option("--dry-run", "Only say what would go.")] = False,
+    failures: Annotated[bool, option("--failures", "Also remove the records of all failed points.")] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Only show how much would be removed.")] = False,
     store: options.Store = None,
     json: options.Json = False,
 ) -> None:
-    """Remove what killed processes have left, and the runs that all given conditions name."""
+    """Remove files left by killed processes, and the runs that meet all given conditions."""
     age_s = _age(older_than)
     with _existing(store) if not dry_run else _reading(store) as opened:
         freed = opened.gc(
@@ -315,7 +315,7 @@ def gc(
 @app.command("verify", cls=CommandHelp, epilog="Example:  elephan store verify --repair")
 def verify(
     repair: Annotated[
-        bool, option("--repair", "Drop damaged runs, so that they are run again, and mend the index.")
+        bool, option("--repair", "Remove damaged runs, so that they are run again, and repair the index.")
     ] = False,
     store: options.Store = None,
     json: options.Json = False,
@@ -328,7 +328,7 @@ def verify(
     if not json:
         bad = {problem.run for problem in problems if problem.run}
         if repair and bad:
-            print_lines(f"dropped {_count(len(bad), 'run')}; what made them makes them again")
+            print_lines(f"removed {_count(len(bad), 'run')}; the commands that made them make them again")
         print_lines(f"{_count(len(known - bad), 'run')} whole, {0 if repair else len(bad)} damaged")
     if problems and not repair:
         raise typer.Exit(1)
@@ -391,7 +391,7 @@ def _existing(folder: Path | None, *, repair: bool = False) -> Store:
 
 
 def _labels(where: list[str] | None, opened: Store) -> dict[str, Any] | None:
-    """Parse ``--where``; a label may be called by the last part of its name, as lists head its column."""
+    """Parse ``--where``; a label may be given by the last part of its name, as in the heads of lists."""
     if not where:
         return None
     for text in where:
@@ -408,12 +408,12 @@ def _age(text: str | None) -> float | None:
         return None
     match = _AGE.fullmatch(text.strip())
     if match is None:
-        raise InputError(f'--older-than: "{text}" is no age; write for example "30 d" (min, h, d or w)')
+        raise InputError(f'--older-than: "{text}" is not an age; write for example "30 d" (min, h, d or w)')
     return float(match[1]) * _SECONDS[match[2]]
 
 
 def _cell(value: object, beside: object = None) -> str:
-    """Format a value with six digits; half of an interval to the last of those that its own value has, if any."""
+    """Format a value with six digits; the half-width of an interval to the last digit of its value, `beside`."""
     if value is None:
         return ""
     if isinstance(value, float) and isinstance(beside, float) and value is not beside and beside:

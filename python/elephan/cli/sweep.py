@@ -14,7 +14,7 @@ from elephan.assignments import parse_assignments, usual_place
 from elephan.cli import common, options
 from elephan.cli.estimate import preview_cost
 from elephan.cli.options import argument, option
-from elephan.cli.progress import ProgressDisplay, ProgressLine
+from elephan.cli.progress import ProgressLine, SweepProgressReporter
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def sweep(
     ] = None,
     shard: Annotated[str | None, option("--shard I/N", "Only part I of N, for arrays of batch jobs.")] = None,
     precision: Annotated[
-        list[str] | None, option("--precision [METRIC=]SHARE", "Of every point, as `elephan run` has it.")
+        list[str] | None, option("--precision [METRIC=]SHARE", "Precision of every point, as in `elephan run`.")
     ] = None,
     max_replications: Annotated[
         int | None, option("--max-replications", "Maximum replications for --precision.", min=2)
@@ -67,12 +67,14 @@ def sweep(
         bool,
         option(
             "--differences",
-            "Show what points have more than the first row, by paired replications: which change is real.",
+            "Show the differences from the first row, with intervals by paired replications.",
         ),
     ] = False,
     out: options.Out = None,
     tables: options.Tables = options.PARQUET,
-    dry_run: Annotated[bool, option("--dry-run", "List the points, what they cost and what is kept already.")] = False,
+    dry_run: Annotated[
+        bool, option("--dry-run", "List the points, their costs, and which of them are in the store.")
+    ] = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
     details: options.Details = False,
@@ -108,7 +110,7 @@ def sweep(
         return
     with ProgressLine("sweep", quiet=quiet, of="points") as line, _executor(scheduler) as executor:
         how: dict[str, Any] = {"executor": executor, "workers": workers, "metrics": metric or [], "force": force}
-        swept = run_sweep(asked, **settings, **places, **how, progress=ProgressDisplay(line, workers))
+        swept = run_sweep(asked, **settings, **places, **how, progress=SweepProgressReporter(line, workers))
         written = common.write_result(swept, out if swept.points else None, tables, set_)
     if json:
         shows = chosen is not None or differences
@@ -157,7 +159,7 @@ def _check(
     if not asked.axes:
         raise InputError(f'{sweep_file}: nothing varies in it; give lists with --over "links[0].buffer=0.1 bdp,1 bdp"')
     if max_replications is not None and not (precision or asked.precision):
-        raise InputError("--max-replications: is for --precision; give that too, or --replications for so many")
+        raise InputError("--max-replications: needs --precision; give it, too, or use --replications")
 
 
 def _read_over(texts: list[str]) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def sweep_screen(
     others = default_columns(base.network, link) if columns is None else columns
     chosen: list[AnyColumn] = [*(column for column in others if column not in alike), *metrics]
     if differences:
-        head += wrapped(f"Below the first row: what a point has more than the first{_pairing(swept, chosen)}.")
+        head += wrapped(f"Rows below the first show differences from it{_pairing(swept, chosen)}.")
     if not swept.points:
         return head
     found = rows_of(swept, chosen, differences=differences)
@@ -123,7 +123,7 @@ def sweep_screen(
 
 
 def _without_value(swept: SweepResult, columns: Sequence[MetricColumn]) -> list[str]:
-    """Name the metrics that have a value at no point, and why as at the first."""
+    """Return the metrics that have a value at no point, each with the reason at the first point."""
     there = {row["metric"] for column in columns for row in column.rows.values()}
     lost = [metric for metric in swept.metrics if str(metric) not in there]
     return [f"{metric}: {absent(metric, swept.points[0].stored.scenario) or 'no point has a value'}" for metric in lost]
@@ -218,7 +218,7 @@ class _PointTable:
             said = [f"no room for {', '.join(left)}: --columns, --json"] if left else []
             if "intervals" not in left or not self.swept.metrics:
                 return table_lines(kept), said
-            # What was asked for keeps its intervals, and wraps.
+            # Requested metrics keep their intervals; columns without room follow below.
             needed = [column for column in needed if not column.rank]
             return blocks(narrowed(needed, width)), ["no room for other columns: --columns, --json"]
         return blocks(narrowed(full if _fits(full, width) else needed, width)), []
@@ -235,7 +235,7 @@ class _PointTable:
         found = []
         for name, head in short(names).items():
             cells, rank = tuple(texts[name][i] for i in rows), 0 if name in needed else BESIDE
-            # A place that distinguishes the label is in the line above.
+            # The place of a key, such as `links[0]`, has a line of its own above it.
             found.append(Column(head.replace("].", "]\n"), "", cells, rank, is_text=True))
         return found
 
@@ -245,7 +245,7 @@ class _PointTable:
         links = len({column.link for column in chosen if column.link is not None})
         documents = {i: self.swept.points[i].document for i in rows}
         for column in chosen:
-            # Differences are small beside what they are of.
+            # Differences are smaller than the values, so only the first row decides the unit.
             divide, unit = scale_of(column, self.found[:1] if self.differences else self.found)
             texts = tuple(self._cell(column, documents, i, divide, bare=bare) for i in rows)
             name = "Jain" if column.name == "jain" else column.name.replace("_", " ")
@@ -346,7 +346,7 @@ def show_preview(title: str, points: list[tuple[SweepPoint, bool]], cost: str, m
         print_wrapped(f"… and {len(points) - most} more: --details")
     kept_count = sum(kept for _, kept in points)
     print_wrapped(f"{count(len(points), 'point')}, {kept_count} in the store; {cost}")
-    # Every one of them: the sweep names the first and runs nothing.
+    # All of them: a sweep names only the first one and runs nothing.
     for point, _ in points:
         if point.error:
             say(f"cannot be read: {labelled(point.labels)}: {point.error}")

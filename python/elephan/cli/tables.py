@@ -17,7 +17,7 @@ WORDS = re.compile(r"^\s*\S+|\S+")
 """Words of a cell."""
 
 MOST_OF_A_ROW = 12
-"""Maximum number of lines of blocks for a single row, which is otherwise read more easily downwards."""
+"""Maximum number of lines for the single row of a table in blocks; a longer one has each cell on a line of its own."""
 
 
 def whole_table(
@@ -28,7 +28,7 @@ def whole_table(
     *,
     names: int = 1,
 ) -> list[str]:
-    r"""Write a table with all of its cells: heads wrap, then words do; numbers stay whole.
+    r"""Write a table with all of its cells: long heads and texts are wrapped, numbers are not.
 
     What still does not fit is written in blocks of columns, or with each cell on a line of its own.
 
@@ -37,9 +37,9 @@ def whole_table(
     heads : sequence of str
         A unit in brackets at the end has a line of its own.
     numbers : sequence of bool
-        Which columns stand to the right, and are not wrapped.
+        For each column, whether it is right-aligned and not wrapped.
     width : int, optional
-        Letters of a line; those of the terminal.
+        Characters per line; by default those of the terminal.
     names : int
         Number of columns at the left that are in every block.
 
@@ -62,12 +62,12 @@ def whole_table(
     columns = [_WholeColumn(*column) for column in zip(heads, cells, numbers, strict=True)]
     room = width - len(GAP) * (len(columns) - 1)
     sizes = [[column.natural for column in columns], [column.snug for column in columns], [c.least for c in columns]]
-    # Heads and sentences give way first.
+    # Long texts are wrapped first, then short ones.
     for natural, least in pairwise(sizes):
         if sum(least) <= room:
             widths = shared_widths(natural, least, room - sum(least))
             return table_lines([column.within(each) for column, each in zip(columns, widths, strict=True)], width)
-    # Only the names of the rows stand in every block; they take half of a line at most if they can be wrapped.
+    # Only the names of the rows are in every block; they take half of a line at most if they can be wrapped.
     own = columns[:names]
     room = max(0, width // 2 - sum(column.least + len(GAP) for column in own))
     widths = shared_widths([column.natural for column in own], [column.least for column in own], room)
@@ -113,7 +113,7 @@ class _WholeColumn:
         return max(map(len, words), default=0)
 
     def within(self, width: int) -> Column:
-        """Return the column with what is wider wrapped."""
+        """Return the column with its wider heads and texts wrapped."""
         head, unit = self.parts
         cells = self.cells if self.is_number else [_wrapped_cell(text, width) for text in self.cells]
         return Column("\n".join(_head_lines(head, width)), unit, tuple(cells), is_text=not self.is_number)
@@ -165,7 +165,7 @@ def _records(columns: Sequence[_WholeColumn], width: int) -> list[str]:
 
 
 def _entry(name: str, text: str, room: int, width: int) -> list[str]:
-    """A cell with its name before it, which has a line of its own where it is long."""
+    """Return the lines of a cell after its name; a long name has a line of its own."""
     inside = " " * (room + len(GAP))
     # A long word, such as an identity, is broken rather than wider than the terminal.
     found = textwrap.wrap(text, width, initial_indent=inside, subsequent_indent=inside, break_on_hyphens=False)
@@ -188,7 +188,7 @@ def shared_widths(natural: Sequence[int], least: Sequence[int], room: int) -> li
         return list(natural)
     widths = list(least)
     for _ in range(max(room, 0)):
-        # A letter at a time to whatever has most lines.
+        # The column with the most lines gets the next character.
         lines = [full / now for full, now in zip(natural, widths, strict=True)]
         widths[lines.index(max(lines))] += 1
     return widths
@@ -202,7 +202,7 @@ def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int |
     heads : sequence of str
         May be empty.
     width : int, optional
-        Letters of a line; those of the terminal.
+        Characters per line; by default those of the terminal.
 
     Examples
     --------
@@ -226,16 +226,16 @@ def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int |
 def cut_table(
     heads: Sequence[str], rows: Sequence[Sequence[str]], room: int, rest: str, width: int | None = None
 ) -> list[str]:
-    r"""Write a table of words in at most some lines: rows that have no room are named, or at least counted.
+    r"""Write a table of words in at most `room` lines: omitted rows are named, or at least counted.
 
     Parameters
     ----------
     room : int
-        Lines.
+        Maximum number of lines.
     rest : str
         How to see the other rows.
     width : int, optional
-        Letters of a line; those of the terminal.
+        Characters per line; by default those of the terminal.
 
     Examples
     --------
@@ -250,7 +250,7 @@ def cut_table(
     full = text_table(heads, rows, width)
     if len(full) <= room:
         return full
-    # A few rows with all that they have say more than names alone.
+    # If the names of the others leave no room for `FEW_ROWS` rows, they are only counted.
     for named in (True, False):
         for kept in range(len(rows) - 1, FEW_ROWS - 1 if named else -1, -1):
             others = ", ".join(row[0] for row in rows[kept:])

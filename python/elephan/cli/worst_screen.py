@@ -151,7 +151,7 @@ def _short(time_s: float) -> str:
     return format_time(float(f"{time_s:.3g}"))
 
 
-class WorstProgressDisplay:
+class WorstProgressReporter:
     """Passes the progress of attacks to a `ProgressLine`, and keeps the last progress for the message after Ctrl-C."""
 
     def __init__(self, line: ProgressLine) -> None:
@@ -180,7 +180,7 @@ class WorstProgressDisplay:
 
 def search_worst(
     what: str,
-    search: Callable[[WorstProgressDisplay], Found],
+    search: Callable[[WorstProgressReporter], Found],
     screen: Callable[[Found], list[str]],
     out: Path | None,
     *,
@@ -189,7 +189,7 @@ def search_worst(
 ) -> Found:
     """Search with a progress line, then write and print the result; Ctrl-C ends the search with a message."""
     with ProgressLine(what, quiet=quiet) as line:
-        found = search(WorstProgressDisplay(line))
+        found = search(WorstProgressReporter(line))
         with writing(out):
             written = [] if out is None else found.write(out)
     if json:

@@ -84,7 +84,7 @@ def compare(
         A scenario that `elephan.testbed.plan` accepts, or a sweep of such scenarios, whose points are compared one by
         one.
     replications, seed : int, optional
-        Instead of what the file says.
+        Replace those of the file.
     progress : callable, optional
         Called with a description of the current step.
     real : bool
@@ -92,7 +92,7 @@ def compare(
     attempts : int
         As in `elephan.testbed.run`.
     laws : mapping of str to class or path, optional
-        Laws in Python, as `elephan.run` takes them.
+        Laws in Python, as in `elephan.run`.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def compare(
     Raises
     ------
     InputError
-        As `elephan.testbed.run`.
+        As in `elephan.testbed.run`.
 
     Examples
     --------

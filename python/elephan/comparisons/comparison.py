@@ -73,7 +73,7 @@ class ComparedQuantity:
         return float(value / base - 1.0 if self.relative else value - base)
 
     def to_json(self) -> ComparedQuantityDocument:
-        """Return the row as JSON has it."""
+        """Return the row as plain data."""
         return {
             "name": self.name,
             "unit": self.unit,
@@ -158,7 +158,7 @@ class ScenarioComparison(ResultTables):
         Parameters
         ----------
         folder, tables : path and str
-            As for other results.
+            As in other results.
 
         Returns
         -------
@@ -189,7 +189,7 @@ def compare_scenario(
     scenario : Scenario or path
         Scenario that `elephan.testbed.plan` accepts.
     replications, seed : int, optional
-        Instead of what the file says.
+        Replace those of the file.
     progress : callable, optional
         Called with a description of the current step.
     real : bool
@@ -204,19 +204,19 @@ def compare_scenario(
     Raises
     ------
     InputError
-        As `elephan.testbed.run`.
+        As in `elephan.testbed.run`.
     """
     read = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
     if read.facts["every_s"] is None:
         raise InputError(f'{read.origin}: record.every: windows are compared over time; give a time, such as "100 ms"')
     say = progress or (lambda _: None)
     if real:
-        testbed.plan(read)  # What a testbed cannot do is said before anything is run.
+        testbed.plan(read)  # Refuse a scenario that a testbed cannot run before the simulation.
     say("simulation")
     simulated = run(read, series=True)
     if real:
         say("testbed")
-    # The testbed uses the simulation's warm-up, in case the simulation determined it itself.
+    # The testbed uses the simulation's warm-up, which a pilot may have determined.
     tested = testbed.run(simulated.scenario, attempts=attempts) if real else None
     model, simulation = _model(read.network), measured(simulated)
     real_one = None if tested is None else measured(tested.result)
@@ -310,14 +310,14 @@ def silence(network: Network) -> str:
     if len(set(link.laws)) != 1:
         return "flows have different laws"
     if (name := controls.kind(link.law)) not in SOURCES:
-        return f"it knows no response of {name} to loss alone"
+        return f"it has no response function of {name} to loss alone"
     try:
         law = law_responses(link.law)
     except InputError as error:
         return str(error)
     if law.remembers:
         name = controls.control(link.law)["law"]
-        return f"what {name} does depends on more than its window, such as the time since a loss"
+        return f"the response of {name} depends on more than its window, such as the time since a loss"
     return "; ".join([*violated_by_senders(link, PERIOD), *ignored_parameters(MODELS["sawtooth"], link)])
 
 

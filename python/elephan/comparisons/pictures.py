@@ -1,4 +1,4 @@
-"""The pictures of a comparison over time, as plain data: pages and figures draw the same."""
+"""The pictures of a comparison over time, as plain data for HTML pages and image files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def over_time(document: CompareDocument, seen: Mapping[str, SampledRun]) -> tupl
     Parameters
     ----------
     document : mapping
-        As ``elephan compare --json``.
+        Document of ``elephan compare --json``.
     seen : mapping of str to SampledRun
         ``simulation``, and ``testbed`` if there is one; only runs with stored samples.
 

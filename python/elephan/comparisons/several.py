@@ -81,7 +81,7 @@ class SweepComparison(ResultTables):
         Returns
         -------
         dict
-            ``points``, as `PointComparison.to_json`.
+            ``points``, each by `PointComparison.to_json`.
         """
         return {"points": [point.to_json() for point in self.points]}
 
@@ -95,7 +95,7 @@ class SweepComparison(ResultTables):
         Parameters
         ----------
         folder, tables : path and str
-            As for other results.
+            As in other results.
 
         Returns
         -------

@@ -1,6 +1,6 @@
 """Figures as plain data: axes with units, series with intervals, marks, and alternative texts.
 
-How it is drawn is not its subject; `elephan.reports.drawing` does that.
+They are drawn by `elephan.reports.drawing`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Axis:
     unit : str
         Empty for a pure number.
     scale : str
-        ``"share"`` tells 0.9, 0.95 and 0.99 apart: logarithmic in 1.01 - u, so that 1 is still on it. ``"names"``: each
+        ``"share"``: logarithmic in 1.01 - u, so that 0.9, 0.95, 0.99 and 1 are far apart. ``"names"``: each
         position has a name.
     low, high : float, optional
         Ends of the axis; None to derive them from the series.
@@ -68,7 +68,7 @@ class Series:
     Parameters
     ----------
     name : str
-        Name in the legend. Series with equal names share an entry there and a switch.
+        Name in the legend. Series with equal names share an entry there, and are hidden together.
     x, y : ndarray, shape (n,)
         NaN breaks a line.
     low, high : ndarray, shape (n,), optional
@@ -110,12 +110,12 @@ class Mark:
     axis : str
         The axis that `at` is on.
     role : str
-        ``"answer"`` stands out, ``"wanted"`` is a level to be reached, ``"rule"`` something to compare with,
-        ``"shade"`` a part of the picture that does not count.
+        ``"answer"``; ``"wanted"`` for a target level; ``"rule"`` for a value to compare with; ``"shade"`` for a part of
+        the picture that means exclude.
     low, high : float, optional
         Ends of the band.
     colour : str
-        One of `COLOURS`, of a line that belongs to a series; that of its role where it is empty.
+        One of `COLOURS` for a line that belongs to a series; if empty, the line has the colour of its role.
     """
 
     at: float | None
@@ -138,12 +138,12 @@ class Figure:
     alt : str
         Alternative text: a description with numbers.
     table : Table or None
-        The numbers behind it; made of the series if None.
+        Numbers of the figure; if None, they are made from the series.
     link : str
         Pictures with the same name here are zoomed together along x.
     height : int [px]
     note : str
-        Said below it.
+        Text below the figure.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def grouped(marks: Iterable[Mark], place: Callable[[float], float], near: float 
     Parameters
     ----------
     place : callable
-        From a position to its place along the axis, from 0 to 1; other marks are left out.
+        Returns the place of a position along the axis; marks outside of 0 to 1 are omitted.
     near : float
         Smallest distance between labels.
 

@@ -20,7 +20,7 @@ SINGLE_LINES = 30
 """Maximum number of flows in a group with a line each; larger groups show their mean and range."""
 
 MOST_POINTS = 24_000
-"""Maximum number of points of all lines of a figure: enough for any screen, few enough for a page sent by mail."""
+"""Maximum number of points of all lines of a figure: enough for a screen, and few enough to send the page by mail."""
 
 LEAST_POINTS = 100
 """Minimum number of points of each line."""
@@ -57,7 +57,7 @@ def average_after(time_s: Floats, values: Floats, since_s: float) -> float | Non
     Returns
     -------
     float or None
-        None where nothing is known.
+        None if no sample has a value.
 
     Examples
     --------
@@ -81,13 +81,13 @@ def of_flows(
         Label of one line when a reader points at it, before the flow's number.
     time_s : ndarray, shape (samples,) [s]
     values : ndarray, shape (flows, samples)
-        Rows of which nothing is known are left out.
+        Rows without values are omitted.
     hue : str
-        The colour of all.
+        Colour of all lines.
     most : int
         Points of a line.
     since_s : float [s]
-        From when on samples count in the average that is said of each.
+        Beginning of the samples in the average of each line.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def spans(series: Sequence[Series], unit: str, warmup_s: float = 0.0) -> str:
     unit : str
         Unit of their values.
     warmup_s : float [s]
-        Which the averages leave out, and the lines do not.
+        Warm-up, which the averages exclude and the lines include.
 
     Examples
     --------

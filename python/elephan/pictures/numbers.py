@@ -27,7 +27,7 @@ def behind(figure: Figure) -> Table:
     Returns
     -------
     Table
-        Its own, or a row for each point, or for evenly chosen ones where there are many.
+        The figure's own table, or a row for each point; for evenly chosen points if there are many.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def course(rows: Sequence[Series], unit: str = "") -> str:
     Parameters
     ----------
     rows : sequence of Series
-        Taken together. Without an average of each nothing is said of it: points that are drawn may be thinned.
+        Described together. If one has no average, none is given, as drawn points may be thinned.
     unit : str
         Unit of their values.
 

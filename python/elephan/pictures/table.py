@@ -15,7 +15,7 @@ MOST_ROWS = 1000
 
 
 LONG, SHORT = 30, 16
-"""Characters of a cell above which its column holds sentences, and up to which it holds single words."""
+"""Maximum length of a cell above which its column counts as sentences, and up to which it stays on one line."""
 
 
 class Cell(NamedTuple):
@@ -40,13 +40,13 @@ class Table:
     heads : tuple of str
         Column heads, with units.
     note : str
-        Said below it.
+        Text below the table.
     keys : tuple of str
         Filter key of each row, one for each word in `filters`; empty if nothing is filtered.
     main : tuple of bool
         Whether notebooks show each column; empty if they show all.
     names : int
-        Number of columns at the left that name a row; a terminal repeats them where it is too narrow for the others.
+        Number of columns at the left that name a row; a terminal that is too narrow for the other columns repeats them.
     """
 
     title: str
@@ -85,7 +85,7 @@ def cell(value: Any, scale: float = 1.0, digits: int = 4, of: str = "") -> Cell:
     ----------
     value : number, str, bool, None, or mapping with ``mean`` and ``ci95``
     scale : float
-        Multiplies numbers.
+        Factor for numbers.
     digits : int
         Significant digits of a number without an interval.
     of : str
@@ -145,7 +145,7 @@ class Column(NamedTuple):
     main: bool = True
 
     def within(self, part: Callable[[Any], Any]) -> Column:
-        """Return the column for rows of which a part has what this column shows."""
+        """Return the column for rows whose part, as `part` returns it, has the column's value."""
         return self._replace(cell=lambda row: self.cell(part(row)))
 
     def minor(self) -> Column:

@@ -17,7 +17,7 @@ def number(x: float, digits: int = 4) -> str:
     Parameters
     ----------
     digits : int
-        Significant ones, but all of the whole part.
+        Number of significant digits; the integer part is always complete.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def with_unit(quantity: Mapping[str, Any] | float | None, unit: str, digits: int
     ----------
     quantity : mapping with ``mean`` and ``ci95``, float or None
     unit : str
-        ``"s"``, ``"bit/s"``, ``"B"``, ``"%"`` (of a share of one), or what is just put behind it.
+        ``"s"``, ``"bit/s"``, ``"B"``, ``"%"`` (of a share of one), or another unit, written without a prefix.
     digits : int
         Significant digits of a mean without interval.
     of : str
@@ -53,7 +53,7 @@ def with_unit(quantity: Mapping[str, Any] | float | None, unit: str, digits: int
     if unit == "%":
         factor, name = 0.01, "%"
     else:
-        # A hair more, so that nothing becomes a thousand of the smaller unit by rounding.
+        # The factor avoids 1000 of the smaller unit after rounding.
         factor, name = scaled(unit, [1.006 * mean])
     text = format_measured({"mean": mean, "ci95": half}, 1 / factor, digits, of=of, thousands=",")
     return f"{text}{NARROW}{name}" if name not in ("", "1") else text
@@ -114,7 +114,7 @@ def joined(parts: Iterable[str], last: str = "and") -> str:
     Parameters
     ----------
     last : str
-        Before the last.
+        Word before the last part.
 
     Examples
     --------

@@ -28,11 +28,11 @@ def report(
     Parameters
     ----------
     source : path, RunResult, TestbedResult, SizeAnswer, SizeComparison, ScenarioComparison or SweepResult
-        A folder that ``--out`` of a verb wrote, a store, or what `run`, `size`, `compare` or `sweep` gave; or
-        `elephan.testbed.run` or `elephan.compare`. Several runs are laid over each other: a list of folders (each
-        with a run, a sweep or a store), or runs by name.
+        A folder that a command wrote with ``--out``, a store, or a result of `run`, `size`, `compare`, `sweep` or
+        `elephan.testbed.run`. Several runs are drawn over each other: a list of folders (each with a run, a sweep or
+        a store), or runs by name.
     out : path
-        The HTML file. It appears whole or not at all.
+        The HTML file. It is written completely or not at all.
 
     Returns
     -------

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from elephan.sizing.documents import NearestRow, VariantDocument, VariantName, VariantsDocument
 
 REACH = 4.0
-"""Range of delays on the curves: from the smallest delay of an answer over this factor to the largest times it."""
+"""Factor by which the axis of delays extends below the smallest and above the largest delay of the answers."""
 
 COLUMNS = (
     ("buffer_packets", "Buffer", Axis("buffer", "packets", low=0.0), 1.0),
@@ -106,9 +106,9 @@ def content(document: VariantsDocument, scenario: Scenario, pictures: Sequence[P
         resolved=scenario.canonical,
         reproduce=(
             TerminalCommand(
-                _command(variants), "The same comparison; the scenario of this page is that of what is recommended."
+                _command(variants), "The same comparison. The scenario on this page is that of the recommended variant."
             ),
-            TerminalCommand(command(chosen), "Only what is recommended."),
+            TerminalCommand(command(chosen), "Only the recommended variant."),
         ),
         provenance=(
             *origin(chosen["run"]),
@@ -123,7 +123,7 @@ def content(document: VariantsDocument, scenario: Scenario, pictures: Sequence[P
 
 
 def _chosen(document: VariantsDocument) -> VariantDocument:
-    """Return the variant that is recommended, or comes nearest."""
+    """Return the variant that is recommended, or nearest to the targets."""
     found = document["recommendation"]
     return next(v for v in document["variants"] if (v["law"], v["queue"]) == (found["law"], found["queue"]))
 
@@ -209,7 +209,7 @@ def table(variants: Sequence[VariantDocument], chosen: VariantDocument) -> Table
         Column("buffer [BDP]", lambda variant: cell(variant["buffer_bdp"], digits=3)).minor(),
         *(cost.within(_at) for cost in COSTS),
     )
-    note = "Where the targets are not met, the row shows what the buffer gives that comes nearest."
+    note = "If a variant does not meet the targets, its row shows the measurements with the nearest buffer."
     return tabulated("Variants, with 95 % intervals", columns, variants, "" if met else note, names=2)
 
 
@@ -267,7 +267,7 @@ def _trade_off(variants: Sequence[VariantDocument], chosen: VariantDocument, cur
         tuple(series),
         tuple(marks),
         height=400,
-        note="Lines: as the buffer grows. Points: the smallest buffer that meets the targets, or which comes nearest.",
+        note="Lines: as the buffer grows. Points: the smallest buffer that meets the targets, or the nearest one.",
     )
 
 
@@ -335,7 +335,7 @@ def _curves(variants: Sequence[VariantDocument]) -> list[Table]:
         if variant["curve"]:
             made = curve_table(variant)
             title = f"{label(variant)}: {made.title[:1].lower()}{made.title[1:]}"
-            # In a notebook, the answer of each variant has its own.
+            # Notebooks omit it: the answer of each variant shows its own curve there.
             found.append(replace(made, title=title, main=(False,) * len(made.heads)))
     return found
 

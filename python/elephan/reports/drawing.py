@@ -51,7 +51,7 @@ SHARES = (0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 
 """Tick values of an axis of shares."""
 
 NEAR_ABOVE = 0.07
-"""The same share for horizontal lines, whose labels are 15 px high in pictures of 220 px and more."""
+"""`NEAR` for horizontal lines, whose labels are 15 px high in pictures of at least 220 px."""
 
 TOGETHER = 6
 """Maximum number of series whose tooltips are shown together; with more series only the nearest one is shown."""
@@ -60,7 +60,7 @@ ALPHA = {True: 0.5, False: 0.95}
 """Opacity of lines: faint ones, and all others."""
 
 DECADES = 5
-"""Logarithmic axes over fewer decades have ticks at 1, 2 and 5 of each."""
+"""Maximum number of decades of a logarithmic axis with ticks at 1, 2 and 5 of each."""
 
 
 def document(figures: Sequence[Figure]) -> dict[str, Any]:
@@ -246,7 +246,7 @@ def _limits(axis: Axis, values: Sequence[NDArray[np.float64]], more: Sequence[fl
     else:
         low, high = extent(parts)
         room = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
-        # The axis begins at zero where that costs little of the picture.
+        # The axis begins at zero if this leaves only a small part of the picture empty.
         start = 0.0 if 0 <= low < 0.6 * high else low - room
         low = start if axis.low is None else axis.low
         high = high + room if axis.high is None else axis.high

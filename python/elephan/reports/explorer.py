@@ -58,7 +58,7 @@ def explorer(
     rows : sequence of mapping
         Labels of each run.
     against : str
-        Horizontal axes in words.
+        Description of the horizontal axes.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def quantity(title: str, unit: str, measured: Sequence[Mapping[str, Any] | None]
     Parameters
     ----------
     unit : str
-        As `elephan.units.scaled` has it, or ``"%"`` for a share of one.
+        Unit as in `elephan.units.scaled`, or ``"%"`` for a share of one.
     measured : sequence of mapping with ``mean`` and ``ci95``, or None
     """
     means = [None if row is None else row["mean"] for row in measured]

@@ -66,7 +66,7 @@ def page_of_several(given: Sequence[str | Path] | Mapping[str, ReplicatedRun]) -
     Raises
     ------
     InputError
-        If a folder holds no run, or they are too few or too many.
+        If a folder holds no run, or there are too few or too many runs.
     """
     from elephan.reports.side_by_side import page  # noqa: PLC0415 (NumPy; few pages are of several)
 
@@ -91,6 +91,8 @@ def _runs(folders: Sequence[Path]) -> dict[str, ReplicatedRun]:
         elif hasattr(own, "outcomes"):
             found[name] = own
         else:
-            message = f"{folder}: holds no run; several folders are laid over each other if each holds a run or a sweep"
+            message = (
+                f"{folder}: holds no run; several folders are drawn over each other if each holds a run or a sweep"
+            )
             raise InputError(message)
     return found

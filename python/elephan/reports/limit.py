@@ -50,7 +50,7 @@ def content(document: LimitDocument, scenario: Scenario, pictures: Sequence[Page
     document : mapping
         Document of ``elephan size --find … --json``.
     scenario : Scenario
-        With the value found.
+        Scenario with the value found.
     pictures : sequence of PageSection
         Sections with pictures.
     """

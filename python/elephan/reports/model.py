@@ -126,7 +126,7 @@ def _sentence(rows: Sequence[Mapping[str, Any]], units: Mapping[str, str], compu
             low, high = _value_text(min(values), units[name]), _value_text(max(values), units[name])
             words = _bare(name)
             phrases.append(f"{words} {low}" if low == high else f"{words} from {low} to {high}")
-    return f"It says: {'; '.join(phrases)}." if phrases else "It says nothing here."
+    return f"It says: {'; '.join(phrases)}." if phrases else "It predicts nothing here."
 
 
 def _bare(name: str) -> str:

@@ -42,11 +42,12 @@ class DisplayFormat(NamedTuple):
     sentence_unit: str = ""
 
 
-SHOWN = {
+QUANTITY_FORMATS = {
     each.name: DisplayFormat(each.title, *each.shown_unit, each.sentence_unit)
     for each in QUANTITIES.values()
     if each.compared
 }
+"""Display format of each compared quantity, by name."""
 
 
 def page(folder: Path) -> ReportPage:
@@ -135,7 +136,7 @@ def _others(document: CompareDocument) -> list[str]:
 def _shown(row: ComparedQuantityDocument) -> DisplayFormat:
     """Return the display format of a quantity; an unknown quantity keeps the document's name and unit."""
     unit = "" if row["unit"] == "1" else row["unit"]
-    return SHOWN.get(row["name"], DisplayFormat(row["name"], unit, 1.0, unit))
+    return QUANTITY_FORMATS.get(row["name"], DisplayFormat(row["name"], unit, 1.0, unit))
 
 
 def _size(row: ComparedQuantityDocument, gap: float, half: float = 0.0) -> str:
@@ -164,7 +165,7 @@ def _gap(row: Mapping[str, Any], other: str) -> float | None:
 
 def _question(document: CompareDocument) -> str:
     if document["testbed"] is None:
-        return "How far is an analytic model from the simulator? The kernel was not asked."
+        return "How far is an analytic model from the simulator? No testbed was run."
     return "How far are an analytic model and the simulator from the kernel's own TCP?"
 
 
@@ -224,22 +225,22 @@ def _notes(document: CompareDocument, scenario: Scenario) -> list[str]:
         sentences.append(
             "The testbed has 12 bytes more of header in a segment (timestamps), and windows sampled ten times a second."
         )
-        # Documents of earlier versions do not have them.
+        # Documents of earlier versions have no differences.
         record: Mapping[str, Any] = document["testbed"]["testbed"]
         if "differences" not in record:
             sentences.append("Its recovery is the kernel's (RACK and PRR), whatever the scenario says.")
     if document["simulation"]["run"]["replications"] == 1:
-        sentences.append("One replication: there is nothing to say how much of a gap is chance. More give intervals.")
+        sentences.append("One replication does not show how much of a gap is chance; more replications give intervals.")
     return sentences
 
 
 def quantities_table(document: CompareDocument) -> Table:
-    """List each quantity as each source has it, and the gaps.
+    """List the value of each quantity in each source, and the gaps.
 
     Returns
     -------
     Table
-        Means with intervals where the document has them.
+        Means, with intervals if the document has them.
     """
     against, known = _against(document), measured(document)
     others = [other for other in ("simulation", "model") if other != against]
@@ -252,8 +253,8 @@ def quantities_table(document: CompareDocument) -> Table:
         values += [cell(own.get(of, means[name]), shown.scale, of=of) for name, own in known.items()]
         gaps = [_gap_cell(row, other, known) for other in others]
         rows.append((cell(shown.title), cell(shown.unit), *values, *gaps))
-    heads = ("quantity", "unit", "model", *known, *(f"{other} less {against}" for other in others))
-    note = f"A gap is a share of what the {against} has; of utilization and Jain's index it is the difference (points: "
+    heads = ("quantity", "unit", "model", *known, *(f"{other} minus {against}" for other in others))
+    note = f"Gaps are relative to the {against}; those of utilization and Jain's index are differences (points: "
     note += "hundredths)."
     return Table("Quantities, with 95 % intervals where there are any", heads, tuple(rows), note)
 
@@ -264,7 +265,7 @@ def measured(document: CompareDocument) -> dict[str, dict[str, Any]]:
 
 
 def half_of_gap(row: Mapping[str, Any], other: str, known: Mapping[str, Mapping[str, Any]]) -> float:
-    """Return the half-width of the interval of a gap, to first order; 0 where neither value has an interval.
+    """Return the half-width of the interval of a gap, to first order; 0 if neither value has an interval.
 
     The replications of a simulation and of a testbed are independent, and a model is exact.
 
@@ -320,7 +321,7 @@ def _warnings(simulation: RunDocument, testbed: RunDocument | None) -> tuple[War
 
 def _command(*, real: bool) -> TerminalCommand:
     if real:
-        says = "Model and simulation give the same numbers; a testbed never quite, and it needs root."
+        says = "Model and simulation give the same numbers, a testbed only similar ones; it needs root."
         return TerminalCommand("sudo elephan compare scenario.toml --out compared/", says)
     says = "The same numbers, from the scenario of this page."
     return TerminalCommand("elephan compare scenario.toml --no-testbed --out compared/", says)

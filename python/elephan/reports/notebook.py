@@ -51,13 +51,13 @@ def shown(of: object) -> str:
     Parameters
     ----------
     of : object
-        As `described` takes it.
+        A result, as for `described`.
     """
     return html(described(of))
 
 
 def html(page: ReportPage) -> str:
-    """Write a page as HTML for a notebook: of its tables the main columns, and no pictures.
+    """Write a page as HTML for a notebook: without pictures, and with the main columns of its tables only.
 
     Examples
     --------

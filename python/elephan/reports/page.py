@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 WRITER = "elephan that wrote this page"
-"""Name of the version of the program in a page's provenance."""
+"""Name of an entry in a page's provenance: the version of elephan that wrote the page."""
 
 CHANGING = ("run", "elephan that ran it", WRITER, "engine", "time taken")
-"""Names in a page's provenance whose values are different in each version or run; notebooks do without them."""
+"""Names in a page's provenance whose values are different in each version or run; notebooks omit them."""
 
 
 class HeadlineNumber(NamedTuple):
@@ -86,11 +86,11 @@ class ReportPage:
     notes : tuple of str
         Caveats beside the answer, dangers first.
     dangers : int
-        How many of them are dangers.
+        Number of notes that are dangers.
     commands : tuple of TerminalCommand
         Commands that follow from the answer, such as one that sets the buffer.
     warnings : tuple of mapping
-        Warnings as documents have them; None if nothing was checked.
+        Warnings in the form of documents; None if nothing was checked.
     scenario : str
         The scenario file; may be empty.
     resolved : str

@@ -143,7 +143,7 @@ def command(scenario: Scenario) -> str:
 def _again(scenario: Scenario, *, real: bool) -> TerminalCommand:
     if real:
         return TerminalCommand(
-            "sudo elephan testbed run scenario.toml --out run/", "Never quite the same: real packets are not."
+            "sudo elephan testbed run scenario.toml --out run/", "Similar numbers: runs with real packets differ."
         )
     return TerminalCommand(command(scenario), "The same numbers, from the scenario of this page.")
 
@@ -301,7 +301,7 @@ def links_table(links: Sequence[LinkDocument], note: str = "") -> Table:
 
 
 def _is_main(quantity: Quantity, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether notebooks show a quantity: those that screens show."""
+    """Whether notebooks show a quantity: they show the quantities of screens."""
     form = quantity.shown
     return form is not None and bool(form.head) and form.has_values(quantity.name, rows)
 
@@ -313,17 +313,17 @@ def _buffer(link: LinkDocument) -> Cell:
 
 
 def settings(link: LinkDocument) -> str:
-    """Return the parameters of a link's queue that have not their defaults."""
+    """Return the parameters of a link's queue that differ from their defaults."""
     cards = {card["name"]: card["parameters"] for card in catalog("queues")}
     queue = link["queue"]
     defaults = {each["name"]: as_text(each["default"]) for each in cards[queue["discipline"]]}
     chosen = [f"{key} = {as_text(queue[key])}" for key, usual in defaults.items() if as_text(queue[key]) != usual]
-    # Values that a file gives in other units have as many digits as a double.
+    # Values that were converted from other units may have all digits of a double.
     return re.sub(r"\d+\.\d{5,}", lambda found: f"{float(found[0]):.5g}", ", ".join(chosen))
 
 
 def limits(scenario: Scenario) -> str:
-    """State what the utilization of each link is of that lets less than its rate through.
+    """Return the lines of `rate_lines` as sentences.
 
     Examples
     --------
@@ -341,7 +341,7 @@ def pools_table(document: RunDocument) -> Table:
         fact_column("pool", "name"),
         measured_column("used [%]", "occupancy", 100),
         measured_column("at most [%]", "occupancy_max", 100),
-        measured_column("packets dropped for want of room", "drops"),
+        measured_column("packets dropped because it was full", "drops"),
     )
     return tabulated("Pools, with 95 % intervals", columns, document.get("pools", ()))
 
@@ -412,7 +412,7 @@ def groups_table(groups: Sequence[GroupDocument], traffic: Mapping[str, str] = M
 
 
 def _groups(document: RunDocument, scenario: Scenario, sharing: int) -> tuple[Table, ...]:
-    """Make the tables of the groups, and of the fairness among flows that share; a single flow's index is always 1."""
+    """Make the tables of the groups, and of the fairness if several flows count: a single flow's index is always 1."""
     fair, traffic = document["fairness"], {group["name"]: group["traffic"] for group in scenario.groups}
     tables = (groups_table(document["groups"], traffic), *_timed(document), *_transfers(document))
     if sharing == 1:

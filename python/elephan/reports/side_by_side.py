@@ -26,7 +26,7 @@ MOST_SAID = 4
 
 _NOTHING: Quantity = {"mean": None, "ci95": None}
 
-NO_SAMPLES = "kept no samples, and has no line below; run it again with --out, in Python with series=True"
+NO_SAMPLES = "kept no samples, and has no line below; run it again with --out (in Python with series=True)"
 
 
 def page(runs: Mapping[str, ReplicatedRun]) -> ReportPage:
@@ -127,11 +127,11 @@ def timed(runs: Sequence[NamedRun]) -> list[tuple[str, str]]:
 
 
 LEAST = {"s": 1.1, "%": 1.01}
-"""Smallest ratio of the largest to the smallest value that makes a difference the page's headline, by unit."""
+"""Minimum ratio of the largest to the smallest value for a difference in the headline, by unit."""
 
 
 DECIDES = 0.02
-"""Difference of utilizations from which they decide before the delay: a link that is idle that long was paid for."""
+"""Difference of utilizations above which the headline is about utilization, not delay: idle capacity costs, too."""
 
 
 def _headline(runs: Sequence[NamedRun], found: Sequence[ComparedQuantity]) -> str:
@@ -190,7 +190,7 @@ def results_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Tab
     """List the results of each run at the link that carries data and of each group of flows, one column per run."""
     groups = list(dict.fromkeys(group["name"] for run in runs for group in run.document["groups"]))
     names = list(dict.fromkeys(_of_link(run)["name"] for run in runs))
-    # Of pings the round trip is asked for, not the goodput.
+    # For pings the round trip matters, not the goodput.
     pings = {name for name, key in timed(runs) if key == "rtt"}
 
     def of_group(head: str, name: str, key: str, scale: float) -> Column:

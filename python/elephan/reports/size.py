@@ -230,11 +230,12 @@ def tiles(document: SizeDocument) -> tuple[HeadlineNumber, ...]:
 
 def _story(document: SizeDocument) -> str:
     if not document["curve"]:
-        return "Nothing was simulated: lines are what analytic models say. Vertical dotted lines: rules of thumb."
+        return "Nothing was simulated: lines are predictions of analytic models. Vertical dotted lines: rules of thumb."
     return (
-        "Against the size of the buffer: what was measured, with bands for 95 % intervals, and what analytic models "
-        "say, pale and dashed but for the one that the search began with. The vertical line is the answer, its band "
-        "the interval; dotted lines are rules of thumb; dashed across, what is wanted. The three are zoomed together."
+        "Measurements against the size of the buffer, with bands for 95 % intervals. Predictions of analytic models "
+        "are pale, and dashed except for the model that the search began with. The vertical line is the answer, its "
+        "band the interval; dotted lines are rules of thumb, horizontal dashed lines targets. The three are zoomed "
+        "together."
     )
 
 
@@ -294,7 +295,7 @@ def models_table(document: SizeDocument) -> Table:
     )
     rows = ({"name": name, **row} for name, row in document["models"].items())
     note = (
-        "Utilization, delay and loss are what the model says at the answer; off: its utilization less the measured; "
+        "Utilization, delay and loss are what the model says at the answer; off: its utilization minus the measured; "
         "checked: its largest error in the simulated links most like this one."
     )
     return tabulated("Analytic models", columns, rows, note)
@@ -303,7 +304,7 @@ def models_table(document: SizeDocument) -> Table:
 def _trust(document: SizeDocument) -> str:
     name = document["trusted_model"]
     if name is None:
-        return "No model has been near enough on links like this to begin with."
+        return "No model was accurate enough on similar links to begin the search with."
     near = document["models"][name]["near"]
     began = "The search began with" if document["curve"] else "The answer is that of"
     return f"{began} {name}: {near['sentence']}." if near else f"{began} {name}."

@@ -19,7 +19,7 @@ def read_scenario(path: Path) -> Scenario:
     Returns
     -------
     Scenario
-        Its origin is the file's bare name, so that a page does not depend on where the folder lies.
+        Its origin is the file's name without the folder, so that a page does not depend on the place of the folder.
 
     Raises
     ------
@@ -59,12 +59,12 @@ def set_up(scenario: Scenario, facts: Mapping[str, Any]) -> str:
 
 
 def rate_lines(links: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say what the utilization of each link is of that lets less than its rate through.
+    """Return a line for each link whose policer or shaper is slower than the link: utilization is relative to its rate.
 
     Parameters
     ----------
     links : sequence of mapping
-        As resolved scenarios have them.
+        Links of the resolved scenario.
 
     Examples
     --------
@@ -85,13 +85,13 @@ def rate_lines(links: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def whose(groups: Sequence[Mapping[str, Any]]) -> str:
-    """Describe the flows that fairness is about, if not all flows count."""
+    """Return " of TCP" if only the TCP flows count for fairness; empty if all flows count."""
     tcp = [group["law"] is not None for group in groups]
     return " of TCP" if any(tcp) and not all(tcp) else ""
 
 
 def cost_tiles(row: Mapping[str, Any], of: str = "") -> list[HeadlineNumber]:
-    """Return the numbers of a link that every answer rests on: utilization, queueing delay and loss.
+    """Return the main numbers of a link: utilization, queueing delay and loss.
 
     Parameters
     ----------

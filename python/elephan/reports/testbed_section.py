@@ -75,11 +75,11 @@ def punctuality(known: TestbedRecord) -> PageSection:
     )
     rows = ({"number": number, **record} for number, record in enumerate(records))
     limit = plain(max(record["limit_s"] for record in records), "s")
-    lead = "A relay that hands packets on late, or stands still and then reads many at once, does what no router does. "
-    lead += "It records that; a replication in which it mattered is tried again, and then makes the testbed not valid."
+    lead = "If the relay forwards packets late, or pauses and then reads many at once, it does not act like a router. "
+    lead += "It records this. An affected replication is repeated; if that fails, too, the testbed is not valid."
     note = f"Late: by more than {limit}. Suspect: drops right after a pause of more than that. Refused: packets that a "
-    note += "device did not take. Priority: whether the relay ran before everything that has none. Replications count "
-    note += "from 0, as in the files; of several attempts the last one counts."
+    note += "device did not take. Priority: whether the relay ran before all processes without priority. Replications "
+    note += "count from 0, as in the files; of several attempts the last one counts."
     table = tabulated("Punctuality of the testbed", columns, rows, note)
     return PageSection("Punctuality", (lead,), tables=(table,), folded=True)
 
@@ -110,9 +110,9 @@ def counted(known: TestbedRecord) -> PageSection | None:
     ]
     if not rows and not sentences:
         return None
-    note = "Merged: ACKs that came while the kernel was busy sending, so that laws got several as one. Losses are "
-    note += "those that cut a window, timeouts included. Tests: gHSTCP's of round-trip times; rising: such as made it "
-    note += "Reno. Strays: thresholds that no law gave, beyond twice the highest window."
+    note = "Merged: ACKs that came while the kernel was busy sending, so that laws got several as one. Losses: those "
+    note += "that reduced a window, timeouts included. Tests: gHSTCP's tests of round-trip times; rising: those after "
+    note += "which it acted as Reno. Strays: thresholds beyond twice the highest window, which no law set."
     heads = ("replication", "of", *ACKS.values(), *COUNTS.values())
     table = Table("Counted by the kernel", heads, tuple(rows), note)
     return PageSection("What the kernel counted", sentences, tables=(table,), folded=True)

@@ -40,27 +40,27 @@ def run(
     ----------
     scenario : Scenario or path
     replications, seed : int, optional
-        Instead of what the file says.
+        Replace those of the file.
     workers : int, optional
-        Threads; the results do not depend on it. As many as there are cores by default; 0 for this one only.
+        Threads; the results do not depend on it. As many as there are cores by default; 0 for the calling thread only.
     progress : callable, optional
         Called with (replications done, replications to do) after each.
     series : bool
         Keep the sampled cwnd, srtt and backlog, not only their means.
     engine : str
-        ``"window"``, or ``"reference"`` for the plain one it is checked against.
+        ``"window"``, or ``"reference"`` for the simpler one against which it is checked.
     precision : str or sequence of str, optional
-        Add replications, five at a time, until the 95 % half-widths are this small beside their means: ``"1%"``, or of
-        chosen metrics, see `elephan.runs.precision.parse_precision`. The result says whether that was reached.
+        Add replications, five at a time, until the 95 % half-widths are at most this share of their means: ``"1%"``, or
+        for chosen metrics, see `elephan.runs.precision.parse_precision`. The result says whether it was reached.
     max_replications : int
         Maximum number of replications.
     watched : bool
-        Simulate on threads in any case: `elephan.runs.threads.running_shares` says how far each is.
+        Simulate on threads in any case: `elephan.runs.threads.running_shares` returns their progress.
     metrics : str or sequence of str
-        Metrics of the catalogue that the document has besides, such as ``"convergence_time(delta=0.2)"``. Series are
-        kept if one needs them.
+        Additional metrics of the catalogue for the document, such as ``"convergence_time(delta=0.2)"``. Series are kept
+        if one needs them.
     laws : mapping of str to class or path, optional
-        Laws of yours by the names that the scenario calls them: see the guide, a law in Python and a law in Rust.
+        Your own laws by their names in the scenario: see the guide, a law in Python and a law in Rust.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def run(
     ScenarioError
         If the scenario cannot be read or is too large for the engine, or no automatic warm-up can be found.
     LawError
-        If a law in Python goes wrong.
+        If a law in Python fails.
     ValueError
         If there is no such engine.
 
@@ -129,7 +129,7 @@ def run(
     if settled.replications != len(outcomes):
         settled = settled.replace({"replications": len(outcomes)})
     result = RunResult(settled, tuple(outcomes), engine, time.perf_counter() - begun, reached, chosen)
-    # Computed here and kept: what writes or shows the result computes nothing.
+    # Computed here and kept, so that writing or showing the result takes no time.
     result.to_json()
     return result
 
@@ -158,7 +158,7 @@ def run_several(scenarios: Sequence[Scenario], *, series: bool = False) -> list[
     from elephan.runs.result import RunResult  # noqa: PLC0415 (as in `run`)
 
     found: list[RunResult | InputError] = []
-    # The lock is not for all of them where laws take it for themselves.
+    # Scenarios with laws in Python are run alone, since these laws take the lock themselves.
     alone = [scenario.warmup_rule == AUTO or bool(scenario.own_laws) for scenario in scenarios]
     together = [scenario for scenario, by_itself in zip(scenarios, alone, strict=True) if not by_itself]
     jobs = [(scenario, number) for scenario in together for number in range(scenario.replications)]

@@ -79,7 +79,7 @@ def _link_samples(outcomes: Sequence[ReplicationOutcome], links: int) -> Arrays:
     absent = np.full(outcomes[0].samples["time_s"].size, np.nan)
     for name in sorted({name for outcome in outcomes for shown in outcome.queue_gauges for name in shown}):
         rows = [[outcome.queue_gauges[i].get(name, absent) for i in range(links)] for outcome in outcomes]
-        # With the precision of files.
+        # Single precision, as in files.
         found[f"queue_{name}"] = np.array(rows, dtype=np.float32)
     return found
 
@@ -92,5 +92,5 @@ def _flow_samples(outcomes: Sequence[ReplicationOutcome]) -> Arrays:
 
 
 def _missing(values: NDArray[Any]) -> float:
-    """Value of what is unknown: NaN, or 0 of a counter."""
+    """Value of an unknown sample: NaN, or 0 for a counter."""
     return math.nan if values.dtype.kind == "f" else 0

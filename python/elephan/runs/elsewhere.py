@@ -34,7 +34,7 @@ SERVER_PORT = 5201
 """Port of iperf3."""
 
 STREAMS = 128
-"""Maximum number of streams, as iperf3 has it."""
+"""Maximum number of streams, as in iperf3."""
 
 EPOCH = "1970-01-01T00:00:00.000000Z"
 
@@ -114,12 +114,12 @@ def _first_sample(time_s: NDArray[np.float64], start_s: float) -> int:
 
 
 def iperf3(result: RunResult, replication: int = 0) -> dict[str, Any]:
-    """Return the flows of a replication as the document of ``iperf3 --json``, a stream each.
+    """Return the flows of a replication as the document of ``iperf3 --json``, one stream per flow.
 
     Parameters
     ----------
     result : RunResult
-        With samples.
+        Result with samples.
     """
     flows = _streams(result, replication)
     sockets = [5 + 2 * i for i in range(len(flows))]
@@ -195,14 +195,14 @@ def iperf3(result: RunResult, replication: int = 0) -> dict[str, Any]:
         "end": {
             "streams": [{"sender": one} for one in whole],
             "sum_sent": _sum(whole, 0.0, end_s),
-            # Of a test with several laws, which iperf3 cannot run, the first.
+            # In a test with several laws, which iperf3 cannot run, the first one.
             "sender_tcp_congestion": laws[0],
         },
     }
 
 
 def _ends(flows: list[_Stream]) -> list[tuple[int, float]]:
-    """Return the samples at which a stream has an interval, and when that ends [s]."""
+    """Return the samples at which a stream has an interval, and the end of each interval [s]."""
     ends: dict[int, float] = {}
     for flow in flows:
         for sample, end in enumerate(flow.end_s.tolist(), flow.first):
@@ -222,7 +222,7 @@ def flent(result: RunResult, replication: int = 0) -> dict[str, Any]:
     Parameters
     ----------
     result : RunResult
-        With samples.
+        Result with samples.
     """
     flows = _streams(result, replication)
     at = _ends(flows)
@@ -242,7 +242,7 @@ def flent(result: RunResult, replication: int = 0) -> dict[str, Any]:
     results["TCP upload sum"] = [sum(x or 0.0 for x in values) for values in zip(*rates, strict=True)]
     results["TCP upload avg"] = [x / len(flows) if x is not None else None for x in results["TCP upload sum"]]
     times = [end for _, end in at]
-    # flent draws nothing of a file without raw values.
+    # flent does not draw files without raw values.
     raw = {
         name: [{"t": t, "val": x} for t, x in zip(times, results[name], strict=True) if x is not None]
         for name in (f"TCP upload::{i + 1}" for i in range(len(flows)))
@@ -301,11 +301,11 @@ FORMATS: dict[str, Callable[[RunResult, Path], list[Path]]] = {
     "flent": _documents("flent", flent),
     "pcapng": write_pcapng,
 }
-"""Writers of the files for other tools, by the name that ``elephan run --also`` gives them."""
+"""Writers of the files for other tools, by their names in ``elephan run --also``."""
 
 
 def check_recorded(scenario: Scenario, name: str) -> None:
-    """Refuse a format that needs what the scenario does not record.
+    """Refuse a format that needs data that the scenario does not record.
 
     Raises
     ------

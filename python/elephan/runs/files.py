@@ -29,7 +29,7 @@ DOCUMENT = "run.json"
 
 
 def identity(scenario: Scenario) -> dict[str, str]:
-    """Return the metadata that traces a file back to its run.
+    """Return the metadata that identifies the run of a file.
 
     Examples
     --------
@@ -171,7 +171,7 @@ COUNTERS = {
 def sample_columns(result: RunResult) -> dict[str, Any]:
     """Return one row per replication, instant and flow or link; null where a column does not apply.
 
-    ``queue_*`` is what a link's discipline shows of itself.
+    ``queue_*`` are the gauges of a link's discipline.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def sample_columns(result: RunResult) -> dict[str, Any]:
             if (at := values.get(name)) is None:
                 made = pa.nulls(rows * samples)
             else:
-                # With a mask, Arrow would keep what is not a number.
+                # If Arrow gets a mask, it does not turn NaN into null itself.
                 absent = np.ma.getmaskarray(at) | (np.isnan(np.ma.getdata(at)) if at.dtype.kind == "f" else False)
                 made = pa.array(np.ma.getdata(at).ravel(), mask=absent.ravel())
             columns[name].append(made.cast(kind_of))
@@ -223,7 +223,7 @@ def sample_columns(result: RunResult) -> dict[str, Any]:
 
 
 HEADER_B = 40
-"""Bytes of IP and TCP header without options, where the scenario states none."""
+"""Bytes of IP and TCP header without options, if the scenario states none."""
 
 
 def payload_bytes(scenario: Scenario) -> list[int]:
@@ -233,12 +233,12 @@ def payload_bytes(scenario: Scenario) -> list[int]:
 
 
 def of_replication(result: RunResult, replication: int) -> str:
-    """Return what tells the files of a replication from those of others: ``-rN``, or nothing if there is one."""
+    """Return the part of a file name that identifies the replication: ``-rN``; empty if there is only one."""
     return f"-r{replication}" if len(result.outcomes) > 1 else ""
 
 
 def flow_samples(outcome: ReplicationOutcome) -> dict[str, NDArray[Any]]:
-    """Return the samples of the flows of a replication, shape (flows, samples); NaN or masked where there is none.
+    """Return the samples of the flows of a replication, shape (flows, samples); NaN or masked if there is none.
 
     Round-trip times are unknown before the first measurement, and datagrams have no window and no counters.
     """
@@ -249,7 +249,7 @@ def flow_samples(outcome: ReplicationOutcome) -> dict[str, NDArray[Any]]:
     for name, kind in COUNTERS.items():
         if name in seen:
             missing = datagrams if kind != "float32" else datagrams | unknown
-            # A handshake gives a smoothed round-trip time, and no smallest one.
+            # A handshake sets the smoothed round-trip time, but not the minimum.
             missing = missing | ~(seen[name] > 0) if name == "min_rtt_s" else missing
             found[name] = np.ma.masked_array(seen[name], missing)
     return found
@@ -289,7 +289,7 @@ def _retransmissions(result: RunResult) -> dict[str, Any]:
 
 
 def _of_traces(result: RunResult, columns_of: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> dict[str, Any]:
-    """Join columns of the traced flows below each other, with replication and flow before them."""
+    """Concatenate columns of the traced flows, after columns of the replication and the flow."""
     traced = [(number, trace) for number, outcome in enumerate(result.outcomes) for trace in outcome.traces]
     found = [(number, int(trace["flow"]), columns_of(trace)) for number, trace in traced]
     return _joined((own["time_s"].size, {"replication": number, "flow": flow, **own}) for number, flow, own in found)

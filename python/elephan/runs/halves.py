@@ -1,4 +1,4 @@
-"""Change of what each group of flows gets, from the first half of the measured time to the second."""
+"""Change of the goodput of each group of flows from the first half of the measured time to the second."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ SAMPLES = 20
 """Minimum number of samples of the measured time, so that its middle is between two of them within 5 %."""
 
 MOST_VALUES = 2_000_000
-"""Maximum number of samples, over flows and replications, that are kept to look at their halves: some 64 MB."""
+"""Maximum number of samples, over flows and replications, that are kept only to compare the halves: about 64 MB."""
 
 
 def is_cheap(scenario: Scenario) -> bool:
-    """Whether the samples of a run are few enough to be kept for its halves alone."""
+    """Whether the samples of a run are few enough to be kept only to compare its halves."""
     every_s, flows = scenario.facts["every_s"], sum(group["flows"] for group in scenario.groups)
     if every_s is None or scenario.replications < 2:
         return False

@@ -1,7 +1,7 @@
 """``--metric``: any metric of the catalogue, read from the results or computed from their columns.
 
-Source: the cards and functions of `elephan.metrics`. Differs from the sources: what flows get over time is their
-sampled window over their smoothed round-trip time, as goodputs are not sampled.
+Source: the cards and functions of `elephan.metrics`. Differs from the sources: the rate of a flow over time is its
+sampled window over its smoothed round-trip time, as goodputs are not sampled.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class AskedMetric(NamedTuple):
     Parameters
     ----------
     name : str
-        As in the catalogue.
+        Name in the catalogue.
     options : tuple of tuple of str and float
         Options of the metric's function.
     """
@@ -80,10 +80,10 @@ class MetricMeasure:
     of : str
         Kind of thing that a value belongs to: ``link``, ``group``, ``flow`` or ``run``.
     compute : callable
-        From the scenario, the outcomes and the options: of each quantity and each thing the values of the
-        replications; NaN where there is none.
+        Takes the scenario, the outcomes and the options; returns the values of the replications by quantity and thing,
+        NaN if there is none.
     absent : callable
-        From the scenario: why it has no value there, or empty.
+        Takes the scenario; returns the reason why it has no value there, or an empty string.
     needs : str
         `SERIES`, `TRACE` or empty.
     """
@@ -100,7 +100,7 @@ def parse_metrics(asked: str | Iterable[str]) -> tuple[AskedMetric, ...]:
     Parameters
     ----------
     asked : str or iterable of str
-        Names of the catalogue, with options behind them or not: ``"convergence_time(delta=0.2)"``.
+        Names in the catalogue, with options if needed: ``"convergence_time(delta=0.2)"``.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def parse_metrics(asked: str | Iterable[str]) -> tuple[AskedMetric, ...]:
     Raises
     ------
     InputError
-        If one cannot be read, there is no such metric or option, or it is a curve and no number.
+        If one cannot be read, there is no such metric or option, or it is a curve, not a number.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def numbers() -> list[str]:
 
 
 def counts() -> dict[str, str]:
-    """Return the counts of results that are called as on the screen of a run and need no card, with their titles.
+    """Return counts of results that have their names from the screen of a run, and no card, with their titles.
 
     Returns
     -------
@@ -168,7 +168,7 @@ def counts() -> dict[str, str]:
 
 
 def row_name(metric: str, quantity: str) -> str:
-    """Return the name of a measured quantity on screens: without its unit, which stands beside it.
+    """Return the name of a measured quantity on screens: without its unit, which is beside it.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def check_metrics(asked: Iterable[AskedMetric], scenario: Scenario) -> None:
     Raises
     ------
     InputError
-        Which, why, and what would have one.
+        The message names the metric, the reason and a remedy.
     """
     for metric in asked:
         if why := absent(metric, scenario):
@@ -245,16 +245,16 @@ def measure(
     asked : iterable of AskedMetric
     scenario : Scenario
     outcomes : callable
-        Gives those of all replications; called only if a metric needs them.
+        Returns those of all replications; called only if a metric needs them.
     document : mapping
-        As ``elephan run --json``.
+        Document of ``elephan run --json``.
 
     Returns
     -------
     list of dict
         ``metric``, ``quantity``, ``unit``, ``of`` (``link``, ``group``, ``flow`` or ``run``), ``name`` (of that),
-        ``value`` (``mean`` and ``ci95``) and ``replications`` (how many have a value). No row of a metric that is
-        `absent`.
+        ``value`` (``mean`` and ``ci95``) and ``replications`` (number with a value). A metric that is `absent` has
+        no row.
 
     Raises
     ------
@@ -276,7 +276,7 @@ def as_table(rows: Sequence[Mapping[str, Any]]) -> ColumnTable:
     Parameters
     ----------
     rows : sequence of mapping
-        As `measure` returns them; labels may stand before them.
+        Rows of `measure`; labels may precede their keys.
 
     Returns
     -------
@@ -391,7 +391,9 @@ def _converged(scenario: Scenario, outcome: ReplicationOutcome, options: Mapping
 
 def _is_not_two(scenario: Scenario) -> str:
     flows = sum(group.flows for group in scenario.network.groups if group.is_tcp)
-    return "" if flows == 2 else f"is of two TCP flows, and the scenario has {flows}; write a scenario with two"
+    return (
+        "" if flows == 2 else f"is defined for two TCP flows, and the scenario has {flows}; write a scenario with two"
+    )
 
 
 def _recovery_time(
@@ -416,7 +418,7 @@ def _is_not_traced(scenario: Scenario) -> str:
     if scenario.resolved.get("record", {}).get("trace"):
         return ""
     first = scenario.groups[0]["name"]
-    return f'is of flows that are recorded ACK by ACK; give --set record.trace=["{first}[0]"]'
+    return f'is measured for flows that are recorded ACK by ACK; give --set record.trace=["{first}[0]"]'
 
 
 def _response_time(
@@ -448,7 +450,7 @@ def _quantile(outcome: ReplicationOutcome, group: int, share: float) -> float:
 def _has_none_finite(scenario: Scenario) -> str:
     if any(group["traffic"] == FINITE for group in scenario.groups):
         return ""
-    return 'is of groups whose traffic is "finite", and there is none; of sessions ask for completion_time'
+    return 'is defined for groups with "finite" traffic, and there is none; for sessions use completion_time'
 
 
 def _mean(values: NDArray[np.float64]) -> float:

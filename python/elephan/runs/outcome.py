@@ -27,52 +27,52 @@ class ReplicationOutcome:
     ----------
     links : dict of str to ndarray, shape (links,)
         Counters and means per link, in the scenario's order. If any link draws on a pool, ``pool_held`` and
-        ``pool_held_max`` (what it held of it in the mean and at most, NaN of other links) and ``pool_drops``.
+        ``pool_held_max`` (mean and maximum of the memory that it held, NaN for other links) and ``pool_drops``.
     flows : dict of str to ndarray, shape (flows,)
         Counters and means per flow, groups in the scenario's order.
     samples : dict of str to ndarray
         ``time_s`` with shape (samples,); if the series were kept, ``cwnd_segments`` and ``srtt_s`` with shape
-        (flows, samples), NaN for datagrams; of simulated TCP, as ``ss`` shows them, also ``rttvar_s``, ``min_rtt_s``,
-        the counters ``delivered_segments`` and ``retrans_segments`` since the start, ``delivery_rate_bps`` (NaN of laws
-        that take no rate samples) and ``pacing_rate_bps`` (NaN of senders without pacing and bursts); what limits the
-        sender at that instant, 0 or 1: ``cwnd_limited``, ``rwnd_limited``, ``app_limited``, ``pacing_limited``; and
-        ``backlog_packets`` and ``begun_bytes`` (what began service until then, since the start) with shape (links,
+        (flows, samples), NaN for datagrams; for simulated TCP also, as in ``ss``, ``rttvar_s``, ``min_rtt_s``,
+        the counters ``delivered_segments`` and ``retrans_segments`` since the start, ``delivery_rate_bps`` (NaN for
+        laws without rate samples) and ``pacing_rate_bps`` (NaN without pacing and bursts); whether each cause limits
+        the sender at that instant, 0 or 1: ``cwnd_limited``, ``rwnd_limited``, ``app_limited``, ``pacing_limited``; and
+        ``backlog_packets`` and ``begun_bytes`` (bytes that began service since the start) with shape (links,
         samples). Without any TCP flow the first two have shape (flows, 0).
     histograms : dict of str to list of ndarray
-        Per link, in the bins of `elephan.metrics.bin_lowers`: ``backlog_packets`` and ``drain_ps`` (what a first-in
-        first-out link would need for all that is there) at the samples, ``delay_ps`` of every packet served, empty
-        unless the scenario records delays; ``group_delay_ps`` the same of the data of each group of flows, a list as
-        far as there are any. Per group ``datagram_delay_ps``, of each datagram that arrived where
-        they go at equal gaps.
+        Per link, in the bins of `elephan.metrics.bin_lowers`: ``backlog_packets`` and ``drain_ps`` (time
+        that a first-in first-out link would need to serve the backlog) at the samples, ``delay_ps`` of every packet
+        served, empty unless the scenario records delays; ``group_delay_ps`` the same for the data of each group of
+        flows, a list up to the last group with any. Per group ``datagram_delay_ps``, of each datagram that arrived, for
+        traffic with equal gaps.
     queue_gauges : list of dict
-        Per link: by name what the discipline shows of itself, with shape (samples,), if the series were kept.
+        Per link: gauges of the discipline by name, with shape (samples,), if the series were kept.
     balance : dict of str to int
         Data packets of the whole run: ``sent``, ``delivered``, ``dropped``, ``in_flight``.
     traces : list of dict
-        Flows recorded event by event; ``gauges`` holds by name what the law shows of itself, with shape (rows,).
+        Flows recorded event by event; ``gauges`` holds the gauges of the law by name, with shape (rows,).
         ``drop_*``, ``retransmit_*`` (time and number of each segment sent again) and ``sack_*`` (row, first segment and
         end of each SACK block) have shapes of their own. ``events`` are the losses, states of recovery, timers and
         undone reductions, with shape (events,): ``time_s``, ``event``, ``reason``, ``segment`` (lost, or sent as a
         probe; otherwise the first that is not acknowledged), ``ca_state`` after it, ``cwnd_before_segments``,
-        ``cwnd_segments``, ``ssthresh_before_segments``, ``ssthresh_segments``, ``rto_s`` (of an ``rto`` the one that
-        expired) and ``backoff`` (timeouts in a row).
+        ``cwnd_segments``, ``ssthresh_before_segments``, ``ssthresh_segments``, ``rto_s`` (of an ``rto`` event, the
+        expired one) and ``backoff`` (timeouts in a row).
     packets : list of dict
         Links at which packets were recorded: ``link``, ``member`` of an array, and with shape (packets,) ``time_s``,
         ``flow``, ``segment``, ``backlog_packets`` (found waiting), ``waited_s`` (until served or dropped; NaN at
         the end of the run), ``dropped``, ``marked`` (by this link), ``retransmission``, ``ecn`` (the IP field on
         arrival) and ``cwr``.
     transfers : list of dict or None
-        Per group with transfers that end (else None), of those opened from the warm-up on: counts ``opened``,
+        Per group with transfers that end (else None), for those opened after the warm-up: counts ``opened``,
         ``completed``, ``refused``, ``pages``; sums ``segments``, ``duration_sum_s``, ``slowdown_sum``, ``page_sum_s``;
         histograms in the bins of `elephan.metrics.bin_lowers` ``duration_ps``, ``slowdown_1024``, ``page_ps``;
-        transfers open at their senders: ``open_mean``, ``open_histogram`` (samples that found 0, 1, 2, ... of them),
+        transfers open at their senders: ``open_mean``, ``open_histogram`` (samples with 0, 1, 2, ... of them),
         ``open_samples``; if the series were kept, each complete transfer in ``rows`` (``flow``, ``opened_s``,
         ``duration_s``, ``ideal_s``, ``segments``) and page in ``page_rows``.
     hash : int
         Rolling hash over every arrival and ACK; 0 unless requested.
     pools : dict of str to ndarray, shape (pools,)
-        ``used`` and ``used_max``: what all links of each pool held in the mean, and at most at once, in packets or
-        bytes as the pool's size is.
+        ``used`` and ``used_max``: mean and maximum of the memory that all links of each pool held together, in packets
+        or bytes, like the size of the pool.
     """
 
     links: dict[str, NDArray[Any]]
@@ -136,17 +136,17 @@ def simulate(
     with_hash: bool = False,
     threads: int = 1,
 ) -> ReplicationOutcome:
-    """Run one replication in this thread without the interpreter's lock; on the main thread a signal ends it.
+    """Run one replication in this thread, without the interpreter's lock; on the main thread a signal stops it.
 
     Parameters
     ----------
     replication : int
-        Number of the replication, from 0; with the seed it names the random streams.
+        Number of the replication, from 0; with the seed it determines the random streams.
     with_hash : bool
         Compute the rolling hash (slower).
     threads : int
-        Threads that the flows of a large network may run on, this one included; the result does not depend on it. What
-        runs in `elephan.runs.threads.SimulationThreads` is given more by that.
+        Threads that the flows of a large network may run on, this one included; the result does not depend on it. A
+        run in `elephan.runs.threads.SimulationThreads` gets more threads while others are idle.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def simulate(
         If the scenario is too large for the engine, its warm-up is unresolved, or it names a law that has not been
         declared.
     LawError
-        If a law in Python goes wrong.
+        If a law in Python fails.
     ValueError
         If there is no such engine.
 
@@ -165,7 +165,7 @@ def simulate(
     ['delivered', 'dropped', 'in_flight', 'sent']
     """
     if scenario.warmup_rule == AUTO:
-        message = f'{scenario.origin}: warmup: "auto" is settled by elephan.run and elephan.size; give a time here'
+        message = f'{scenario.origin}: warmup: "auto" is determined by elephan.run and elephan.size; give a time here'
         raise ScenarioError(message)
     laws = scenario.own_laws
     before = class_state(laws)

@@ -42,12 +42,12 @@ def simulate_all(
     on_done : callable, optional
         Called in this thread, in the order of the jobs.
     on_outcome : callable, optional
-        The same with the outcome of the job, before `on_done`.
+        Called with the job and its outcome before `on_done`.
     series : bool
         Keep the sampled series.
     engine : str
     watched : bool
-        Run on threads in any case: `elephan.runs.threads.running_shares` says how far each is.
+        Run on threads in any case: `elephan.runs.threads.running_shares` returns their progress.
 
     Returns
     -------
@@ -57,9 +57,9 @@ def simulate_all(
     Raises
     ------
     KeyboardInterrupt
-        At once, and replications that are running end.
+        Raised at once; running replications are stopped.
     InputError
-        As `check_workers`.
+        As in `check_workers`.
 
     Examples
     --------

@@ -4,13 +4,13 @@ A capture holds what arrives at a link in the spans of ``record.packets``, with 
 for datagrams), as tcpdump with a snapshot length keeps them. Packets that the queue drops are on a second interface,
 "LINK (dropped)"; a packet that the queue marks has the code point CE. ACKs are those of the flows of ``record.trace``,
 at the time at which they reach the sender, with their SACK blocks, so that Wireshark's round-trip times are those of
-the sender where nothing lies between it and the link.
+the sender if nothing is between it and the link.
 
 Source: draft-ietf-opsawg-pcapng (section header, interface description and enhanced packet blocks, nanoseconds);
 RFC 2018 and RFC 2883 (SACK), RFC 7323 (timestamps), RFC 3168 (ECN), for the options and flags.
 Differs from a capture of real hosts: sequence numbers count from 1 without a handshake. Timestamps are milliseconds of
-the capture, not of the hosts' clocks; segments have them where ``tcp.timestamps`` is on and ``tcp.header`` has room (52
-bytes). What they echo is the first copy of a segment that this link did not drop, and in segments the last ACK.
+the capture, not of the hosts' clocks; segments have them if ``tcp.timestamps`` is on and ``tcp.header`` has room (52
+bytes). ACKs echo the first copy of a segment that this link did not drop, segments the last ACK.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _NOP, _SACK, _TIMESTAMPS = 1, 5, 8
 """Kinds of TCP options."""
 
 _MOST_OPTIONS, _TIMESTAMPS_B, _BLOCKS = 40, 12, 3
-"""Bytes of options at most, and of timestamps after two paddings; SACK blocks beside them."""
+"""Maximum bytes of options; bytes of timestamps with two paddings; maximum number of SACK blocks beside them."""
 
 _FRAME = np.dtype(
     [
@@ -92,7 +92,7 @@ def write_pcapng(result: RunResult, folder: Path) -> list[Path]:
     Parameters
     ----------
     folder : Path
-        Made if missing. Each file appears whole or not at all.
+        Created if missing. Each file is written completely or not at all.
     """
     written = []
     for replication, outcome in enumerate(result.outcomes):
@@ -111,7 +111,7 @@ def blocks(result: RunResult, replication: int = 0, recorded: int = 0) -> Iterat
     Parameters
     ----------
     replication, recorded : int
-        Which run, and which of the links whose packets it recorded.
+        Index of the replication, and of the link among those with recorded packets.
     """
     outcome = result.outcomes[replication]
     packets = outcome.packets[recorded]
@@ -197,7 +197,7 @@ def _option_bytes(scenario: Scenario) -> tuple[NDArray[np.int64], NDArray[np.boo
 
 
 def _clock(time_s: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return timestamps [ms]; none is zero, which says that there is no echo."""
+    """Return timestamps [ms]; they are above zero, as zero means that there is no echo."""
     return 1 + np.floor(time_s * 1e3 + 1e-6).astype(np.int64)
 
 
@@ -253,7 +253,7 @@ class _Data:
             options[stamped] = written
         datagrams = ~is_tcp
         if datagrams.any():
-            # The header of UDP is that of TCP up to the ports: length and checksum lie where the number is.
+            # Up to the ports the header of UDP is that of TCP; length and checksum replace the sequence number.
             frames["seq"] = np.where(datagrams, (size - 20) << 16, frames["seq"])
             for name in ("ack", "flags", "offset", "window"):
                 frames[name] = np.where(datagrams, 0, frames[name])
@@ -275,7 +275,7 @@ class _Acks:
         self.echo = self._echoes(packets) if self.stamped else np.zeros(0, np.int64)
 
     def _echoes(self, packets: dict[str, Any]) -> NDArray[np.int64]:
-        """Return what each ACK echoes: the time of the first segment after the last ACK (RFC 7323, Section 4.3)."""
+        """Return the echo of each ACK: the time of the first segment after the last ACK (RFC 7323, Section 4.3)."""
         mine = (packets["flow"] == self.flow) & ~packets["dropped"]
         segments, first = np.unique(packets["segment"][mine], return_index=True)
         if not segments.size:

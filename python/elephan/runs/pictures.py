@@ -28,7 +28,7 @@ FINE = 400
 
 
 PICTURES: list[Callable[[RunDocument, Scenario, SampledRun], Figure | None]] = []
-"""Further figures over time, after the others: functions that return one, or None where there is nothing to show."""
+"""Functions that return further figures over time, for after the others; None if there is nothing to show."""
 
 DELAYS = {
     "srtt": ("Smoothed round-trip times", Axis("srtt", "ms")),
@@ -60,7 +60,7 @@ def over_time(document: RunDocument, scenario: Scenario, seen: SampledRun) -> tu
     Returns
     -------
     tuple of Figure
-        Those for which there is something to show.
+        Only figures with data.
     """
     run = document["run"]
     time = Axis("time", "s", low=0.0, high=run["duration_s"])
@@ -166,7 +166,7 @@ def _schedules(scenario: Scenario, shown: list[str], whose: str, time: Axis, mar
 
 
 def _mean_from(steps: tuple[NDArray[np.float64], NDArray[np.float64]], x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean of a step function over each interval of ``x``; NaN where it is 0."""
+    """Return the mean of a step function over each interval of ``x``; NaN if it is 0."""
     times, values = steps
     ends = np.append(x, 2 * x[-1] - x[-2] if x.size > 1 else times[-1])
     work = np.concatenate([[0.0], np.cumsum(np.diff(times) * values[:-1])])
@@ -181,7 +181,7 @@ def _mean(steps: tuple[NDArray[np.float64], NDArray[np.float64]], scale: float) 
 
 
 def _utilization(scenario: Scenario, seen: SampledRun, shown: list[str], warmup_s: float) -> tuple[Series, ...]:
-    """Utilization of each link per round-trip time, or longer bins in long runs [%]; of its capacity at that time."""
+    """Utilization of each link per round-trip time, or longer bin in long runs [%], relative to its rate then."""
     facts = {fact["name"]: fact for fact in scenario.links}
     links = {link["name"]: link for link in scenario.resolved["links"]}
     found = []

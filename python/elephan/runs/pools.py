@@ -27,14 +27,14 @@ def pool_documents(
     Parameters
     ----------
     over : callable
-        From the values of the replications to ``{"mean", "ci95"}``.
+        Takes the values of the replications, returns ``{"mean", "ci95"}``.
 
     Yields
     ------
     dict
-        ``name``, ``size_bytes`` or ``size_packets`` (the other is None), ``sharing``, ``alpha`` (None but of dynamic
-        thresholds); ``occupancy`` and ``occupancy_max``, mean and most of what is used over the size; ``drops``,
-        packets dropped because the pool had no room though the buffer of their link had.
+        ``name``, ``size_bytes`` or ``size_packets`` (the other is None), ``sharing``, ``alpha`` (None without
+        dynamic thresholds); ``occupancy`` and ``occupancy_max``, mean and maximum of the used memory over the size;
+        ``drops``, packets dropped because the pool had no room although the buffer of their link had.
     """
     pools: Any = scenario.pools
     facts: Sequence[PoolFacts] = pools
@@ -56,15 +56,16 @@ def share_document(
     Parameters
     ----------
     link : int
-        One that draws on a pool.
+        A link that draws on a pool.
     over : callable
-        As for `pool_documents`.
+        As in `pool_documents`.
 
     Returns
     -------
     dict
-        ``name`` of the pool; ``occupancy`` and ``occupancy_max``, mean and most of what the link held over the size (of
-        an array: together, and any of it); ``share`` of what was used; ``drops``.
+        ``name`` of the pool; ``occupancy`` and ``occupancy_max``, mean and maximum of the memory that the link held
+        over the size (for an array: of all its links together, and of any single one); ``share`` of the used memory;
+        ``drops``.
     """
     index = scenario.links[link]["pool"]
     pool = scenario.pools[index]

@@ -1,7 +1,7 @@
-"""``--precision``: replications until the intervals of chosen metrics are tight enough.
+"""``--precision``: replications until the intervals of chosen metrics are short enough.
 
-Source: `elephan.stats.sample_until`, with what it says of its coverage. Replications are added in batches of five
-whatever the number of workers, so the result is that of a run with as many replications from the start.
+Source: `elephan.stats.sample_until`; see there for its coverage. Replications are added in batches of five, whatever
+the number of workers, so the result is that of a run with this number of replications from the start.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class PrecisionTarget:
     index : int
         Index of the link or group.
     name : str
-        As shown: ``utilization[core]``.
+        Name in documents, such as ``utilization[core]``.
     relative : float [1]
         Largest half-width as a share of the mean.
     """
@@ -104,7 +104,7 @@ def missed(document: PrecisionDocument) -> str:
     Parameters
     ----------
     document : mapping
-        As `PrecisionReached.to_json`.
+        Document of `PrecisionReached.to_json`.
     """
     return ", ".join(
         f"{row['metric']} {'-' if row['reached'] is None else format(row['reached'], '.3g')} "
@@ -120,8 +120,8 @@ def parse_precision(asked: str | Iterable[str], scenario: Scenario) -> tuple[Pre
     Parameters
     ----------
     asked : str or iterable of str
-        ``"1%"``: of the utilization of each link that carries data and of the goodput of each group.
-        ``"goodput=2%"``: of every group. ``"utilization[core]=1%"``: of one link.
+        ``"1%"``: for the utilization of each link that carries data and the goodput of each group.
+        ``"goodput=2%"``: for every group. ``"utilization[core]=1%"``: for one link.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def _relative(text: str, written: str) -> float:
 def _places(metric: str, name: str | None, network: Network) -> Sequence[tuple[int, str]]:
     """Return the links or groups for which a metric is requested, as indices and names."""
     if metric in OF_LINKS:
-        # A link that nothing crosses has nothing to be known.
+        # A link without flows has no quantity that could be measured.
         places = [(link.index, link.name) for link in network.links if link.flows + link.background_flows]
     elif metric in OF_GROUPS:
         places = [(group.index, group.name) for group in network.groups]

@@ -4,8 +4,8 @@ Source: draft-ietf-quic-qlog-main-schema-14 (the file, JSON-SEQ, `simulation:` e
 draft-ietf-quic-qlog-quic-events-13 (`quic:recovery_metrics_updated`, `quic:congestion_state_updated`,
 `quic:packet_lost`, `quic:timer_updated`).
 Differs from the source: it is TCP, so packets are segments by their numbers; sizes are segments times the packet on the
-wire. What the law shows of itself is one unspecified field, ``law``, in the law's units. What a link dropped is a
-marker, with its time there; what was sent again, or undone, is a marker, too.
+wire. The gauges of the law are in one unspecified field, ``law``, in the law's units. Drops are markers, with the
+time at the link; retransmissions and undone reductions are markers, too.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ TRIGGERS = {
     "reo_timer": "time_threshold",
     "rto": "pto_expired",
 }
-"""Rules by which segments are declared lost, and the draft's names; the field ``rule`` has ours."""
+"""Rules by which segments are declared lost, and the draft's names; the field ``rule`` has the names of elephan."""
 
 TIMERS = {"rto": "pto", "tlp": "pto", "reo_timer": "ack"}
-"""Timers that expire, and the draft's types of RFC 9002, Sections 6.2 and 6.1.2; the field ``timer`` has ours."""
+"""Timers that expire, and the draft's types of RFC 9002, Sections 6.2 and 6.1.2; the field ``timer`` has elephan's."""
 
 CA_STATE = "ca_state"
 """Value of ``state_machine`` of changes of the sender's state of recovery; those of the law have no such field."""
@@ -62,12 +62,12 @@ def write_qlog(result: RunResult, folder: Path) -> list[Path]:
     Parameters
     ----------
     folder : Path
-        Made if missing. Each file appears whole or not at all.
+        Created if missing. Each file is written completely or not at all.
 
     Returns
     -------
     list of Path
-        None where the scenario's ``record.trace`` names no flow.
+        Empty if the scenario's ``record.trace`` names no flow.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def encode_qlog(result: RunResult, replication: int = 0, trace: int = 0) -> byte
     Parameters
     ----------
     replication, trace : int
-        Which run, and which of the flows that it recorded.
+        Index of the replication, and of the flow among those that it recorded.
     """
     records = _records(result, replication, result.outcomes[replication].traces[trace])
     lines = (json.dumps(record, separators=(",", ":"), allow_nan=False).encode() for record in records)

@@ -140,12 +140,12 @@ class RunResult(ResultTables):
         Parameters
         ----------
         metrics : str or sequence of str
-            As ``elephan run --metric`` takes them: ``"convergence_time(delta=0.2)"``.
+            As in ``elephan run --metric``: ``"convergence_time(delta=0.2)"``.
 
         Returns
         -------
         ColumnTable
-            A row per quantity and what it is of; see `elephan.runs.measures.measure`.
+            A row per quantity and link, group or flow; see `elephan.runs.measures.measure`.
 
         Raises
         ------
@@ -209,7 +209,7 @@ class RunResult(ResultTables):
         columns = np.array([[o.flows[name] for name in names] for o in self.outcomes], dtype=float)
         begins = self._flow_groups.searchsorted(range(len(self.scenario.groups) + 1)).tolist()
         for g, fact in enumerate(self.scenario.groups):
-            # Real stacks do not say when a datagram was sent.
+            # Runs of real stacks have no sending times of datagrams.
             timed = DELAYS.get(fact["traffic"], "") if "delay_s" in names else ""
             histograms = [o.histograms["datagram_delay_ps"][g] for o in self.outcomes] if timed else []
             group = GroupValues(
@@ -266,7 +266,7 @@ class _Estimates:
         return self.places[-1]
 
     def fill(self) -> None:
-        """Compute the estimates that were postponed."""
+        """Compute the postponed estimates."""
         if not self.rows:
             return
         means, halves = (numbers.tolist() for numbers in estimates(np.array(self.rows, dtype=float)))
@@ -275,7 +275,7 @@ class _Estimates:
 
 
 def _of_few(values: Sequence[float]) -> Quantity:
-    """Do as `estimate` does for few values, with the same digits."""
+    """Return the result of `estimate` for few values, with the same digits."""
     known = [float(x) for x in values if isfinite(x)]
     count = len(known)
     if count < 2:

@@ -22,7 +22,7 @@ class SampledRun:
     flows : ndarray of str, shape (flows,)
         The group of each flow.
     cwnd_segments, srtt_s : ndarray, shape (flows, samples)
-        NaN where there is none.
+        NaN if there is none.
     backlog_packets, begun_bytes : ndarray, shape (links, samples)
     backlogs : dict of str to ndarray
         Backlogs of each link, over all replications after the warm-up.
@@ -57,8 +57,8 @@ def sampled(run: ReplicatedRun) -> SampledRun:
 
     Parameters
     ----------
-    run : RunResult or another that has a scenario and outcomes
-        Run with sampled series.
+    run : RunResult or another run with a scenario and outcomes
+        It must have sampled series.
 
     Returns
     -------

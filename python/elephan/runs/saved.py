@@ -68,7 +68,7 @@ class FolderRun(ResultTables):
     def document(self) -> RunDocument:
         """The document of ``elephan run --json``."""
         document: dict[str, Any] = {name: value for name, value in self._full.items() if name not in BESIDE}
-        # The folder of a run in a store keeps what is not the same each time elsewhere.
+        # In a store, `run.json` is the same for the same run, so the time taken is in the provenance only.
         wall_s = self._full["provenance"].get("wall_s")
         if wall_s is not None:
             run = dict(document["run"])
@@ -224,19 +224,19 @@ class SavedRun(FolderRun):
 
 @contextmanager
 def of_this_version(where: Path | str, *, verb: str = "has") -> Iterator[None]:
-    """Refuse a document that lacks what the block reads.
+    """Refuse a document that lacks data that the ``with`` block reads.
 
     Parameters
     ----------
     where : Path or str
-        Document, for the message; a part of it behind a colon.
+        Document, for the message; a part of it follows after a colon.
     verb : str
-        ``"have"`` if the part is several.
+        ``"have"`` if the part is in the plural.
 
     Raises
     ------
     InputError
-        If the block does not find a key, or something of another kind.
+        If a key is missing, or a value has the wrong type.
     """
     try:
         yield
@@ -331,7 +331,7 @@ def _rows(columns: Mapping[str, NDArray[Any]], chosen: NDArray[Any], without: Se
 
 def _samples(samples: Columns | None, number: int, flows: int, links: int) -> tuple[Columns, list[Columns]]:
     """Return the samples of a replication in the shapes of an outcome, and the gauges of each queue."""
-    # Columns that hold nothing for half of the rows come as floating-point numbers.
+    # Columns that are null in some rows are read as floating-point numbers.
     counters = {name: np.dtype(kind) for name, kind in COUNTERS.items() if samples is not None and name in samples}
     kinds: dict[str, tuple[int, dict[str, np.dtype[Any]]]] = {
         "flow": (flows, dict.fromkeys(("cwnd_segments", "srtt_s"), np.dtype("float32")) | counters),

@@ -1,6 +1,6 @@
 """Rates and delays of links over time, as given in a scenario, for figures.
 
-What is drawn in each replication (two rates in turn, jitter) is none of it.
+Random parts, which differ between replications (two alternating rates, jitter), are not included.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def delay_over_time(link: Mapping[str, Any], duration_s: float) -> Held | None:
     Returns
     -------
     times, delays : ndarray [s]
-        As for `rate_over_time`.
+        As in `rate_over_time`.
     """
     delay = link["delay_ps"]
     if not isinstance(delay, dict) or "steps" not in delay:

@@ -51,7 +51,7 @@ class NamedRun:
     document : mapping
         Document of ``elephan run --json``.
     seen : SampledRun or None
-        None where no samples were kept.
+        None if no samples were kept.
     """
 
     name: str
@@ -62,7 +62,7 @@ class NamedRun:
 
 @dataclass(frozen=True)
 class DifferingKey:
-    """A key that differs between scenarios: its path, and its value in each; empty where a scenario lacks it."""
+    """A key that differs between scenarios: its path, and its value in each; empty if a scenario lacks it."""
 
     path: str
     values: tuple[str, ...]
@@ -86,7 +86,7 @@ def named_runs(runs: Mapping[str, ReplicatedRun]) -> tuple[NamedRun, ...]:
     """
     if not 2 <= len(runs) <= MOST_RUNS:
         raise InputError(
-            f"runs over each other: {count(len(runs), 'run')}; give 2 to {MOST_RUNS}, which a picture can tell apart"
+            f"runs over each other: {count(len(runs), 'run')}; give 2 to {MOST_RUNS}, the number of distinct colours"
         )
     return tuple(_named(name, run) for name, run in runs.items())
 
@@ -214,7 +214,7 @@ def spoken(path: str, scenario: Scenario) -> str:
     if not key or at >= len(rows):
         return path
     head, _, last = key.rpartition(".")
-    # A file writes the name of what is chosen in place of the table.
+    # In a file, the name of the choice can be written in place of the table.
     name = head if last in ("discipline", "kind") and head else last if key == "control.law" else key
     return f"{name} of {rows[at]['name']}"
 
@@ -225,7 +225,7 @@ def laid_over(runs: Sequence[NamedRun]) -> tuple[Figure, ...]:
     Parameters
     ----------
     runs : sequence of NamedRun
-        The same colour is the same run in all pictures; those without samples have no line.
+        Each run has the same colour in all pictures; runs without samples have no line.
 
     Returns
     -------

@@ -33,7 +33,7 @@ def running_shares() -> list[float]:
 class SimulationThreads(ThreadPoolExecutor):
     """Executor that stops its running simulations on shutdown without waiting, or when an exception leaves its block.
 
-    While less is to be run than it has threads, those that wait lend their cores to what runs.
+    If there are fewer jobs than threads, running simulations use the cores of the idle threads, too.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class SimulationThreads(ThreadPoolExecutor):
         _pools.add(self)
 
     def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Run a function in a thread, with a monitor of its own."""
+        """Run a function in a thread, with its own monitor."""
         self._share_cores(1)
         return super().submit(self._run, work, args, kwargs)
 

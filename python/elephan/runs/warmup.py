@@ -2,8 +2,8 @@
 
 Source: MSER-5 (`elephan.stats.mser5`) on the sampled series of a pilot without warm-up: backlog of each link, cwnd and
 sending rate (cwnd over srtt) of each group. Each series is averaged over the replications of the pilot at each instant,
-as White1997's rule has one series and noise would hide its start; the latest of all cuts is taken. Links and groups
-whose series never vary say nothing.
+since White1997's rule is for one series, and noise would hide the transient. The warm-up is the latest of all cuts.
+Constant series are ignored.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def settle_warmup(
     Returns
     -------
     Scenario
-        Its `warmup_rule` says how the time was found.
+        Its `warmup_rule` names the rule by which the time was found.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def _series(scenario: Scenario, outcomes: Sequence[ReplicationOutcome]) -> Itera
             mine = outcome.flows["group"] == group.index
             window, srtt = (outcome.samples[name][mine] for name in ("cwnd_segments", "srtt_s"))
             cwnd.append(np.nansum(window, axis=0))
-            # Before its first sample of the round-trip time a flow sends nothing to speak of.
+            # Before its first sample of the round-trip time a flow sends very little.
             rate.append(np.nansum(np.where(srtt > 0, window / np.where(srtt > 0, srtt, 1.0), 0.0), axis=0))
         for what, rows in (("cwnd", cwnd), ("sending rate", rate)):
             mean = np.mean(rows, axis=0)

@@ -78,7 +78,7 @@ def size(
     precision : float [1]
         Precision of the search, as a share of the buffer.
     replications, seed : int, optional
-        Instead of what the file says.
+        Replace those of the file.
     workers : int, optional
         Threads; the answer does not depend on it. As many as there are cores by default.
     progress : callable, optional
@@ -88,12 +88,12 @@ def size(
     whole_curve : bool
         Measure a grid of buffers up to twice the bandwidth-delay product, and not only those around the answer.
     model_only : bool
-        Simulate nothing: the answer is that of the analytic model that is nearest to simulations of such links.
+        Simulate nothing; answer by the analytic model that was nearest to simulations of similar links.
     pacing : str, optional
-        ``"none"``, ``"linux"`` or ``"quic"``: all TCP senders space their segments so, whatever the file says.
-        ``"both"``: the answer for the file as it is; its ``paced`` is that for the same senders paced as Linux does.
+        ``"none"``, ``"linux"`` or ``"quic"``: all TCP senders space their segments in this way, whatever the file says.
+        ``"both"``: the answer for the file as it is; its ``paced`` is the answer with Linux's pacing.
     laws : mapping of str to class or path, optional
-        Laws in Python, as `elephan.run` takes them.
+        Laws in Python, as in `elephan.run`.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def size(
     -----
     Utilization rises with the buffer and loss falls, so these bound the buffer from below and decide it. Delay rises
     with it: a delay target is checked at the buffer found, and when it is violated no buffer meets all. Fairness may do
-    either: it is checked there, too, and the note says what larger buffers gave that were measured.
+    either: it is checked there, too, and the note gives the fairness of larger measured buffers.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def _conclusions(
     chosen: str | None,
     suggestion: BufferSuggestion,
 ) -> tuple[dict[int, BufferRow], dict[str, PredictionDocument], dict[str, float], dict[str, list[str]], Deployment]:
-    """Return what else an answer says: rows of buffers and models, rules of thumb, and the buffer to deploy."""
+    """Return other parts of an answer: rows of buffers and models, rules of thumb, and the buffer to deploy."""
     from elephan.sizing.models import predicted_rows, prediction_rows  # noqa: PLC0415 (as above)
 
     network = scenario.network

@@ -48,7 +48,7 @@ class SizeAnswer(ResultTables):
     Parameters
     ----------
     scenario : Scenario
-        As given, but for replications and seed.
+        As given, except for replications and seed.
     link : int
         Index of the link that was sized.
     targets : tuple of Target
@@ -67,17 +67,17 @@ class SizeAnswer(ResultTables):
     suggestion : BufferSuggestion
         Buffer to deploy, with dangers and advice.
     rows : dict of int to dict
-        What is known of each buffer [packets], as JSON shows it; see `elephan.sizing.rows`.
+        Quantities of each buffer [packets], as in JSON; see `elephan.sizing.rows`.
     model_rows : dict of str to dict
-        What each model says at the answer, and how far it was off; see `elephan.sizing.models.prediction_rows`.
+        Predictions of each model at the answer, and its errors; see `elephan.sizing.models.prediction_rows`.
     rules, rules_broken : dict
         Buffers by rules of thumb, and their violated assumptions; see `elephan.sizing.rules`.
     deployment : Deployment
-        What is said of the suggested buffer, or else of the smallest one found.
+        Warnings and `tc` line of the suggested buffer, or else of the smallest one found.
     packets_simulated : int
         Data packets sent in all runs together.
     replications : int
-        Per buffer, where it mattered; 0 if nothing was simulated.
+        Maximum number per buffer; 0 if nothing was simulated.
     wall_s : float [s]
     paced : SizeAnswer or None
         The answer for the same senders with Linux's pacing, if requested.

@@ -65,10 +65,12 @@ def caveats(
 
 
 def _partner(link: NetworkLink, chosen: Candidate) -> list[str]:
-    """List what a law needs of its queue, or a queue of its senders, and does not get."""
+    """List what a law needs of its queue, or a queue of its senders, and lacks here."""
     law, queue = chosen.law, chosen.queue
     if law in {"dctcp", "prague"} and not _marks(link):
-        return [f"{law} reads marks and {queue} as it stands here makes none, so it sees losses only, as Reno does"]
+        return [
+            f"{law} reads marks, and {queue} with these parameters makes none, so it sees losses only, as Reno does"
+        ]
     if law == "packet-pair" and queue not in SERVES_IN_TURN:
         return [f"packet-pair reads its rate off a queue that serves flows in turn, and {queue} does not"]
     if law == "xcp" and queue != "xcp":

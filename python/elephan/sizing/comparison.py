@@ -44,9 +44,9 @@ class SizedVariant:
     Parameters
     ----------
     law, queue : str
-        As the catalogue calls them.
+        Names in the catalogue.
     at_ample : bool
-        Whether it is compared with the ample buffer: where queues are compared of which one acts before it is full.
+        Whether it is compared with the ample buffer: if one of the compared queues acts before it is full.
     ample_packets : int or None [packets]
         Buffer large enough for disciplines that act before it is full: one BDP plus a packet for each flow. None if
         nothing was simulated.
@@ -55,7 +55,7 @@ class SizedVariant:
     dangers : tuple of tuple of str
         Dangers at the buffer that is compared, in two lists; see `elephan.sizing.suggest.dangers_at`.
     deployment : Deployment
-        What is said of that buffer.
+        Warnings and `tc` line of that buffer.
     """
 
     law: str
@@ -76,9 +76,9 @@ class SizedVariant:
     def deployed_packets(self) -> int | None:
         """Buffer with which this variant is compared.
 
-        The ample one where disciplines are compared of which some act before they are full, if the targets are met
-        there: a buffer that is small enough hides what a discipline does, and fits the flows of the scenario only.
-        Otherwise the one suggested; where there is none the smallest, or else the one that comes nearest.
+        The ample one, if some of the compared disciplines act before they are full and it meets the targets: a small
+        buffer hides the effect of a discipline, and suits only the flows of the scenario. Otherwise the suggested one,
+        else the smallest one that meets the targets, else the nearest one.
         """
         return self.candidate.buffer_packets
 
@@ -93,8 +93,8 @@ class SizedVariant:
         Returns
         -------
         dict
-            ``nearest``: where no buffer meets the targets, the one that comes nearest and what it gives. ``deployed``:
-            the buffer with which it is compared, ``ample``: one at which every discipline acts.
+            ``nearest``: if no buffer meets the targets, the nearest one and its measurements. ``deployed``: the buffer
+            with which it is compared, ``ample``: one at which every discipline acts.
         """
         answer, buffer = self.answer, self.deployed_packets
         near: NearestRow | None = None
@@ -131,10 +131,10 @@ def _sized(law: str, queue: str, answer: SizeAnswer, *, at_ample: bool) -> Sized
     elif answer.is_met and not is_ample:
         refused = _never_acts(answer, deployed) if at_ample else ""
         if not refused and suggested is None:
-            refused = "; ".join(answer.suggestion.dangers[:2]) or "no buffer of it is one to deploy"
+            refused = "; ".join(answer.suggestion.dangers[:2]) or "none of its buffers should be deployed"
     samples = () if buffer is None else curve.samples(buffer)
     if buffer is not None and not samples and not answer.is_simulated and answer.buffer_packets is not None:
-        # Nothing was simulated here: what the answer says instead of it is all there is.
+        # Nothing was simulated: the quantities are those of the answer's model.
         row: Mapping[str, Any] = answer.at(buffer)
         used, loss, wait, jain = (_number(row[metric]["mean"]) for metric in METRICS)
         samples = (BufferSample(used, loss, wait, jain),)
@@ -142,7 +142,7 @@ def _sized(law: str, queue: str, answer: SizeAnswer, *, at_ample: bool) -> Sized
     other: Sequence[str] = ()
     if buffer is not None and answer.is_simulated:
         grave, other = dangers_at(curve, targets, buffer, network, link)
-    # What has no `tc` line is behind what has one.
+    # Variants without a `tc` line rank behind those with one.
     forbidden = () if buffer is None else tuple(warned.message for warned in deployed.forbidding)
     interval = answer.interval if buffer == answer.buffer_packets else None
     meets, rtt_s = answer.is_met and not refused, float(answer.facts["mean_rtt_s"])
@@ -262,7 +262,7 @@ class SizeComparison(ResultTables):
         Parameters
         ----------
         folder, tables : path and str
-            As for other results.
+            As in other results.
 
         Returns
         -------
@@ -350,8 +350,8 @@ def size_variants(
         Laws for the first group of TCP flows, with default parameters; the slow start stays. An empty sequence keeps
         the file's.
     queues : sequence of str or RegistryEntry
-        Disciplines of the link, each with its own defaults, which follow the buffer where they derive from it. None:
-        as the file has it.
+        Disciplines of the link, each with its own defaults, some of which derive from the buffer. An empty sequence
+        keeps the file's.
     target : str, iterable of str, mapping or callable
         Targets of the buffer, as for `elephan.size`; or a function that sizes one scenario. The seed is
         the scenario's, so variants share their random numbers.
@@ -360,7 +360,7 @@ def size_variants(
     begin : callable, optional
         Called with (number from 1, of how many, label) before each variant.
     laws : mapping of str to class or path, optional
-        Laws in Python that `controls` or the scenario name, as `elephan.run` takes them.
+        Laws in Python that `controls` or the scenario name, as in `elephan.run`.
     **options
         Given to `elephan.size`: ``precision``, ``replications``, ``model_only``, …
 
@@ -371,8 +371,7 @@ def size_variants(
     Raises
     ------
     ScenarioError
-        If a law or queue is unknown or given twice, or the scenario refuses a variant; before anything is run where
-        that can be known.
+        If a law or queue is unknown or given twice, or the scenario refuses a variant; if possible before any run.
     InputError
         If `laws` is not a mapping, or names a law that neither `controls` nor the scenario uses.
 
@@ -406,7 +405,7 @@ def size_variants(
     disciplines = {queue for _, queue in made}
     at_ample = len(disciplines) > 1 and not disciplines <= FULL_FIRST
     if at_ample and len(scenario.network.crossing(index)) > 1:
-        # Under such disciplines each group waits for a time of its own.
+        # Under such disciplines each group has its own waiting times.
         made = {key: changed.replace({"record.delays": True}) for key, changed in made.items()}
     variants: list[SizedVariant] = []
     unknown: list[NoModelError] = []

@@ -30,8 +30,8 @@ class BufferCurve:
     Parameters
     ----------
     full : int, optional
-        A buffer with at least this many replications stands for itself; one with fewer is completed by the spread
-        of all (see `half_width`). By default each stands for itself.
+        A buffer with at least this many replications has an interval by its own spread; with fewer, the spread of all
+        buffers is used, too (see `half_width`). By default each has its own.
 
     Examples
     --------
@@ -111,9 +111,9 @@ class BufferCurve:
     def half_width(self, buffer: int, metric: str) -> float | None:
         """Half-width of the 95 % confidence interval of a mean.
 
-        Two replications know next to nothing of their own spread: Student's t with one degree of freedom is 12.7. A
-        buffer with fewer replications than are wanted of the answer is given the spread of all buffers, pooled, or its
-        own where that is larger, with the degrees of freedom of all.
+        Two replications hardly estimate their spread: Student's t with one degree of freedom is 12.7. If a buffer has
+        fewer than `full` replications, the pooled spread of all buffers is used, or its own if that is larger, with the
+        degrees of freedom of all; the interval is never longer than its own.
 
         Parameters
         ----------
@@ -290,9 +290,9 @@ class BufferCurve:
     def interval(self, floors: Sequence[Target], buffer: int) -> tuple[float, float] | None:
         """95 % confidence interval of the smallest buffer that meets all floors.
 
-        The set of buffers at which the test "the mean equals the level" is not rejected: from where the upper ends of
-        the intervals first reach the level to where the lower ends do, both made monotone. Nothing is linearised, and a
-        flat curve honestly gives a long interval.
+        The set of buffers at which the test "the mean equals the level" is not rejected: from the buffer where the
+        upper ends of the intervals first reach the level to the one where the lower ends do, both made monotone.
+        Nothing is linearised, so a flat curve gives a long interval.
 
         Parameters
         ----------
@@ -302,7 +302,7 @@ class BufferCurve:
         Returns
         -------
         tuple of float [packets], or None
-            The upper end is infinite where the data allow no bound; None with a single replication.
+            The upper end is infinite if the data allow no bound; None with a single replication.
 
         References
         ----------
@@ -321,7 +321,7 @@ def measured_at(rows: Sequence[Mapping[str, Any]], buffer: float, metric: str) -
     Parameters
     ----------
     rows : sequence of mapping
-        As ``curve`` of the document has them.
+        Rows of ``curve`` of the document.
     buffer : float [packets]
     metric : str
         Key in the rows.

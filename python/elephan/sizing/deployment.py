@@ -1,4 +1,4 @@
-"""What is said of a buffer that is to be deployed: lint warnings, heavy loss, and the `tc` line."""
+"""Check of a buffer that is to be deployed: lint warnings, heavy loss, and the `tc` line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORBIDS_DEPLOYMENT = frozenset({"buffer-under-burst", "overload", "ends-in-warm-
 
 @dataclass(frozen=True)
 class Deployment:
-    """A buffer of a link, and what speaks against it.
+    """A buffer of a link, and reasons against deploying it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Types of the JSON documents of sizings, as `elephan.results.documents` has those of runs."""
+"""Types of the JSON documents of sizings; those of runs are in `elephan.results.documents`."""
 
 from typing import Any, NotRequired, TypedDict
 
@@ -49,7 +49,7 @@ class BufferRow(LinkQuantities):
 
 
 _Roles = TypedDict("_Roles", {"is": list[str]})
-"""Not a class, since ``is`` is a word of Python."""
+"""Not a class, since ``is`` is a keyword of Python."""
 
 
 class ChosenRow(BufferRow, _Roles):
@@ -79,7 +79,7 @@ class SettledRun(SizedRun):
 
 
 class ModelErrors(TypedDict):
-    """Errors of a model, now that the link has been simulated."""
+    """Errors of a model in comparison with the simulations of the link."""
 
     buffer_ratio: float | None
     utilization_points: float | None
@@ -161,7 +161,7 @@ class SizeDocument(ShortSizeDocument, SuggestionPart, PacedPart):
 
 
 class NearestRow(LinkQuantities):
-    """The buffer that comes nearest to the targets."""
+    """The buffer nearest to the targets."""
 
     buffer_packets: int
 

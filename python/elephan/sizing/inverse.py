@@ -37,7 +37,7 @@ MEASURED = ("utilization", "loss_ratio", "queueing_delay_s", "queueing_delay_p95
 
 
 BEYOND = (2, 4, 8)
-"""Factors on the count found at which it is checked that the targets are still met: the search assumes it."""
+"""Factors of the count found. The targets must still be met there, as the search assumes; this is checked."""
 
 
 EASIER = {
@@ -62,13 +62,13 @@ class LimitAnswer:
     Parameters
     ----------
     scenario : Scenario
-        As given, but for replications and seed.
+        As given, except for replications and seed.
     link : int
     targets : tuple of Target
     quantity : LinkQuantity
         The searched quantity.
     count : int or None
-        The answer as the quantity counts it; None if there is none.
+        The answer in counts of the quantity; None if there is none.
     interval : tuple of float or None
         Its 95 % confidence interval [unit of the quantity].
     note : str
@@ -76,7 +76,7 @@ class LimitAnswer:
     curve : BufferCurve
         Everything measured, by count.
     rows : dict of int to dict
-        Measured quantities by count, those of the groups of flows too, as JSON shows them.
+        Measured quantities of the link and of groups of flows by count, as in JSON.
     drop_tail : dict or None
         For RED's thresholds: the same of a drop-tail queue with the same buffer.
     at : Scenario
@@ -196,7 +196,7 @@ def size_limit(
     ----------
     scenario : Scenario or path
     target : str, iterable of str, or mapping
-        As `elephan.size` takes it. Utilization must be among them: it decides, the others are checked where it is met.
+        As in `elephan.size`. One must be utilization, which decides; the others are checked at the answer.
     find : str
         ``"rtt"``: the longest path, all propagation of the scenario stretched alike. ``"rate"``: the fastest link.
         ``"flows"``: the fewest long-lived flows, groups in proportion. ``"red"``: RED's smallest thresholds, ``max_th``
@@ -208,13 +208,13 @@ def size_limit(
     precision : float [1]
         Precision of the search, as a share.
     replications, seed : int, optional
-        Instead of what the file says.
+        Replace those of the file.
     workers : int, optional
         Threads; the answer does not depend on it.
     progress : callable, optional
         Called after every run.
     laws : mapping of str to class or path, optional
-        Laws of yours, as `elephan.run` takes them.
+        Laws in Python, as in `elephan.run`.
 
     Returns
     -------

@@ -41,14 +41,14 @@ class LinkLimit:
     ----------
     what : str
         ``"policer"``, ``"other-link"``, ``"access"``, ``"receive-window"``, ``"offered-load"``, ``"random-loss"``,
-        ``"start-up"``, ``"too-short"``; ``"several"`` where groups of flows are limited by different ones;
-        ``"senders"`` where a run shows that they lose nothing, and no more is known.
+        ``"start-up"``, ``"too-short"``; ``"several"`` if groups of flows have different limits;
+        ``"senders"`` if a run shows that they lose nothing, for an unknown reason.
     rate_bps : float or None [bit/s]
         Largest rate that it allows over the link; None if the limit is not a rate.
     text : str
         A sentence without a full stop.
     is_certain : bool
-        Whether it holds whatever senders do, so that no queue stays at the link.
+        Whether it holds whatever the senders do, so that no lasting queue forms at the link.
     """
 
     what: str
@@ -79,7 +79,7 @@ def limits(network: Network, link: int) -> tuple[LinkLimit, ...]:
 
 
 def held_by_windows(network: Network, link: int) -> tuple[LinkLimit, ...]:
-    """Return the limit of receive windows, with which a buffer takes bursts and no more.
+    """Return the limit of receive windows, with which a buffer holds only bursts.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def why_not(network: Network, link: int, missed: Sequence[Target]) -> tuple[Link
     """
     rate_bps = network.links[link].rate_bps
     used = max((target.level for target in missed if target.metric == "utilization"), default=0.0)
-    # Less than the link carries is what other targets are for; of random loss the bound is not sharp.
+    # Limits above the missed utilization do not explain it; the bound by random loss is not sharp, so it is kept.
     possible = [
         limit
         for limit in limits(network, link)
@@ -141,7 +141,7 @@ def why_not(network: Network, link: int, missed: Sequence[Target]) -> tuple[Link
     )
 
 
-# --- what groups of flows bring with them
+# --- limits of groups of flows
 
 
 def _of_senders(network: Network, link: int) -> Iterator[LinkLimit]:
@@ -150,7 +150,7 @@ def _of_senders(network: Network, link: int) -> Iterator[LinkLimit]:
     caps = {what: [cap(network, group) for group in groups] for what, cap in _CAPS.items()}
     for what, each in caps.items():
         if (total := sum(each)) < BELOW * rate_bps:
-            # Windows, transfers and datagrams may come in bursts, for which a link of their senders leaves no room.
+            # Windows, transfers and datagrams may come in bursts, which access links do not let through.
             yield _limit(what, total, rate_bps, _said(network, groups, what, total), is_certain=what == ACCESS)
     least = [min((each[i], what) for what, each in caps.items()) for i in range(len(groups))]
     total = sum(cap for cap, _ in least)
@@ -235,7 +235,7 @@ def _source(group: FlowGroup) -> str:
     return "CUBIC's response function, RFC 9438, Section 5.1" if group.law == "cubic" else f"response of {group.law}"
 
 
-# --- what links do
+# --- limits of links
 
 
 def _of_links(network: Network, link: int) -> Iterator[LinkLimit]:
@@ -276,7 +276,7 @@ def _policed(network: Network, link: int) -> float:
     if policer is None:
         return math.inf
     burst_bps = 8 * policer["burst_bytes"] / network.duration_s
-    # A burst that is as long as the run makes the policer none.
+    # With a burst as long as the run the policer has no effect.
     return math.inf if burst_bps > policer["rate_bps"] else float(policer["rate_bps"])
 
 
@@ -315,7 +315,7 @@ def _lost_anyway(network: Network, link: int, missed: Sequence[Target]) -> Itera
             yield LinkLimit(LOSS, None, text, is_certain=False)
 
 
-# --- what the run does
+# --- limits of the run
 
 
 def _start_up(network: Network, link: int, share: float) -> Iterator[LinkLimit]:

@@ -33,9 +33,9 @@ class LinkSimulations:
     workers : int or None
         Threads.
     watched : bool
-        Whether anybody looks at progress.
+        Whether progress is shown.
     make : callable, optional
-        The scenario with an amount [packets] of what is searched; by default of the link's buffer.
+        Returns the scenario with an amount of the searched quantity; by default a buffer of the link [packets].
     on_sample : callable, optional
         Called with the amount, the replication and its sample as soon as it is measured.
     """
@@ -85,7 +85,7 @@ def prepared(
     seed: int | None,
     laws: Mapping[str, LawSource] | None,
 ) -> tuple[Scenario, int, tuple[Target, ...]]:
-    """Read what a sizing is given, as `elephan.sizing.size` takes it.
+    """Read the arguments of a sizing, as in `elephan.sizing.size`.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def prepared(
     Raises
     ------
     InputError
-        If any of it cannot be used.
+        If one of them cannot be used.
     """
     read = Scenario.from_any(scenario, laws).replace(replications=replications, seed=seed)
     targets = parse_targets(target)

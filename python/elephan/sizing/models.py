@@ -45,9 +45,9 @@ class ModelPrediction:
     Parameters
     ----------
     not_applicable : str
-        Why it does not apply; empty if it does. If it does not, everything below is empty.
+        Reason if it does not apply; then all of the following is empty.
     doubts : tuple of str
-        Which of its assumptions do not hold here.
+        Assumptions of the model that do not hold here.
     buffer_packets : int or None [packets]
         Smallest buffer with which it meets all floors; None if none does, or it does not predict a metric.
     buffers : ndarray [packets], shape (points,)
@@ -74,14 +74,14 @@ class ModelPrediction:
         Returns
         -------
         bool
-            False if it was further off, or not checked there.
+            False if its error was larger, or it was not checked there.
         """
         return self.link is not None and math.isfinite(level(largest_error(self.model.name, self.link, buffer)))
 
     @cached_property
     def held(self) -> NDArray[np.bool_]:
         """Mask of the points where the model `holds` along its curve, shape (points,)."""
-        # Computed when asked for: all models together take a tenth of a second, and only files and pages show it.
+        # Computed on first use: all models together take a tenth of a second, and only files and pages need it.
         return np.array([self.holds(float(buffer)) for buffer in self.buffers], dtype=bool)
 
     def at(self, buffer: float, metric: str) -> float | None:
@@ -171,7 +171,7 @@ def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target]) -> ModelPred
         found = model.predict(seen, buffers)
         empty = np.flatnonzero(np.isnan(found.utilization))
         if 0 < empty.size < buffers.size and empty[-1] == empty.size - 1:
-            # It begins to apply between two buffers that lie a third apart: look closer.
+            # It begins to apply between two buffers that differ by a third: evaluate it at more buffers between them.
             first, last = buffers[empty.size - 1], buffers[empty.size]
             buffers = np.union1d(buffers, np.round(np.geomspace(first, last, POINTS)))
             found = model.predict(seen, buffers)
@@ -194,7 +194,7 @@ def _smallest(buffers: Floats, prediction: Prediction, targets: Sequence[Target]
 
 
 def expected(prediction: ModelPrediction, targets: Sequence[Target]) -> int | None:
-    """Buffer at which the answer is expected: the model's, after taking off its mean error in the runs nearest to it.
+    """Buffer at which the answer is expected: the model's, corrected by its mean error in the runs nearest to it.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def _crossing(buffers: Floats, values: Floats, floor: Target) -> float:
 
 
 def verdict(prediction: ModelPrediction, buffer: int | None, curve: BufferCurve) -> ModelErrors:
-    """Return how far a model was off, now that the link has been simulated.
+    """Return the errors of a model in comparison with the simulations of the link.
 
     Parameters
     ----------
@@ -234,8 +234,8 @@ def verdict(prediction: ModelPrediction, buffer: int | None, curve: BufferCurve)
     -------
     dict
         ``buffer_ratio`` (its buffer over the answer), ``utilization_points`` (its utilization minus the measured one
-        at the answer, in points), ``worst_points`` (the same where it was largest, over the buffers measured); null
-        if either has no value.
+        at the answer, in points), ``worst_points`` (the largest such difference over the measured buffers); null if
+        a value is missing.
     """
     measured = {b: curve.estimate(b, "utilization").mean for b in curve.buffers}
     off = {b: 100 * (u - mean) for b, mean in measured.items() if (u := prediction.at(b, "utilization")) is not None}
@@ -250,12 +250,12 @@ def verdict(prediction: ModelPrediction, buffer: int | None, curve: BufferCurve)
 def prediction_rows(
     predictions: Mapping[str, ModelPrediction], buffer: int | None, curve: BufferCurve
 ) -> dict[str, PredictionDocument]:
-    """Return what each model says at the answer, and how far it was off, as JSON shows it.
+    """Return the predictions of each model at the answer, and its errors, as in JSON.
 
     Parameters
     ----------
     buffer, curve : int or None and BufferCurve
-        As `verdict` takes them.
+        As in `verdict`.
 
     Returns
     -------
@@ -282,7 +282,7 @@ def _document(prediction: ModelPrediction, buffer: int | None, curve: BufferCurv
 def predicted_rows(
     prediction: ModelPrediction, link: Mapping[str, Any], buffers: Iterable[int]
 ) -> dict[int, BufferRow]:
-    """Return what a model says of buffers, as `elephan.sizing.rows.measured_rows` returns what was measured.
+    """Return a model's predictions for buffers, in the form of `elephan.sizing.rows.measured_rows`.
 
     Parameters
     ----------
@@ -308,8 +308,8 @@ def trusted(predictions: Mapping[str, ModelPrediction]) -> str | None:
     Returns
     -------
     str or None
-        The one that was nearest to simulation about its own answer; those that were not checked there come last, by
-        how many of their assumptions do not hold. None if no model says how large the buffer must be.
+        The one with the smallest error in simulations near its own answer. Models that were not checked there come
+        last, ordered by the number of violated assumptions. None if no model predicts a buffer.
     """
     able = {name: one.near for name, one in predictions.items() if one.buffer_packets is not None}
     off = {name: near.largest if near is not None and near.checked else math.inf for name, near in able.items()}
@@ -324,7 +324,7 @@ def by_model(
     Parameters
     ----------
     chosen : str or None
-        As `trusted` says.
+        Result of `trusted`.
 
     Returns
     -------
@@ -368,7 +368,7 @@ def model_range(predictions: Mapping[str, ModelPrediction]) -> tuple[int, int] |
     Returns
     -------
     tuple of int [packets] or None
-        None if no model says how large the buffer must be.
+        None if no model predicts a buffer.
     """
     said = [one.buffer_packets for one in predictions.values() if one.buffer_packets is not None]
     return (min(said), max(said)) if said else None
@@ -399,9 +399,9 @@ def suggest_by_model(
     Parameters
     ----------
     chosen : str or None
-        As `trusted` says.
+        Result of `trusted`.
     buffer : int or None [packets]
-        As `by_model` says.
+        Result of `by_model`.
     """
     if buffer is None or chosen is None:
         return BufferSuggestion(None, "", (), (), {})
@@ -409,7 +409,7 @@ def suggest_by_model(
     if buffer >= flows:
         return BufferSuggestion(buffer, "", (), (), {buffer: (ANSWER, SUGGESTED)})
     less = f"a buffer of {format_packets(buffer)} holds less than one for each of the {count(flows, 'flow')}"
-    # Nobody has compared the model with simulations at another buffer than its own.
+    # At this other buffer the model may not have been compared with simulations.
     if not predictions[chosen].holds(flows):
         return BufferSuggestion(None, "", (less,), (), {buffer: (ANSWER,)})
     why = less_than_one_each(buffer, flows)

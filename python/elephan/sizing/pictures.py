@@ -52,7 +52,7 @@ def measured_pictures(parts: Sequence[ResultPart], document: Mapping[str, Any]) 
     Parameters
     ----------
     parts : sequence of ResultPart
-        The last of their labels is on the axis, the others are a line each.
+        Their last label is the position on the axis; each combination of the others has a line.
     document : mapping
         Document of the sizing.
 
@@ -156,7 +156,7 @@ def answer_pictures(
 
 
 DRAWN_RULES = ("bdp_over_sqrt_n", "bdp")
-"""Rules of thumb in a figure that stands alone; the page of a sizing has all of them, and the models."""
+"""Rules of thumb in a figure outside of a page; pages of sizings have all rules, and the models."""
 
 
 def brief(figures: Sequence[Figure], document: SizeDocument) -> tuple[Figure, ...]:
@@ -172,7 +172,7 @@ def brief(figures: Sequence[Figure], document: SizeDocument) -> tuple[Figure, ..
     Returns
     -------
     tuple of Figure
-        The answer, what was measured (where nothing was, the model that was trusted), and two rules of thumb.
+        The answer, the measurements (or the trusted model if there are none), and two rules of thumb.
     """
     rules = {packets: rule_name(name) for name in DRAWN_RULES if (packets := document["rules"].get(name)) is not None}
     found = []
@@ -224,7 +224,7 @@ def _measured(document: SizeDocument, key: str, scale: float) -> tuple[Series, .
     most = 1.0 if key == "utilization" else np.inf
     buffers = np.array([float(row["buffer_packets"]) for row in rows])
     low, high = np.maximum(mean - half, 0.0), np.minimum(mean + half, most)
-    # No line where nothing near was measured: a series for each part, of one name.
+    # No line between buffers that are far apart: each part is a series, and all have the same name.
     parts = np.split(np.arange(buffers.size), np.flatnonzero(buffers[1:] > APART * buffers[:-1]) + 1)
     name = "measured, with 95 % intervals"
     return tuple(

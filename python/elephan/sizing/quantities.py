@@ -1,7 +1,7 @@
 """Quantities other than the buffer that an inverse sizing varies: path, rate, flows, thresholds, pools.
 
-For a search each is counted so that more of the count keeps the link busier, as more buffer does: a path and a rate in
-parts of `PARTS` of the file's own, of which more parts are a shorter path and a lower rate.
+The search uses counts: a larger count keeps the link busier, as a larger buffer does. For a path or a rate, the file's
+own value has the count `PARTS`, and the value is inversely proportional to the count.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from elephan.scenario import Scenario
 from elephan.units import count, seconds
 
 PARTS = 4096
-"""Count that stands for the scenario's own path or rate: at 64 times that, a step of the search is 1.6 %."""
+"""Count of the scenario's own path or rate; at a 64th of it, a step of the count is 1.6 %."""
 
 FAR = 64
 """Largest factor by which the search changes the scenario's own value, up or down."""
@@ -68,7 +68,7 @@ def quantity(name: str, scenario: Scenario, link: int) -> LinkQuantity:
     Raises
     ------
     InputError
-        If there is no such quantity, or the scenario cannot be changed so.
+        If there is no such quantity, or the scenario cannot be changed in this way.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def quantity(name: str, scenario: Scenario, link: int) -> LinkQuantity:
 
 
 def _fixed(scenario: Scenario, link: int) -> Scenario:
-    """Return the scenario with its buffer in packets or bytes, so that it stays fixed; pools are already."""
+    """Return the scenario with its buffer in packets or bytes, so that it stays fixed; pools need no change."""
     if scenario.links[link]["pool"] is not None and scenario.network.links[link].buffer_packets is None:
         return scenario
     packets = scenario.network.links[link].buffer_packets
@@ -145,7 +145,7 @@ def _flows(scenario: Scenario, link: int) -> LinkQuantity:
 
     def make(count: int) -> Scenario:
         counts = [max(1, round(group.flows * count / own)) for group in groups]
-        # Rounding is made good where it is felt least.
+        # The largest group takes the difference that rounding leaves.
         largest = counts.index(max(counts))
         counts[largest] = max(1, counts[largest] + count - sum(counts))
         return fixed.replace({f"flows[{g.index}].count": n for g, n in zip(groups, counts, strict=True)})

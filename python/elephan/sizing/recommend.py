@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from elephan.sizing.documents import RecommendationDocument
 
 MATTERS = 0.05
-"""Smallest relative difference that counts in a choice: buffers are found to 5 % themselves."""
+"""Smallest relative difference that counts in a choice: buffers themselves are found with a precision of 5 %."""
 
 FELT = 0.01
 """Smallest difference in queueing delay that counts in a choice, as a share of the base RTT."""
@@ -28,7 +28,7 @@ RARE = 1e-6
 """Smallest difference in loss ratio that counts in a choice: links corrupt about one packet in a million."""
 
 MOST_DIGITS = 3
-"""Maximum number of digits beyond the usual ones that tell a value from the target that it misses."""
+"""Maximum number of additional digits that distinguish a value from the target that it misses."""
 
 BUFFER = "buffer"
 CRITERIA = ("queueing_delay_s", "loss_ratio", "jain", BUFFER)
@@ -41,12 +41,12 @@ _WORSE = {"queueing_delay_s": "more delay", "loss_ratio": "more loss", "jain": "
 
 @dataclass(frozen=True)
 class Candidate:
-    """One variant as the rule sees it.
+    """One variant, in the form that the rule takes.
 
     Parameters
     ----------
     buffer_packets : int or None [packets]
-        The smallest that meets all targets, or else the one measured that comes nearest; None if nothing is known.
+        The smallest that meets all targets, or else the nearest measured one; None if nothing is known.
     meets : bool
         Whether it meets them.
     interval : tuple of float or None [packets]
@@ -59,7 +59,7 @@ class Candidate:
         Serious dangers, which rank the variant behind others without: heavy loss, and warnings that forbid its `tc`
         line. Clauses without a full stop.
     refused : str
-        Why no buffer of it is one to deploy, though one may meet the targets; empty otherwise.
+        Why none of its buffers should be deployed, although one may meet the targets; empty otherwise.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class Candidate:
         criterion : str
             As in `mean`.
         more : int
-            Digits beyond the usual ones.
+            Number of additional digits.
         """
         value = self.mean(criterion)
         if criterion.partition("[")[0].endswith("_s"):
@@ -128,7 +128,7 @@ class Candidate:
         return format_packets(round(value)) if criterion == BUFFER else f"{value:.{3 + more}g}"
 
     def shown_beside(self, target: Target) -> str:
-        """Write the metric of a target that is missed, with digits enough to see that it is.
+        """Write the metric of a missed target, with enough digits to show the miss.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Recommendation:
     caveats : tuple of str
         Caveats before it is deployed.
     is_nearest : bool
-        Nothing meets the targets, not even within its interval: it is what comes nearest.
+        Whether nothing meets the targets, not even within its interval, and this is the nearest.
     """
 
     chosen: Candidate
@@ -199,7 +199,7 @@ def recommend(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Rec
     Parameters
     ----------
     candidates : sequence of Candidate
-        At least one; the same replication at the same place everywhere.
+        At least one; all have their samples in the same order of replications.
 
     Returns
     -------
@@ -253,9 +253,8 @@ def is_better(one: Candidate, other: Candidate, criterion: str) -> bool:
     Returns
     -------
     bool
-        False where the difference lies inside the 95 % interval of the paired difference, or does not matter (see
-        `MATTERS`), or where nothing is known. With a single replication there is no interval, and what differs by
-        more than `MATTERS` counts.
+        False if the difference is within the 95 % interval of the paired difference, is too small (see `MATTERS`),
+        or is unknown. With a single replication there is no interval, and differences above `MATTERS` count.
 
     Examples
     --------
@@ -281,12 +280,12 @@ def is_better(one: Candidate, other: Candidate, criterion: str) -> bool:
 
 
 def nearest(curve: BufferCurve, targets: Sequence[Target]) -> int | None:
-    """Find the buffer measured that comes nearest to meeting all targets.
+    """Find the measured buffer that is nearest to meeting all targets.
 
     Returns
     -------
     int [packets] or None
-        The smallest of equals; None if nothing was measured.
+        The smallest of several equal ones; None if nothing was measured.
 
     Examples
     --------
@@ -322,7 +321,7 @@ def _spread(jain: float) -> float:
 def _choose(candidates: Sequence[Candidate]) -> Candidate:
     """Apply steps 2 and 3 of the rule."""
     left = [c for c in candidates if not any(_dominates(other, c) for other in candidates)]
-    # Differences beyond intervals are not transitive: in a circle everybody is dominated.
+    # Significant differences are not transitive: in a circle all variants are dominated.
     left = left or list(candidates)
     for criterion in CRITERIA:
         best = min(left, key=lambda c: _cost(c, criterion))

@@ -1,4 +1,4 @@
-"""What a sizing says of each buffer of a link, as JSON shows it."""
+"""Quantities of each buffer of a link, in the form of JSON documents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MEASURED = (*METRICS, "queueing_delay_p95_s")
 
 
 def measured_rows(scenario: Scenario, link: int, curve: BufferCurve) -> dict[int, BufferRow]:
-    """Return the measurements with each buffer, those of the groups of flows too, as JSON shows them.
+    """Return the measurements with each buffer, of the link and of groups of flows, as in JSON.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def row_document(scenario: Scenario, link: int, buffer: float | None, row: Buffe
     link : int
     buffer : int or None [packets]
     row : mapping
-        As the documents of sizings have it: quantities of the link, Jain's index and ``groups``.
+        As in documents of sizings: quantities of the link, Jain's index and ``groups``.
 
     Returns
     -------

@@ -1,11 +1,11 @@
-"""The search for the smallest buffer that meets the targets, by simulation that costs and is noisy.
+"""The search for the smallest buffer that meets the targets, by simulations, which are slow and noisy.
 
 A geometric grid of buffers is measured with two replications each, then the bracket around the first buffer that meets
 all floors (utilization, loss) is narrowed to neighbours of a finer grid, beginning where the fitted curve crosses the
-target. Every buffer uses the same random numbers. A buffer whose interval leaves no doubt is not measured again; only
-those in doubt, and the answer, get all replications. Where a model has said about where the answer lies, the search
-begins at the two buffers of the grid around it and goes along the grid, in growing steps, until it has a bracket: the
-same answer from fewer runs, unless the curve turns.
+target. Every buffer uses the same random numbers. Only the answer, and buffers whose intervals contain the level of a
+target, get all replications. If a model predicts the answer, the search begins at the two buffers of the grid around
+the prediction and goes along the grid, in growing steps, until it has a bracket. This gives the same answer from fewer
+runs, unless the curve is not monotone.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class SearchProgress:
     Parameters
     ----------
     done, expected : int
-        Runs done, and in all as far as is known.
+        Number of finished runs, and estimated number of all runs.
     points : int
-        Buffers measured.
+        Number of measured buffers.
     below, above : int or None [packets]
-        The best bracket so far: does not meet the floors, does.
+        The best bracket so far: a buffer that misses a floor, and one that meets all.
     """
 
     done: int
@@ -61,7 +61,7 @@ class Search:
     measure : callable
         See `Measure`.
     replications : int
-        Per buffer at most.
+        Maximum number per buffer.
     precision : float [1]
         The bracket is narrowed until its ends differ by no more than this share, or by one packet.
     grid : tuple of int [packets]
@@ -75,7 +75,7 @@ class Search:
     least : int [packets]
         No smaller buffer is measured.
     through : collection of int [packets]
-        Buffers that are wanted in any case: the grid goes through those that lie near one of its own.
+        Buffers that are measured in any case: buffers of the grid near them are replaced by them.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Search:
     _done: int = 0
 
     def __post_init__(self) -> None:
-        """Lay out the grid."""
+        """Make the grid."""
         self.curve = BufferCurve(self.replications)
         self._lattice = grid_through(geometric(*self.grid), self.through)
 
@@ -142,7 +142,7 @@ class Search:
                 self._go_to([passed[len(passed) // 2]])
             elif above is None or below is None or not (inside := self._inside(below, above)):
                 if above is None and self._left_out():
-                    # On a curve that turns, what meets the floors may lie where the start has not looked.
+                    # If the curve is not monotone, a skipped buffer may meet the floors.
                     self.complete()
                 elif not self._bound(above):
                     return above
@@ -183,7 +183,7 @@ class Search:
     def _first(self) -> list[int]:
         """Return the buffers to start with: the whole grid, or the two neighbours of the start.
 
-        A start that is a buffer of the grid is a rule of thumb, not a model's answer: it alone, and a longer step.
+        A start that is a buffer of the grid is a rule of thumb, not a model's answer: it alone, with longer steps.
         """
         if self.start is None or len(self._lattice) < 2:
             return self._lattice
@@ -207,9 +207,9 @@ class Search:
         return earlier[-min(stride, len(earlier))] if earlier else max(self.least, math.floor(bottom / GRID_FACTOR**2))
 
     def _inside(self, below: int, above: int) -> list[int]:
-        """Return the buffers worth measuring in a bracket: a finer grid, which does not depend on measurements.
+        """Return the buffers of a finer grid within a bracket.
 
-        The possible answers do not depend on measurements either.
+        The grid does not depend on measurements, so the possible answers do not, either.
         """
         low, high = max(b for b in self._coarse if b <= below), min(b for b in self._coarse if b >= above)
         inside = [b for b in finer(low, high, self.precision) if below < b < above]
@@ -221,7 +221,7 @@ class Search:
     def _between(self, below: int, above: int, inside: Sequence[int]) -> int:
         """Choose one of these buffers: the first above the crossing of the fitted curve.
 
-        If the last such has not halved the bracket, the one in the middle.
+        If the last choice has not halved the bracket, the one in the middle.
         """
         width = math.log(above / below)
         crossing = max(self.curve.crossing(target) for target in self.floors)
@@ -240,7 +240,7 @@ class Search:
         further = [self._next_below(bottom)] if interval[0] <= bottom and bottom > self._lattice[0] else []
         further += [self._next_above(top)] if math.isinf(interval[1]) and top < self._lattice[-1] else []
         if not further:
-            # Nothing of the grid is left out around an end either: what lies between decides where it is.
+            # The ends of the interval depend on the buffers around them: measure those that were skipped there.
             low = max(b for b in buffers if b <= interval[0])
             high = min((b for b in buffers if b >= interval[1]), default=top)
             further = [*self._unmeasured(low, above or low)[-1:], *self._unmeasured(above or high, high)[:1]]
@@ -254,7 +254,7 @@ class Search:
         return (buffers[count - 1] if count else None, buffers[count] if count < len(buffers) else None)
 
     def _settle(self, below: int | None, above: int | None) -> bool:
-        """Run the replications missing for buffers in doubt, and for the end of a fine bracket; return if any ran."""
+        """Run the missing replications of buffers in doubt, and of the end of a fine bracket; return if any ran."""
         wanted = {
             buffer
             for buffer in self.curve.buffers
@@ -301,7 +301,7 @@ def geometric(low: int, high: int) -> list[int]:
     Parameters
     ----------
     low, high : int
-        The first, and what the last reaches.
+        The first and the last one.
 
     Returns
     -------

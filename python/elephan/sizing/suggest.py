@@ -118,8 +118,8 @@ def suggest(
     Returns
     -------
     BufferSuggestion
-        The smallest measured that holds a packet of each flow, is not smaller than the one found, meets every target
-        itself and, where no target says so, keeps the link busy; none if there is no such buffer.
+        The smallest measured buffer that holds a packet of each flow, is not smaller than the one found, meets every
+        target itself, and keeps the link busy even if no target requires it; None if there is no such buffer.
     """
     facts = network.links[link]
     standard = standard_buffers(facts)
@@ -201,7 +201,7 @@ def dangers_at(
     Parameters
     ----------
     at : int [packets]
-        One that was measured.
+        A measured buffer.
     link : int
 
     Returns
@@ -287,7 +287,7 @@ def compared_groups(network: Network, link: int) -> list[tuple[int, FlowGroup]]:
     Returns
     -------
     list of tuple of int and FlowGroup
-        Those that count for fairness and that neither their access nor their receiver holds below their share.
+        Those that count for fairness and that neither their access links nor their receivers limit to less.
     """
     counted = network.counted(link)
     return [
@@ -304,7 +304,7 @@ def _shares(
     groups = compared_groups(network, link)
     jain = curve.estimate(at, "jain").mean
     ratio = _ratio(curve, at, groups)
-    # Jain's index counts all flows, those too that cannot take more.
+    # Jain's index also counts flows that are limited elsewhere and cannot take more.
     counted = sum(network.counted(link))
     if ratio >= STARVED and (not jain < UNFAIR or len(groups) < counted):
         return [], []

@@ -19,9 +19,9 @@ FORMS = "utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9, delay_p95=20ms, 
 class GroupSample(NamedTuple):
     """Sample of a group of flows in one replication.
 
-    Mean goodput of its flows, its loss at any link, and how long 95 % of its packets wait at the link at most: NaN
-    unless waiting times were recorded. 95 % of its pings are back within `rtt_p95_s`, and 95 % of its other timed
-    datagrams arrive within `delay_p95_s`: NaN of other traffic.
+    Mean goodput of its flows, its loss at all links together, and the 95th percentile of its waiting times at the link
+    (NaN unless they were recorded); for pings `rtt_p95_s`, the 95th percentile of their round trips, and for other
+    timed datagrams `delay_p95_s`, that of their one-way delays (NaN for other traffic).
     """
 
     goodput_per_flow_bps: float
@@ -32,7 +32,7 @@ class GroupSample(NamedTuple):
 
 
 LEAST_PERCENT = 50
-"""Number from which a share to be reached was meant in percent: a target of 2 % is not meant."""
+"""Minimum number that is read as percent in advice on a minimum share out of range: a target of 2 % is unlikely."""
 
 GROUP_DELAYS = {"rtt_p95_s": "round trip, 95 %", "delay_p95_s": "one way, 95 %"}
 """Keys of the delays of timed datagrams, and their names in tables."""
@@ -59,8 +59,8 @@ def asked_of(groups: Iterable[Mapping[str, Any]]) -> str:
 class BufferSample(NamedTuple):
     """Sample of the link in one replication with one buffer.
 
-    `jain` is over the goodputs of its TCP flows, `queueing_delay_p95_s` over packets; `groups` are those that cross the
-    link, in the order of `Network.crossing`, and `names` their names.
+    `jain` is over the goodputs of the flows of `Network.counted`, `queueing_delay_p95_s` over packets; `groups` are
+    those that cross the link, in the order of `Network.crossing`, and `names` their names.
     """
 
     utilization: float
@@ -97,7 +97,7 @@ class Target:
     Parameters
     ----------
     metric : str
-        Field of `BufferSample`; of a group field of `GroupSample` with the name of the group in brackets behind it.
+        Field of `BufferSample`, or field of `GroupSample` followed by the name of the group in brackets.
     level : float
         Level in the unit of the metric.
     at_least : bool
@@ -187,7 +187,8 @@ def parse_targets(given: str | Iterable[str] | Mapping[str, float | str]) -> tup
     Raises
     ------
     TargetError
-        If there is none, one is unknown, out of range or given twice, or fairness has none beside it that decides.
+        If there is none, one is unknown, out of range or given twice, or fairness is not combined with utilization or
+        loss.
 
     Examples
     --------
@@ -260,15 +261,15 @@ def _kind(name: str) -> _Kind:
         key = f"{_OF_GROUPS[base]}[{group}"
         return _Kind(key, key, at_least=False, rises=True)
     if base in _OF_GROUPS and base not in _KINDS:
-        raise TargetError(f"target: {name}: is of a group of pings; write for example {base}[ping]=50ms")
+        raise TargetError(f"target: {name}: belongs to a group of pings; write for example {base}[ping]=50ms")
     if base.removesuffix("_p95") in _SWEPT:
         column = f"{base}[{group.removesuffix(']') or 'web'}]"
         raise TargetError(
-            f"target: {name}: is not searched for, as it may rise and fall with the buffer; compare buffers: elephan "
+            f"target: {name}: cannot be a target, as it may rise and fall with the buffer; compare buffers: elephan "
             f"sweep FILE --over 'links[0].buffer=0.1,0.5,1 bdp' --columns utilization,{column}"
         )
     if name not in _KINDS:
-        # One spelling of two, so that the beginning of both means it.
+        # Only one of the two spellings, so that a common prefix suggests it.
         known = [kind for kind in (*_KINDS, "rtt_p95[ping]") if kind != "utilisation"]
         forms = f"write for example {FORMS}"
         message = f'target: there is no "{name}"; {suggest(name, known, forms) if name.isidentifier() else forms}'

@@ -19,7 +19,7 @@ def interval_words(document: SizeDocument) -> str:
     Parameters
     ----------
     document : mapping
-        As ``elephan size --json``.
+        Document of ``elephan size --json``.
 
     Examples
     --------
