@@ -78,7 +78,7 @@ class Table:
         )
 
 
-def cell(value: Any, scale: float = 1.0, digits: int = 4, of: str = "") -> Cell:
+def cell(value: Any, scale: float = 1.0, digits: int = 4, of: str = "", flows: int = 0) -> Cell:
     """Return the cell of a value of a document.
 
     Parameters
@@ -90,6 +90,8 @@ def cell(value: Any, scale: float = 1.0, digits: int = 4, of: str = "") -> Cell:
         Significant digits of a number without an interval.
     of : str
         Key of the quantity: its interval ends at the limits of its range, and has no digits below its resolution.
+    flows : int
+        Number of flows over which Jain's index is computed, see `elephan.units.limits`.
 
     Returns
     -------
@@ -111,7 +113,7 @@ def cell(value: Any, scale: float = 1.0, digits: int = 4, of: str = "") -> Cell:
         mean = value["mean"]
         if mean is None:
             return Cell("–", None)
-        return Cell(format_measured(value, scale, digits, of=of, thousands=","), float(mean) * scale)
+        return Cell(format_measured(value, scale, digits, of=of, flows=flows, thousands=","), float(mean) * scale)
     if isinstance(value, bool):
         return Cell(*(("yes", "yes") if value else ("no", "no")))
     if isinstance(value, int | float):

@@ -421,8 +421,8 @@ def _groups(document: RunDocument, scenario: Scenario, sharing: int) -> tuple[Ta
         f"Fairness{whose(document['groups'])}, with 95 % intervals",
         ("index", "value"),
         (
-            (cell("Jain's index"), measured(fair, "jain")),
-            (cell("Jain's index over max-min fair shares"), measured(fair, "jain_maxmin")),
+            (cell("Jain's index"), cell(fair["jain"], of="jain", flows=sharing)),
+            (cell("Jain's index over max-min fair shares"), cell(fair["jain_maxmin"], of="jain_maxmin", flows=sharing)),
             (cell("ratio of goodputs, short against long RTT"), measured(fair, "rtt_ratio")),
         ),
     )
