@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 pub trait Quantity: Copy + Ord + Serialize + DeserializeOwned {
     /// Name for messages, such as `"Time"`.
     const NAME: &'static str;
-    /// Examples of a small and a large value.
+    /// Two examples for messages, the smaller one first, as in a range.
     const EXAMPLES: [&'static str; 2];
     /// Suffix of canonical keys that hold the integer: the base unit.
     const SUFFIX: &'static str;
@@ -70,14 +70,14 @@ macro_rules! quantities {
 quantities! {
     Span: Time ["10 ms", "200 ms"] "_ps" text::span, text::format_span,
         format!(r"{}\s*({})|0", text::NUMBER, text::time_units().join("|"));
-    // A rate of zero is not allowed.
+    // No `|0`: a rate must be above 0. The keys that allow an outage read "0 bit/s" themselves.
     Rate: Rate ["100 Mbit/s", "155 Mbit/s"] "_bps" text::rate, text::format_rate,
         format!(r"{}\s*({})", text::NUMBER, text::rate_units().join("|"));
     Bytes: Size ["1500 B", "9000 B"] "_bytes" text::bytes, size,
         format!(r"{}\s*({})|0", text::NUMBER, text::byte_units().join("|"));
 }
 
-/// Packet sizes are written in bytes.
+/// Writes sizes below 100 kB, such as those of packets, in bytes, and larger ones as [`text::format_bytes`] does.
 fn size(bytes: Bytes) -> String {
     if bytes.0 < 100_000 { format!("{} B", bytes.0) } else { text::format_bytes(bytes) }
 }

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn names_make_streams() {
+    fn streams_with_different_names_differ() {
         let draw = |name, i, purpose| Stream::new(1, 0, (name, i), purpose).next_u64();
         assert_eq!(draw("flow", 0, "start"), draw("flow", 0, "start"));
         assert_ne!(draw("flow", 0, "start"), draw("flow", 1, "start"));

@@ -1,12 +1,12 @@
 //! Resolves jumps that depend on a constant loaded just before. The behaviour of a program does not change, including the
 //! places of its faults.
 //!
-//! Source: none. Programs read bit fields through a switch whose value relocation determines. Without this an ACK of our own
-//! laws costs 1.4 % (NR-HSTCP) to 3.3 % (gHSTCP) more instructions. Fusing other pairs saved at most 1 % each.
+//! Source: none. Programs read bit fields through a switch on a constant that relocation inserts. Without the fusion, an ACK
+//! under our own laws costs 1.4 % (NR-HSTCP) to 3.3 % (gHSTCP) more instructions. Fusing other pairs saved at most 1 % each.
 
 use crate::instruction::{Code, IMMEDIATE, Op};
 
-/// Processes the code of a control once it is complete.
+/// Replaces each load of a constant that decides the jumps after it by a [`Code::MoveJump`]. Call it on complete code.
 pub(crate) fn fuse(ops: &mut [Op]) {
     for at in 0..ops.len() {
         if let Some(to) = decided(ops, at) {
@@ -39,7 +39,7 @@ fn decided(ops: &[Op], at: usize) -> Option<usize> {
             _ => break,
         };
         let next = if taken { op.off as usize } else { to + 1 };
-        // Only forward jumps, because loops must count their steps.
+        // Only forward jumps: steps are charged at backward ones, so that loops end.
         if next <= to {
             break;
         }

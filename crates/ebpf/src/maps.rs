@@ -1,8 +1,8 @@
 //! Maps of a socket: arrays, hash tables and storage of sockets.
 //!
 //! Source: the kernel's documentation, `bpf/map_array.rst`, `bpf/map_hash.rst`, `bpf/map_sk_storage.rst`.
-//! Differs from Linux: every socket has maps of its own; per-CPU maps have a single copy; maps that drop the least recently
-//! used entry never drop one.
+//! Differs from Linux: every socket has maps of its own; per-CPU maps have a single copy; LRU maps do not evict: an
+//! update of a full one fails.
 
 use crate::btf::{Btf, Id, Kind};
 use crate::error::{Problem, Reason};
@@ -14,13 +14,13 @@ pub(crate) const LIMIT: usize = 1 << 20;
 /// Size of the largest key or value, in bytes.
 const LONGEST: u32 = 1 << 16;
 
-/// Kinds of maps that are simulated.
+/// Kinds of maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sort {
     Array,
     Hash,
     Storage,
-    /// Another kind of the kernel's: an object may define such a map but not use it.
+    /// Another kind (`BPF_MAP_TYPE_*`), which is not simulated: an object may define such a map but not use it.
     Other(u32),
 }
 
@@ -137,7 +137,7 @@ impl Maps {
         Ok(at)
     }
 
-    /// The address of a key's value; 0 if there is none.
+    /// The address of a key's value; 0 if there is none. Creates a missing entry of an array.
     pub fn lookup(&mut self, map: usize, of: &Definition, key: &[u8], memory: &mut Memory) -> Result<u64, Reason> {
         if let Some(at) = self.place(map, key) {
             return Ok(OWN + at as u64);

@@ -136,7 +136,7 @@ pub struct RateSample {
     pub prior_delivered_ce: u32,
     /// Segments delivered in the interval, -1 without a sample.
     pub delivered: i32,
-    /// Number of these segments that were marked.
+    /// Number of these segments that had an ECN mark (CE).
     pub delivered_ce: i32,
     /// Interval (us), -1 without a sample.
     pub interval_us: i64,
@@ -146,7 +146,7 @@ pub struct RateSample {
     pub rcv_interval_us: u32,
     /// Round-trip time of the newest of the segments (us); -1 if there is no sample.
     pub rtt_us: i64,
-    /// Segments newly marked lost.
+    /// Segments newly considered lost.
     pub losses: i32,
     /// Segments newly acknowledged, cumulatively or by SACK.
     pub acked_sacked: u32,
@@ -225,17 +225,17 @@ fields! {
     delivered_ce, set_delivered_ce: u32 = TCP_SOCK "delivered_ce";
     /// Samples are limited by the application until `delivered` exceeds this value; 0 if they are not limited.
     app_limited, set_app_limited: u32 = TCP_SOCK "app_limited";
-    /// Degree of reordering known of the network (segments).
+    /// Degree of reordering assumed for the network (segments).
     reordering, set_reordering: u32 = TCP_SOCK "reordering";
     /// Number of times that reordering was seen.
     reord_seen, set_reord_seen: u32 = TCP_SOCK "reord_seen";
-    /// Smoothed round-trip time, times 8 (us / 8).
+    /// Smoothed round-trip time, in eighths of a microsecond.
     srtt_us, set_srtt_us: u32 = TCP_SOCK "srtt_us";
-    /// Mean deviation of the round-trip time, times 4 (us / 4).
+    /// Mean deviation of the round-trip time, in quarters of a microsecond.
     mdev_us, set_mdev_us: u32 = TCP_SOCK "mdev_us";
-    /// Largest mean deviation in the last round trip (us / 4).
+    /// Largest mean deviation in the last round trip, in quarters of a microsecond.
     mdev_max_us, set_mdev_max_us: u32 = TCP_SOCK "mdev_max_us";
-    /// Variance term of the retransmission timeout (us / 4).
+    /// Variance term of the retransmission timeout (us). The timeout is `srtt_us / 8 + rttvar_us`.
     rttvar_us, set_rttvar_us: u32 = TCP_SOCK "rttvar_us";
     /// Payload of a segment (bytes).
     mss_cache, set_mss_cache: u32 = TCP_SOCK "mss_cache";
@@ -257,7 +257,7 @@ fields! {
     tlp_high_seq, set_tlp_high_seq: u32 = TCP_SOCK "tlp_high_seq";
     /// `snd_una` at the start of a reduction that may be undone; 0 if none may be.
     undo_marker, set_undo_marker: u32 = TCP_SOCK "undo_marker";
-    /// Retransmissions in that reduction that are not known to be spurious.
+    /// Retransmissions in the reduction of [`Self::undo_marker`] that are not known to be spurious.
     undo_retrans, set_undo_retrans: i32 = TCP_SOCK "undo_retrans";
     /// Retransmissions since the connection began.
     total_retrans, set_total_retrans: u32 = TCP_SOCK "total_retrans";
@@ -304,7 +304,7 @@ impl Socket {
         &self.loaded
     }
 
-    /// Time since the simulation began (ns), which programs read as time and as `tcp_mstamp`.
+    /// Time since the simulation began (ns). Programs read it through the kernel's clock, and in us as `tcp_mstamp`.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         self.host.now
@@ -323,7 +323,7 @@ impl Socket {
         self.host.random = seed;
     }
 
-    /// The time in ticks of the kernel's coarse clock, which has [`crate::HZ`] ticks per second.
+    /// The kernel's coarse clock: [`crate::FIRST_JIFFY`] when the simulation begins, and [`crate::HZ`] ticks per second.
     #[must_use]
     pub fn jiffies(&self) -> u64 {
         self.host.jiffies()
@@ -411,8 +411,8 @@ impl Socket {
     }
 }
 
-/// The kernel's calls. If the control has no program for a call, the call does nothing, and a number that it returns is 0. If
-/// the program has a fault, the call returns it.
+/// The kernel's calls. If the control has no program for a call, nothing is run, and the result is 0, or `None` where the
+/// result is optional; [`Socket::set_state`] changes the state all the same. If the program has a fault, the call returns it.
 #[expect(clippy::missing_errors_doc, reason = "said once, above")]
 impl Socket {
     /// Starts the connection, or the use of this control.
@@ -455,7 +455,7 @@ impl Socket {
         self.call(Callback::InAckEvent, &[flags.into()]).map(drop)
     }
 
-    /// The window after a spurious loss (segments).
+    /// The window to restore after a loss that proved spurious (segments).
     pub fn undo_cwnd(&mut self) -> Result<u32, Fault> {
         Ok(self.call(Callback::UndoCwnd, &[])?.map_or(0, |result| result as u32))
     }
@@ -517,7 +517,7 @@ impl Socket {
     }
 }
 
-// The parts before the socket in its memory do not overlap.
+// The parts before the socket in its memory do not overlap; 112 is the size of `struct bpf_tcp_sock`.
 const _: () = assert!(
     ACK_SAMPLE_AT + ACK_SAMPLE.size() as usize <= RATE_SAMPLE_AT
         && RATE_SAMPLE_AT + RATE_SAMPLE.size() as usize <= crate::memory::VIEW_AT

@@ -50,15 +50,16 @@ trace = ["hstcp[0]"]
 "#;
 
 fn message(from: &str, to: &str) -> String {
-    assert_eq!(RIGHT.matches(from).count(), 1, "{from:?} must stand once in the right file");
+    assert_eq!(RIGHT.matches(from).count(), 1, "{from:?} must occur exactly once in RIGHT");
     match read(&RIGHT.replacen(from, to, 1)) {
         Ok(_) => "it was read".into(),
         Err(error) => error.to_string(),
     }
 }
 
-/// Cases, one after the other. `-`: text of the valid file; it applies until the next `-`. `+`: its replacement. `!`: the
-/// expected message. In the first two `\n` is a line break, `\\n` a backslash and an n.
+/// Asserts that each case is refused with its exact message. Lines of the cases: `-`: text of the valid file, which applies
+/// until the next `-`. `+`: its replacement. `!`: the expected message. In the first two `\n` is a line break, `\\n` a
+/// backslash and an n.
 fn all_refused(cases: &str) {
     let unescaped = |text: &str| text.replace("\\n", "\n").replace("\\\n", "\\n");
     let (mut from, mut to, mut wrong) = (String::new(), String::new(), Vec::new());
@@ -392,7 +393,7 @@ fn arrays_of_links() {
 }
 
 #[test]
-fn what_flows_draw() {
+fn rates_delays_and_times_of_flows() {
     all_refused(
         r#"
 - rate = "10 Gbit/s"

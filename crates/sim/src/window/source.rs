@@ -30,7 +30,7 @@ pub struct Source<O> {
     delivered_before: u64,
     /// Packets that arrive after the end of the run.
     late: u64,
-    /// Bytes delivered since the warm-up, where sizes are drawn.
+    /// Bytes delivered since the warm-up; `None` if all packets have the same size.
     bytes: Option<u64>,
     observer: O,
 }
@@ -77,7 +77,7 @@ impl<O: Observer> Source<O> {
         next.saturating_add(self.plan.party.first_link_delay).min(self.access.due())
     }
 
-    /// Counts the packets that reach the receiver before the end of the run.
+    /// Counts the packets in `ring` by arrival: before the end of the run, or late; empties the ring.
     fn deliver(&mut self, ring: &mut Ring, marks: &Marks) {
         let all = ring.all();
         let n = all.partition_point(|rec| rec.time < marks.end);
@@ -99,14 +99,15 @@ impl<O: Observer> Source<O> {
         if all.first().is_some_and(|rec| rec.time < marks.warmup) {
             self.delivered_before += all[..n].partition_point(|rec| rec.time < marks.warmup) as u64;
         }
-        // Packets that arrive after the run are counted at once. Otherwise they would stay in memory, and on a link
-        // with a long delay they may be all packets of a minute.
+        // Packets that arrive after the end of the run are counted as late and discarded now. Kept, they would take memory:
+        // on a link with a long delay they can be all packets of a minute.
         self.late += (all.len() - n) as u64;
         ring.consume(all.len());
         ring.tidy();
     }
 
-    /// Ends the run and returns the result; packets still on their way are those in `ring` and those held here.
+    /// Ends the run and returns the result. Packets that arrive after the end, and packets not yet on the link, are in
+    /// flight.
     pub fn finish(mut self, ring: &mut Ring, marks: &Marks, dropped: u64) -> FlowResult {
         self.deliver(ring, marks);
         let mut meter = FlowMeter::default();

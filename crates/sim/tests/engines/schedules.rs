@@ -24,7 +24,7 @@ fn run(text: &str, record: &str) -> Outcome {
 }
 
 #[test]
-fn every_discipline_on_rates_of_every_kind() {
+fn engines_agree_for_every_discipline_on_changing_rates() {
     for (i, queue) in QUEUES.iter().map(|entry| entry.card.name).enumerate() {
         let law = if queue == "xcp" { "control = { law = \"xcp\" }" } else { "tcp = { ecn = true }" };
         let text = dumbbell(5, "40 packets", &format!("queue = {{ discipline = \"{queue}\" }}"), law);
@@ -69,7 +69,7 @@ fn one_rate_in_steps_is_a_link_of_one_rate() {
             r#"{ steps = [["0 s", "10 Mbit/s"]] }"#,
             r#"{ steps = [["0 s", "10 Mbit/s"], ["1 s", "10 Mbit/s"]], period = "3 s" }"#,
             r#"{ markov = { rates = ["10 Mbit/s", "10 Mbit/s"], times = ["1 s", "1 s"] } }"#,
-            // A real schedule, whose second rate begins after the end of the run. The link serves packet by packet.
+            // Here the link has a schedule and serves packet by packet, but the second rate begins only when the run ends.
             r#"{ steps = [["0 s", "10 Mbit/s"], ["8 s", "20 Mbit/s"]] }"#,
         ] {
             let mut said = equal(&format!("{queue} {rate}"), &with_rate(&text, rate));
@@ -118,7 +118,7 @@ fn a_trace_is_replayed_packet_by_packet_at_exactly_its_opportunities() {
     let rate = format!("{{ opportunities = \"{}\" }}", words.join(" "));
     let text = flooded(&rate, 1500);
     let outcome = run(&text, "record = { packets = [{ link = \"l\", from = \"0 s\", to = \"12 s\" }] }");
-    // When service of each packet began: of the first when it arrived, of the others when the one before left.
+    // Start of service of each packet: for the first its arrival, for the others the departure of the packet before it.
     let began: Vec<u64> = outcome.packets[0]
         .rows
         .iter()
@@ -142,8 +142,9 @@ fn a_trace_is_replayed_packet_by_packet_at_exactly_its_opportunities() {
 }
 
 #[test]
-fn small_packets_share_an_opportunity_and_the_rest_is_unused() {
-    // 1504 bytes each millisecond: two of 748 with 4 each, or one of 1000 and half of the next.
+fn small_packets_share_opportunities_and_unused_ones_are_lost() {
+    // 1504 bytes each millisecond, and 4 bytes of overhead per packet: two packets of 748, or one of 1000 and half of the
+    // next.
     let rate = "{ opportunities = \"1\" }";
     let passed = |packet: u32| run(&flooded(rate, packet), "").links[0].begun as f64 / 10_000.0;
     assert_eq!((passed(748).round(), passed(1500).round()), (2.0, 1.0));
@@ -218,7 +219,7 @@ fn a_policer_passes_its_rate_and_queues_nothing() {
 
 #[test]
 fn what_is_served_is_handed_over_at_multiples_of_the_batch() {
-    // Two links: what leaves the first arrives at the second when it is handed over, 1 ms of delay later.
+    // Two links: a batch that the first link hands over arrives at the second 1 ms later, the delay of the first.
     let text = "duration = \"3 s\"\n[[links]]\nname = \"a\"\nrate = \"20 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"50 packets\"\nbatch = \"7 ms\"\n\
                 [[links]]\nname = \"l\"\nrate = \"1 Gbit/s\"\nbuffer = \"500 packets\"\n\
                 [[flows]]\npath = [\"a\", \"l\"]\nrtt = \"10 ms\"\npacket = \"1500 B\"\ntraffic = { kind = \"cbr\", rate = \"12 Mbit/s\" }";
@@ -226,7 +227,7 @@ fn what_is_served_is_handed_over_at_multiples_of_the_batch() {
     let outcome = run(text, &record);
     let arrived: Vec<u64> = outcome.packets[0].rows.iter().map(|row| row.time.0).collect();
     assert!(arrived.iter().all(|at| (at - 1_000_000_000) % 7_000_000_000 == 0));
-    // A batch has 7 packets, each of which takes 1 ms.
+    // A batch has 7 packets: one arrives per millisecond, at 12 Mbit/s.
     let each = arrived.chunk_by(|a, b| a == b).map(<[u64]>::len).collect::<Vec<_>>();
     assert!(each[1..each.len() - 1].iter().all(|&n| n == 7), "{each:?}");
 }

@@ -110,7 +110,8 @@ fn agree(values: &[f64], expected: f64, precision: f64, what: &str) {
     assert!(four < precision * expected, "{what}: {four} of {expected}");
 }
 
-// Sizes are whole bytes: E[S^2] is 2 m^2 - m for m = 1000, one in two thousand below an exponential's, far inside the errors.
+// Sizes are whole bytes: E[S^2] is 2 m^2 - m, which for m = 1000 is 1/2000 less than for exponential sizes; the
+// statistical errors are far larger.
 
 #[test]
 fn exponential_sizes_wait_as_in_mm1() {
@@ -153,7 +154,8 @@ fn mixed_sizes_wait_as_pollaczek_and_khinchine_say() {
         vec![Group(2, 1000, EXPONENTIAL, 0.4), Group(5, 500, poisson, 0.3)],
         vec![Group(1, 2000, EXPONENTIAL, 0.2), Group(1, 200, EXPONENTIAL, 0.5)],
     ] {
-        // lambda E[S^2] / (2 (1 - rho)): each group's load times its E[S^2] / E[S], the size itself or twice that.
+        // lambda E[S^2] / (2 (1 - rho)): each group's load times its E[S^2] / E[S], which is the size if
+        // constant, and twice the size if exponential.
         let load: f64 = groups.iter().map(|group| group.3).sum();
         let moment = |&Group(_, packet, traffic, load): &Group| {
             load * f64::from(packet) / 1000.0 * if traffic == EXPONENTIAL { 2.0 } else { 1.0 }
@@ -170,7 +172,8 @@ fn mixed_sizes_wait_as_pollaczek_and_khinchine_say() {
 /// fluid lost, and the mean backlog. Times and backlogs are in seconds at the rate of the link.
 ///
 /// Source: Anick, Mitra and Sondhi 1982 with one source: the contents have density A e^(-z x) while on and (peak - 1) times
-/// that while off, z = 1 / (on (peak - 1)) - 1 / off, and masses where the rates in and out of the ends are equal.
+/// that while off, with z = 1 / (on (peak - 1)) - 1 / off, and probability masses at the empty and the full buffer, from
+/// equal rates into and out of these states.
 fn fluid(peak: f64, on: f64, off: f64, room: f64) -> (f64, f64, f64) {
     let (over, z) = (peak - 1.0, 1.0 / (on * (peak - 1.0)) - 1.0 / off);
     let tail = libm::exp(-z * room);
@@ -184,7 +187,7 @@ fn fluid(peak: f64, on: f64, off: f64, room: f64) -> (f64, f64, f64) {
 
 #[test]
 fn bursts_fill_a_link_as_a_fluid() {
-    // With an unlimited buffer, fluid waits for as long as the link is busy.
+    // An unlimited buffer is empty for as long as the link is idle: 1 - 3 x 0.05 / (0.05 + 0.15).
     assert!((fluid(3.0, 0.05, 0.15, f64::INFINITY).0 - 0.25).abs() < 1e-12);
     let (peak, on, off) = (3.0, 0.05, 0.15);
     let bursts = "kind = \"on-off\", on = \"50 ms\", off = \"150 ms\"";
@@ -217,13 +220,13 @@ fn twenty_poisson_streams_are_one_of_twenty_times_the_rate() {
     let (one, four_of_one) = within(&losses(&runs("poisson", 1, 0.9, "5 packets", 20)));
     let (many, four_of_many) = within(&losses(&runs("poisson", 20, 0.9, "5 packets", 20)));
     assert!((one - many).abs() < four_of_one.hypot(four_of_many), "{one} and {many}");
-    // And of exponential sizes.
+    // The same holds with exponential sizes: M/M/1 at load 0.8.
     agree(&waits(&mixed(&[Group(20, 1000, EXPONENTIAL, 0.8)], "unlimited", 200, 20)), 4.0, 0.1, "twenty M/M/1");
 }
 
 #[test]
 fn a_constant_rate_never_waits_behind_itself() {
-    // Not even at the link's own rate.
+    // Load 1.0 is the rate of the link itself.
     for load in [0.1, 0.77, 0.99, 1.0] {
         let outcome = &runs("cbr", 1, load, "0 packets", 1)[0];
         let (link, flow) = (&outcome.links[0], &outcome.flows[0]);
