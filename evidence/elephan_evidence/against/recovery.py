@@ -1,4 +1,4 @@
-"""Comparisons of models of loss recovery with flows that lose at a full link or in bursts at given times."""
+"""Comparisons of models of loss recovery with flows that lose packets at a full link or in timed bursts."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ if TYPE_CHECKING:
     from elephan_evidence.against.entry import Row
 
 ROOM = 0.02
-"""Buffer over the flow's window; with less, HighSpeed's own bursts of growth overflow it at 0.3 windows."""
+"""Buffer as a share of the flow's window; with less, the bursts in which HighSpeed grows overflow it at 0.3 windows."""
 BEGUN = 0.9
-"""Share of that window at which slow start ends."""
+"""Window at which slow start ends, as a share of the flow's window when it fills the link."""
 TEETH = 8
 """Number of recoveries that are measured."""
 SAMPLES = 400
 """Samples of cwnd in one recovery."""
 
 ACCESS, LINK = 1.5, 4.0
-"""Rates of the flow's access link and of the link over the flow's: packets are spread over most of a round trip."""
+"""Rates of the flow's access link and of the shared link, divided by the rate of the flow. The slow access link
+spreads the packets over most of a round trip."""
 BURST_RTTS, BURST = 0.8, 0.9
-"""Length of a burst [round trips], short enough to be one loss event, and its rate over that of the link."""
+"""Length of a burst [round trips], short enough to be one loss event, and its rate as a share of the link's."""
 SETTLING, BURSTS = 30, 20
-"""Periods left out, and periods measured: windows approach their share by some percent per period."""
+"""Periods of warm-up, and periods measured. Windows change by a few percent per period, so the warm-up is long."""
 
 
 def _filling(row: Row) -> Scenario:
@@ -49,7 +50,7 @@ def _between_losses(outcome: ReplicationOutcome, _: Row) -> float:
 
 
 def _hit(row: Row) -> Scenario:
-    """Make a flow, and a burst of datagrams that periodically overflows the link for most of a round trip."""
+    """Make a flow, and periodic bursts of datagrams, each of which overflows the link for most of a round trip."""
     fair, rtt, period = row["integral_bps"], row["rtt"], row["period"]
     window = fair / 8 / row["mss"] * rtt
     there = link(LINK * fair, rtt / 4, max(10, window / 20))
@@ -70,7 +71,7 @@ def _hit(row: Row) -> Scenario:
 
 
 def _rate_at_losses(outcome: ReplicationOutcome, row: Row) -> float:
-    """Return the window before a burst over the round-trip time, mean over the bursts."""
+    """Return the largest window between two bursts as a rate, mean over the measured periods [bit/s]."""
     number = np.floor(outcome.samples["time_s"] / row["period"])
     cwnd = outcome.samples["cwnd_segments"][0]
     tops = [float(cwnd[number == k].max()) for k in range(BURSTS)]

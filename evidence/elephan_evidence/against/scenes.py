@@ -1,4 +1,4 @@
-"""Scenarios that several comparisons share: equal long flows on one link, for a given number of sawteeth."""
+"""Scenarios that several comparisons share: long flows on one link, measured for a given number of sawteeth."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from elephan.runs.outcome import ReplicationOutcome
 
 ACCESS = 10.0
-"""Rate of a sender's own link over that of the link [1], as in the first paper."""
+"""Rate of a sender's access link divided by the rate of the shared link, as for the link of 1 Gbit/s in Barman2004."""
 OF_PAPERS = {"barman": "highspeed", "phillips-hu": "highspeed"}
-"""Simulated laws, by the papers' names of their variants."""
+"""Simulated law for each model of HighSpeed in the papers, by the name of the model."""
 UNKNOWN_S = 5.0
 """Assumed time between two losses for laws without a known sawtooth, and for windows of a few segments [s]."""
 LEAST_SETTLING_S = 5.0
-"""Minimum warm-up: the timeouts of the first losses are over by then [s]."""
+"""Part of the warm-up before its first sawtooth is counted: the timeouts of the first losses are over by then [s]."""
 
 
 def link(rate_bps: float, delay_s: float, buffer: float, **more: Any) -> dict[str, Any]:
-    """Write a link.
+    """Return the table of a link in a scenario.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def link(rate_bps: float, delay_s: float, buffer: float, **more: Any) -> dict[st
     buffer : float [packets]
         Rounded; at least one.
     **more
-        Further keys.
+        Further keys of the link.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def bulk(
     ssthresh: float,
     within_s: float = 1.0,
 ) -> dict[str, Any]:
-    """Write a group of long flows.
+    """Return the table of a group of long flows in a scenario.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def scene(
 def with_sawtooth_duration(
     scenario: Scenario, settling: float, measured: float, least_packets: float = 0.0
 ) -> Scenario:
-    """Set a scenario's duration to a number of sawteeth of its slowest flow.
+    """Set a scenario's warm-up and duration by the sawteeth of its slowest flow; the warm-up has 5 s more.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def with_sawtooth_duration(
 
 
 def cuts(outcome: ReplicationOutcome) -> NDArray[np.int64]:
-    """Return the samples after which the window of the first flow is cut.
+    """Return the indices of the samples after which the first flow reduces its window.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from elephan_evidence.answers.asking import Outcome
 
 STAYS = "stays"
-"""Outcome of a repetition that changes neither the verdict nor the intervals."""
+"""Outcome of a repetition with the same verdict, and with intervals that overlap the recorded ones."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Record:
     Parameters
     ----------
     version : str
-        Of elephan, when it was asked.
+        Version of elephan that ran the command.
     processor_s : float
         Processor time of the command [s].
     sentence, senders, changes, certainty : str
-        The texts of the answer in Markdown, with their numbers.
+        The texts of the answer in Markdown, with the numbers filled in; see `Answer`.
     screen : str
         Output of the command at 80 columns.
     claims : dict of str to str
@@ -42,9 +42,9 @@ class Record:
     drawn : tuple of (str, Bounds)
         Values of the picture.
     longer, seed : str
-        Outcome of the repetitions; empty if not repeated yet.
+        Outcomes of the repetition four times as long, and of the one with another seed; empty if not repeated yet.
     shortened : dict of str to number
-        Values of the shortened runs.
+        Values of shortened runs, by name.
     """
 
     version: str
@@ -80,7 +80,7 @@ class Record:
 
     @classmethod
     def read(cls, answer: Answer) -> Record | None:
-        """Read the record of an answer; None if it has not been asked."""
+        """Read the record of an answer; None if its command has not been run."""
         file = _file(answer)
         if not file.exists():
             return None
@@ -96,10 +96,10 @@ class Record:
         return write_text(_file(answer), json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
     def with_repetitions_of(self, before: Record | None) -> Record:
-        """Return this record with the shortened runs of an earlier one, and the repetitions if the answer stays."""
+        """Return this record with the shortened runs of an earlier one, and its repetitions if the two agree."""
         if before is None:
             return self
-        # Runs that were in the store already took no time now.
+        # Runs that were already in the store took no processor time now, so the larger of the two times is kept.
         kept = replace(self, processor_s=max(self.processor_s, before.processor_s), shortened=before.shortened)
         # Repetitions of another answer say nothing about this one.
         return replace(kept, longer=before.longer, seed=before.seed) if before.differences(self) == STAYS else kept
@@ -121,7 +121,7 @@ class Record:
         sizes = [f"{len(one.claims)} claims and {len(one.stays)} values" for one in (self, other)]
         if sizes[0] != sizes[1]:
             return f"{sizes[0]}, then {sizes[1]}"
-        # Statements may have numbers in them: the claims of both are in the same order.
+        # Claims are compared by position, not by statement: statements may contain numbers that differ.
         found = [
             f"{says}: {was}, then {now}"
             for (says, was), now in zip(self.claims.items(), other.claims.values(), strict=True)

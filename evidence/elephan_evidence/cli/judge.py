@@ -23,10 +23,10 @@ elephan judge --testbed this-kernel/
 elephan judge this-kernel/"""
 
 FEW_ROWS = 7
-"""Maximum number of quantities that have a row each; of more, each set has one."""
+"""Maximum number of quantities that have a row each; if there are more, each set has a row."""
 
 FEW = 3
-"""Maximum number of changed verdicts that are named."""
+"""Maximum number of changed verdicts, and of unrecorded cells, that are named."""
 
 
 def _sets() -> list[str]:
@@ -129,7 +129,7 @@ def _record(folder: Path, *, quiet: bool) -> None:
 
 
 def _show(document: Mapping[str, Any], *, details: bool) -> None:
-    """Print what fits on a screen: the answer, a row per set and quantity, changes."""
+    """Print what fits on a screen: the shares within bounds, a row per quantity or per set, changed verdicts."""
     from elephan_evidence.judge.words import percent  # noqa: PLC0415 (--help does without NumPy)
 
     sets = document["sets"]

@@ -23,7 +23,7 @@ elephan reproduce "hsbuf:Figure 3" --out reproduced/
 elephan reproduce nr-hstcp --list"""
 
 FEW = 8
-"""Maximum number of claims and of changed verdicts that are all shown; of more, only the requested ones."""
+"""Maximum number of claims, and of entries of other lists, that are all shown; longer lists are cut or summarized."""
 
 
 def reproduce(
@@ -93,8 +93,8 @@ def reproduce(
 
 
 def _write(found: Reproduction, document: Mapping[str, Any], out: Path | None, pages: Path | None) -> list[Path]:
-    from elephan.runs.files import write_json  # noqa: PLC0415 (as above)
-    from elephan_evidence.papers.reproduction import DOCUMENT  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.runs.files import write_json  # noqa: PLC0415 (--help does without NumPy)
+    from elephan_evidence.papers.reproduction import DOCUMENT  # noqa: PLC0415 (as above)
 
     written: list[Path] = []
     if out is not None:
@@ -114,7 +114,7 @@ def _write(found: Reproduction, document: Mapping[str, Any], out: Path | None, p
 
 
 def _show(document: Mapping[str, Any], *, every: bool) -> None:
-    """Print what fits on a screen: papers, the headline, the value of the bands, changes."""
+    """Print what fits on a screen: claims or papers, the counts by verdict, the results of nulls, changed verdicts."""
     from elephan_evidence.papers.words import bands, headline, missed  # noqa: PLC0415 (--help does without NumPy)
 
     claims = document["claims"]
@@ -190,7 +190,7 @@ def _number(value: Any) -> str:
 
 
 def _by_place(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
-    """Claims by where their paper makes them and what they are judged from."""
+    """Group claims by their place in the paper and by the experiments from which they are judged."""
     places: dict[str, list[Claim]] = {}
     for claim in claims:
         judged = f"judged from {', '.join(claim.experiments)}" if claim.experiments else "judged by a formula"

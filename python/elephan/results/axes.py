@@ -57,12 +57,12 @@ class ResultAxis:
     Parameters
     ----------
     name : str
-        Name of the dimension: the last part of its place, if that is unique.
+        Name of the dimension: the last part of the label, if that is unique and not in ``TAKEN``.
     place : str
-        The label as the sweep has it.
+        The whole label, such as ``links[0].buffer``.
     coordinate : AxisValues
     beside : dict of str to AxisValues
-        Labels that follow from this one, or with `POINT` as its name all labels.
+        Other labels that this axis determines; all labels if the axis is `POINT`.
     """
 
     name: str
@@ -75,7 +75,7 @@ class ResultAxis:
 
 
 def short(names: Sequence[str]) -> dict[str, str]:
-    """Shorten places to their last part where these are unique.
+    """Shorten labels to their last parts, where these are unique.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def as_numbers(values: Sequence[Any]) -> AxisValues:
 
 
 def link_at(place: str, links: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the link of a document that a place such as ``links[core].buffer`` is of; empty if there is none."""
+    """Return the link to which a label such as ``links[core].buffer`` belongs; an empty mapping if there is none."""
     which = place.removeprefix("links[").partition("]")[0]
     return next((link for i, link in enumerate(links) if which in (str(i), link["name"])), {})
 
@@ -169,13 +169,13 @@ def result_axes(
     labels : sequence of mapping
         Labels of each run.
     resolved : callable, optional
-        From the name of a label and the number of a run to the packets that a buffer came to there, for buffers that
-        are written in different units; None where nothing is known.
+        Function of the name of a label and the number of a run: the size of that buffer in that run [packets], or None
+        if it is unknown. Used for buffers that are written in different units.
 
     Returns
     -------
     list of ResultAxis
-        None for a single run without labels.
+        Empty for a single run without labels.
     list of tuple of int
         Position of each run on the axes.
 
@@ -216,7 +216,7 @@ def _free(end: str, name: str) -> str:
 
 
 def _independent(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> tuple[list[str], dict[str, str]]:
-    """Return the labels that form axes, and those determined by one of them, as in lists that go together."""
+    """Return the labels that form axes, and those determined by one of them, as in a sweep over pairs of values."""
     leading: list[str] = []
     following: dict[str, str] = {}
     for k, name in enumerate(names):
@@ -229,7 +229,7 @@ def _independent(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> tuple
 
 
 def _follows(rows: Iterable[tuple[Any, ...]], first: int, then: int) -> bool:
-    """Whether two labels determine each other; a list with a single value does not count."""
+    """Whether the values of two labels correspond one to one; a label with a single value does not count."""
     pairs = {(row[first], row[then]) for row in rows}
     return len(pairs) == len({one for one, _ in pairs}) == len({other for _, other in pairs}) > 1
 
@@ -245,7 +245,7 @@ def _read(
     if found.unit or not name.endswith(".buffer"):
         return found
     packets = [{resolved(name, i) for i, own in enumerate(labels) if own.get(name) == value} for value in values]
-    # Only where a value came to the same everywhere is it a place on an axis.
+    # A value can be a position on an axis only if it is the same number of packets in all of its runs.
     if any(len(one) != 1 or None in one for one in packets):
         return found
     return AxisValues(tuple(one.pop() for one in packets), "packets")

@@ -1,6 +1,6 @@
 """Comparison of several runs: differing scenario keys, and figures over time with a colour for each run.
 
-Pictures are plain data, drawn by pages and by figures alike.
+A `Figure` is plain data; the web pages and the figures of Matplotlib are both drawn from it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class NamedRun:
     name : str
         Name in the legend.
     scenario : Scenario
-        As it was run.
+        The scenario that was run.
     document : mapping
         Document of ``elephan run --json``.
     seen : SampledRun or None
@@ -121,7 +121,7 @@ def differing(scenarios: Sequence[Scenario]) -> tuple[DifferingKey, ...]:
     found: dict[str, tuple[str, ...]] = {}
     for path in dict.fromkeys(path for leaves in flat for path in leaves if path != "title"):
         name, values = _shown(path, [leaves.get(path, _MISSING) for leaves in flat])
-        # A buffer in packets and one in bytes are two keys of the canonical form, and one of a scenario file.
+        # In the canonical form a buffer in packets and one in bytes are two keys, in a scenario file one.
         known = found.get(name, ("",) * len(values))
         found[name] = tuple(one or other for one, other in zip(known, values, strict=True))
     rows = [DifferingKey(*row) for row in found.items()]
@@ -230,8 +230,8 @@ def laid_over(runs: Sequence[NamedRun]) -> tuple[Figure, ...]:
     Returns
     -------
     tuple of Figure
-        Windows and round-trip times of each of the first groups, backlog and rate of each of the busiest links;
-        none if no run has samples.
+        Windows and round-trip times (or one-way delays) of the first groups, backlog and rate of the busiest links,
+        up to ``MOST_OF_EACH`` of each; none if no run has samples.
     """
     known = [(run, run.seen, colour(k)) for k, run in enumerate(runs) if run.seen is not None]
     if not known:

@@ -1,4 +1,4 @@
-"""Sentences about the answer of an inverse sizing: the path, rate or flows that a buffer is sufficient for."""
+"""Sentences about the answer of an inverse sizing: the RTT, rate, number of flows, threshold, pool or alpha."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def limit_sentence(document: LimitDocument) -> str:
 
 
 def _what_there_is(document: LimitDocument) -> str:
-    """Describe the existing buffer, or the pool."""
+    """Describe the given buffer, or the shared pool of memory."""
     if document["buffer_packets"] is not None:
         return format_packets(round(document["buffer_packets"]))
     pool = document.get("pool")
@@ -42,7 +42,7 @@ def _what_there_is(document: LimitDocument) -> str:
 
 
 def said(find: str, amount: float) -> str:
-    """Write an amount with its unit."""
+    """Format an amount with its unit; alpha has none."""
     if find == "rtt":
         return format_time(amount)
     if find in ("pool", "alpha"):

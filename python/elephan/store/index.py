@@ -23,10 +23,10 @@ DAMAGED_NAMES = frozenset({"SQLITE_NOTADB", "SQLITE_CORRUPT"})
 """SQLite error codes of a damaged database file."""
 
 VIEWED = 60
-"""Maximum number of links and groups in the view `results`: SQLite joins at most 64 tables."""
+"""Maximum number of joins in the view `results`: links, groups and ``runs``. SQLite joins at most 64 tables."""
 
 WIDEST = 1900
-"""Maximum number of columns of the view: SQLite has 2000 at most."""
+"""Maximum number of columns of the view and of the table ``points``: SQLite has 2000 at most."""
 
 
 def quoted(name: str) -> str:
@@ -46,7 +46,7 @@ class Index:
     Parameters
     ----------
     path : Path
-        For messages.
+        Path of the index, used in messages.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: Path, *, readonly: bool = False) -> None:
@@ -101,7 +101,7 @@ class Index:
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Undo the changes of a block if it fails, and no others; call within `change`."""
+        """Undo the changes of a block if it fails, and keep earlier ones; call within `change`."""
         self.rows("SAVEPOINT attempt")
         try:
             yield
@@ -141,8 +141,8 @@ class Index:
         Parameters
         ----------
         sets : iterable of dict
-            Its labels. A set that `check` refuses, since another process has added a conflicting one, is not indexed;
-            it stays in the folder.
+            Sets of labels of the run. A set that `check` refuses, because another process has added a conflicting
+            label, is not indexed but stays in the folder.
         """
         run_id, where = folder.id, folder.full["provenance"]
         summary = summarize(folder.full)
@@ -176,7 +176,7 @@ class Index:
         Raises
         ------
         StoreError
-            As `check`.
+            See `check`.
         """
         there = {each for (each,) in self.rows("SELECT labels FROM points WHERE run = ?", (number,))}
         if self._point(number, labels, there) and "{}" in there:
@@ -199,7 +199,7 @@ class Index:
         self.rows("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)", (key, labels, scenario, error, written))
 
     def number(self, run_id: str) -> int | None:
-        """Return a run's number in the index; None if it is not there."""
+        """Return a run's number in the index; None if the index lacks the run."""
         found = self.rows("SELECT run FROM runs WHERE id = ?", (run_id,))
         return int(found[0][0]) if found else None
 
@@ -213,6 +213,7 @@ class Index:
         """
         found: list[str] = []
         for column in ("id", "scenario_id"):
+            # Ids are hexadecimal: every id with this prefix is below the prefix followed by "g".
             sql = f"SELECT id FROM runs WHERE {column} >= ?1 AND {column} < ?1 || 'g' ORDER BY id LIMIT 5"
             found = found or [run_id for (run_id,) in self.rows(sql, (prefix.lower(),))]
         return found
@@ -241,7 +242,7 @@ class Index:
         Returns
         -------
         dict of str to int
-            With their numbers; labels by name, the others by their first position and name.
+            Number of each name. Labels are sorted by name, links and groups by their first position, then by name.
         """
         by = "name" if kind == "labels" else "position, name"
         return dict(self.rows(f"SELECT name, number FROM names WHERE kind = ? ORDER BY {by}", (kind,)))
@@ -266,7 +267,10 @@ class Index:
             self._is_new = True
 
     def _intern_name(self, kind: str, name: str, position: int) -> int:
-        """Return the number of a label's, link's or group's name, adding the name if it is new."""
+        """Return the number of a label's, link's or group's name, adding the name if it is new.
+
+        `position` is the position of a link or group in the scenario; for a label it is 1 if its value is boolean.
+        """
         is_label = kind == "labels"
         known = self._numbers.get((kind, name))
         if known is not None and (known[1] >= position if is_label else known[1] <= position):

@@ -21,7 +21,7 @@ class Difference:
     line : int
     expected, actual : str
     rule : str
-        The sender's rule for it: of an RFC, or a function of Linux.
+        The rule that the sender followed there: a section of an RFC, a function of Linux, or the congestion control.
     """
 
     line: int
@@ -46,12 +46,12 @@ class JudgedScript:
     segments, assertions : int
         Number of segments and assertions that agree.
     sender : dict of str
-        ``law``, ``variant``, ``slow_start``, ``recovery`` and ``rto`` of the sender, as in a scenario file; None before
-        the connection is open, and for a law without it.
+        ``law``, ``variant``, ``slow_start``, ``recovery`` and ``rto`` of the sender, as in a scenario file. A value
+        is None before the connection is open, and if the law has no such part.
     compared : dict of str to bool, optional
         For a recorded connection: whether ``segments``, ``snd_ssthresh``, ``snd_cwnd`` and ``ca_state`` agree.
     live : JudgedScript, optional
-        The running kernel under the same script.
+        Verdict on the running kernel under the same script.
     """
 
     path: Path
@@ -82,7 +82,7 @@ class JudgedScript:
         }
 
     def place(self) -> dict[str, Any]:
-        """Return the verdict, the line that decides it, and what is said of that line."""
+        """Return the verdict, the line that decides it, the reason, and the number of segments that agree."""
         differs, (line, why) = self.difference, self.stopped or (None, None)
         if differs:
             line, why = differs.line, f"expected {differs.expected}; found {differs.actual}"

@@ -18,16 +18,19 @@ REPAIRS = {
 
 
 def rule(sender: Mapping[str, str | None], cause: str, phase: str) -> str:
-    """Return the rule of an RFC, or the function of Linux.
+    """Return the rule that the sender followed where it differs from the script.
+
+    This is a section of an RFC, a function of Linux, or the sender's congestion control.
 
     Parameters
     ----------
     sender : mapping of str
         As in `JudgedScript`.
     cause : str
-        Event that triggered a segment (`Sent`), ``"held"`` if no segment was sent, ``"state"`` for an assertion.
+        Event that triggered a segment (`Sent`), ``"held"`` if no segment was sent. For an assertion, ``"timeout"`` if
+        it is about ``tcpi_rto``, otherwise ``"state"``.
     phase : str
-        Phase of the sender.
+        Phase of the sender, such as ``"open"`` or ``"recovery"``.
     """
     if sender["recovery"] is None:
         return f"{sender['law']} {sender['variant']}"
