@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -86,10 +85,9 @@ def _one(
     if json:
         common.print_json(compared.to_json())
     elif details:
-        from elephan.cli.page_screen import page_lines  # noqa: PLC0415 (as above)
-        from elephan.reports.model_sim_testbed import content  # noqa: PLC0415 (as above)
+        from elephan.cli.page_screen import details as details_of  # noqa: PLC0415 (as above)
 
-        common.print_lines(*page_lines(replace(content(compared.to_json(), compared.scenario), title=title)))
+        common.print_lines(*details_of(compared, title))
     else:
         common.print_lines(*scenario_screen(compared, title, real=asked["real"]))
     if not json:

@@ -57,6 +57,19 @@ def page_lines(page: ReportPage) -> list[str]:
     return [line.replace(JOINT, " ") for line in lines]
 
 
+def details(result: object, title: str) -> list[str]:
+    """Return the lines of ``--details`` for a result, below a title.
+
+    Parameters
+    ----------
+    result : object
+        As for `elephan.reports.notebook.described`.
+    """
+    from elephan.reports.notebook import described  # noqa: PLC0415 (pages of all kinds; a single page does without)
+
+    return page_lines(replace(described(result), title=title))
+
+
 def table_text(table: Table) -> list[str]:
     """Write a table with its title and its note; columns of sentences follow as lines, each sentence once.
 

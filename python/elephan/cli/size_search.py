@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,10 +84,9 @@ def search(
 def show(found: Found, title: str, *, details: bool) -> None:
     """Print an answer below its title: on one screen, or completely."""
     if details:
-        from elephan.cli.page_screen import page_lines  # noqa: PLC0415 (pages; a screen does without)
-        from elephan.reports.notebook import described  # noqa: PLC0415 (as above)
+        from elephan.cli.page_screen import details as details_of  # noqa: PLC0415 (pages; a screen does without)
 
-        lines = page_lines(replace(described(found), title=title))
+        lines = details_of(found, title)
     elif isinstance(found, LimitAnswer):
         lines = limit_screen(found, title)
     else:

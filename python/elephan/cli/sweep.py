@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -117,10 +116,9 @@ def sweep(
         more = {"columns": labelled_rows(swept, chosen, differences=differences)} if shows else {}
         common.print_json({**swept.to_json(), **more})
     elif details and chosen is None and not (differences or metric):
-        from elephan.cli.page_screen import page_lines  # noqa: PLC0415 (--help does without NumPy)
-        from elephan.reports.sweep import content  # noqa: PLC0415 (as above)
+        from elephan.cli.page_screen import details as details_of  # noqa: PLC0415 (--help does without NumPy)
 
-        common.print_lines(*page_lines(replace(content(swept.to_json(), swept.sweep.base), title=title)))
+        common.print_lines(*details_of(swept, title))
     else:
         common.print_lines(*sweep_screen(swept, chosen, title, differences=differences, details=details))
     if not json:
