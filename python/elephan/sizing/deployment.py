@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from elephan.lint import LintWarning, lint
 from elephan.scenario import Scenario
@@ -73,5 +73,6 @@ def deployment(
     lossy: list[str] = []
     if buffer is not None and curve.replications(buffer):
         lossy = heavy_losses(curve, targets, buffer, TIMEOUTS)
-    found = Deployment(buffer, changed, lint(changed), "".join(lossy), changed.links[link]["tc"])
-    return replace(found, tc=None) if found.forbidding or found.lossy else found
+    warnings = lint(changed)
+    tc = None if lossy or forbidding(warnings) else changed.links[link]["tc"]
+    return Deployment(buffer, changed, warnings, "".join(lossy), tc)
