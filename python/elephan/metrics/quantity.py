@@ -20,7 +20,7 @@ FLOWS, LINK_FACTS, LINK_SAMPLES, FLOW_SAMPLES, COMPARED = "flows", "facts", "lin
 """Further kinds of quantities: columns per flow, properties of links, samples over time, and comparisons."""
 
 RUNS_ONLY, ALWAYS = "runs", "always"
-"""Where a share is shown in percent: only on screens of runs, or also on those of sweeps (for small shares)."""
+"""Screens that show a share in percent: those of runs only, or also those of sweeps (for small shares)."""
 
 SPELT = {"utilisation": "utilization"}
 """Other spellings of names that options accept."""

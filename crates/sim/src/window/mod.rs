@@ -76,7 +76,7 @@ const MOST_LINKS: usize = 16;
 const MOST_ARRIVALS_PER_FLOW: u64 = 64;
 const FEWEST_MEASURING: usize = 4;
 
-/// With many flows, a window is made long enough for this number of arrivals per flow, so that visiting a flow pays.
+/// Arrivals per flow for which a window of many flows is made long enough, so that visiting a flow pays.
 const ARRIVALS_PER_FLOW: u64 = 4;
 
 /// Memory of a ring and of its entries in other tables, in bytes.

@@ -189,7 +189,7 @@ impl Loss for RackRecovery {
         verdict
     }
 
-    /// After a timeout the window is one segment, and the first segment is sent, whatever else may be in flight.
+    /// The window is one segment after a timeout, and the first segment is sent, whatever else may be in flight.
     fn on_timeout<C: CongestionControl>(&mut self, state: &SenderState<C>, segments: &mut Segments<'_>) -> Restart {
         let now = segments.now;
         let (departures, outcomes) = segments.split();
